@@ -1,0 +1,34 @@
+# Each target does its own set-up: .venv is made, and what is pinned installed, the first time and whenever a pin changes.
+PYTHON ?= python3
+PORT ?= 8501
+BIN := .venv/bin
+
+.PHONY: app test quick lint clean
+
+app: .venv/app.stamp
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: .venv/dev.stamp
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+quick: .venv/dev.stamp
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow and not browser"
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; this is %d.%d (choose another with make PYTHON=...)" % sys.version_info[:2])'
+	$(PYTHON) -m venv .venv
+
+.venv/app.stamp: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
+	touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/app.stamp
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
+	touch $@

@@ -1,0 +1,52 @@
+"""PAC-Bayesian random Fourier features.
+
+A kernel's Fourier transform is a prior over cosines; this package learns pseudo-posteriors on it, for a whole
+kernel or per landmark (Letarte, Morvant and Germain, AISTATS 2019), and bounds what is learned. It needs NumPy,
+SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are imported where they are used.
+"""
+
+from . import bounds
+from .alignment import alignment_loss, alignment_loss_plane, landmark_alignment_loss
+from .estimators import (
+    LandmarkSimilarity,
+    OptimizedKernelFeatures,
+    PseudoPosteriorFeatures,
+    RandomFourierFeatures,
+)
+from .features import fourier_features, phases, random_phase_features
+from .frequencies import FrequencyBlocks, draw_frequencies
+from .kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from .landmarks import landmark_similarity, select_landmarks, similarity_maps
+from .linear import linear_svm_path
+from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CauchyKernel",
+    "FrequencyBlocks",
+    "GaussianKernel",
+    "LandmarkSimilarity",
+    "LaplacianKernel",
+    "MaternKernel",
+    "OptimizedKernelFeatures",
+    "PseudoPosteriorFeatures",
+    "RandomFourierFeatures",
+    "SpectralKernel",
+    "alignment_loss",
+    "alignment_loss_plane",
+    "bounds",
+    "draw_frequencies",
+    "fourier_features",
+    "kl_divergence",
+    "landmark_alignment_loss",
+    "landmark_similarity",
+    "linear_svm_path",
+    "optimized_kernel_weights",
+    "phases",
+    "power_divergence",
+    "pseudo_posterior",
+    "random_phase_features",
+    "select_landmarks",
+    "similarity_maps",
+]

@@ -1,0 +1,169 @@
+"""What every public function asks of its arguments.
+
+Each check returns the argument in the form the engine computes with, or raises a ``ValueError`` of one
+sentence that names the value and what is allowed. The estimators use scikit-learn's own validation instead.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = [
+    "as_distribution",
+    "as_labels",
+    "as_losses",
+    "as_points",
+    "as_rng",
+    "check_choice",
+    "check_count",
+    "check_interval",
+    "check_nonnegative",
+    "check_positive",
+    "check_probability",
+    "draw_seed",
+]
+
+
+def _finite(values: np.ndarray) -> bool:
+    # A sum is NaN or infinite when an element is, and needs no array of booleans; finite elements
+    # may still overflow it, so only a bad sum is looked into.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return True
+    return bool(np.isfinite(values).all())
+
+
+def as_points(X, name: str = "X", n_features: int | None = None):
+    """`X` as a finite (n, d) array or CSR matrix of float32 or float64."""
+    if sp.issparse(X):
+        X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        values = X.data
+    else:
+        try:
+            X = np.asarray(X)
+            if X.dtype not in (np.float32, np.float64):
+                X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be numeric, with shape (n, d); {error}.") from None
+        values = X
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; two dimensions, (n, d), are needed.")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"{name} has shape {X.shape}; at least one row and one column are needed.")
+    if n_features is not None and X.shape[1] != n_features:
+        raise ValueError(f"{name} has {X.shape[1]} columns; {n_features} are needed to match the other points.")
+    if not _finite(values):
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+    return X
+
+
+def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes of `y` and, for each row, the index of its class."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"{name} has shape {y.shape}; one dimension, (n,), is needed.")
+    if n is not None and len(y) != n:
+        raise ValueError(f"{name} has {len(y)} labels for {n} rows; one label a row is needed.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"{name} contains NaN or infinity; every label must be finite.")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{name} mixes labels that cannot be sorted; give them one type.") from None
+    if len(classes) < min_classes:
+        raise ValueError(f"{name} holds only the class {classes[0]!r}; at least {min_classes} classes are needed.")
+    return classes, codes
+
+
+def as_losses(loss, name: str = "loss") -> np.ndarray:
+    """`loss` as a finite float64 array with at least one entry on its last axis."""
+    loss = np.asarray(loss, dtype=np.float64)
+    if loss.ndim == 0 or loss.shape[-1] == 0:
+        raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
+    if not _finite(loss):
+        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+    return loss
+
+
+def as_distribution(Q, name: str = "Q") -> np.ndarray:
+    """`Q` as float64 weights, nonnegative and summing to 1 on the last axis."""
+    Q = as_losses(Q, name)
+    if Q.min() < 0:
+        raise ValueError(f"{name} has a weight of {Q.min():.3g}; weights must be nonnegative.")
+    total = Q.sum(axis=-1)
+    worst = float(total.flat[np.argmax(np.abs(total - 1))])
+    if abs(worst - 1) > 1e-5:  # float32 weights are welcome
+        raise ValueError(f"{name} sums to {worst:.6g} on its last axis; the sum must be 1.")
+    return Q
+
+
+def _number(value, name: str, allowed: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+    return float(value)
+
+
+def check_positive(value, name: str) -> float:
+    number = _number(value, name, "a finite number above 0")
+    if number <= 0:
+        raise ValueError(f"{name} is {value!r}; a finite number above 0 is needed.")
+    return number
+
+
+def check_nonnegative(value, name: str) -> float:
+    number = _number(value, name, "a finite number of at least 0")
+    if number < 0:
+        raise ValueError(f"{name} is {value!r}; a finite number of at least 0 is needed.")
+    return number
+
+
+def check_interval(value, name: str, low: float, high: float = math.inf) -> float:
+    """A finite number with low < value <= high."""
+    allowed = f"a finite number above {low:g}" + ("" if math.isinf(high) else f" and at most {high:g}")
+    number = _number(value, name, allowed)
+    if not low < number <= high:
+        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+    return number
+
+
+def check_probability(value, name: str) -> float:
+    number = _number(value, name, "a probability strictly between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name} is {value!r}; a probability strictly between 0 and 1 is needed.")
+    return number
+
+
+def check_count(value, name: str, low: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed.")
+    return int(value)
+
+
+def check_choice(value, name: str, allowed) -> str:
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}.")
+    return value
+
+
+def as_rng(random_state):
+    """A generator of random numbers: `None`, a seed, a RandomState or a Generator are all welcome."""
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    if random_state is None or (
+        isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0
+    ):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        f"random_state is {random_state!r}; None, a whole number of at least 0, or a NumPy generator is needed."
+    )
+
+
+def draw_seed(rng) -> int:
+    """A seed for something else, drawn from a generator."""
+    return int(rng.integers(2**31) if isinstance(rng, np.random.Generator) else rng.randint(2**31))

@@ -1,0 +1,297 @@
+"""PAC-Bayesian bounds on the alignment loss of a learned kernel or similarity.
+
+Each holds with probability 1 - epsilon over the sample, for all posteriors Q at once. What must be fixed before the
+data are seen: t, epsilon, the frequencies and the kernel's width; a t chosen among g values afterwards costs
+``epsilon / g`` in place of epsilon. ``form="paper"`` is the bound as printed by Letarte et al. (2019);
+``form="corrected"`` has constants that are proved, which for the KL bounds are the smaller ones.
+Arguments may be arrays of one shape; the answer has that shape.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from ._validation import check_choice, check_count, check_interval, check_probability
+
+__all__ = [
+    "KLTerms",
+    "chi_square",
+    "f_divergence",
+    "first_order_kl",
+    "kl_terms",
+    "landmark_kl",
+    "landmark_kl_inverse",
+    "second_order_kl",
+]
+
+FORMS = ("paper", "corrected")
+KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
+
+
+class KLTerms(NamedTuple):
+    """The parts of a KL bound, each nonnegative; the bound is their sum."""
+
+    loss: np.ndarray | float
+    """Empirical alignment loss <Q, loss>."""
+    complexity: np.ndarray | float
+    """KL / t, twice that for Corollary 2."""
+    deviation: np.ndarray | float
+    """What t costs: proportional to t / n."""
+    confidence: np.ndarray | float
+    """ln(. / epsilon) / t, twice that for Corollary 2."""
+
+
+def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "paper") -> KLTerms:
+    """The parts of a KL bound.
+
+    Parameters
+    ----------
+    bound : {"landmark_kl", "first_order_kl", "second_order_kl"}
+        Theorem 1, Corollary 2 or Theorem 3.
+    loss, kl, n, t, epsilon, n_landmarks, form
+        As in the functions of these names; `n_landmarks` counts for Theorem 1 only.
+
+    Returns
+    -------
+    KLTerms
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or a value is out of range.
+    """
+    check_choice(bound, "bound", KL_BOUNDS)
+    check_choice(form, "form", FORMS)
+    n = check_count(n, "n", low=2)
+    epsilon = check_probability(epsilon, "epsilon")
+    loss, kl, t = _unit(loss), _at_least_zero(kl, "kl"), _above_zero(t, "t")
+    # t / width is the deviation term. Corrected: Hoeffding's lemma for losses in [0, 1]; for the U-statistic,
+    # Hoeffding (1963) averages floor(n / 2) independent pairs.
+    if bound == "landmark_kl":
+        factor, count = 1, check_count(n_landmarks, "n_landmarks")
+        width = 2 * (n - 1) if form == "paper" else 8 * (n - 1)
+    elif bound == "first_order_kl":
+        factor, count = 2, n + 1
+        width = 2 * (n - 1) if form == "paper" else 8 * (n - 1)
+    else:
+        factor, count = 1, 1
+        width = 2 * n if form == "paper" else 8 * (n // 2)
+    return KLTerms(loss, factor * kl / t, factor * t / width, factor * np.log(count / epsilon) / t)
+
+
+def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "paper"):
+    """Bound on a landmark's alignment loss (Letarte et al. 2019, Theorem 1, with the union of Section 4.2).
+
+    ``loss + (KL + t^2 / (2 (n - 1)) + ln(n_landmarks / epsilon)) / t``; corrected, 8 takes the place of 2, which
+    is Hoeffding's lemma for losses in [0, 1].
+
+    Parameters
+    ----------
+    loss : float or array
+        Empirical loss <Q, L^l_S> of the landmark, in [0, 1].
+    kl : float or array
+        KL(Q || P), in nats.
+    n : int
+        Sample size, the landmark included; the loss is a mean over n - 1 points.
+    t : float or array
+        Fixed before the data are seen; beta sqrt(n) in the paper.
+    epsilon : float
+        Probability of failure.
+    n_landmarks : int
+        How many landmarks the bound holds for at once.
+    form : {"paper", "corrected"}
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    return sum(kl_terms("landmark_kl", loss, kl, n, t, epsilon, n_landmarks, form))
+
+
+def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
+    """Bound on the alignment loss over pairs from n landmark bounds (Letarte et al. 2019, Corollary 2).
+
+    ``loss + 2 (KL + t^2 / (2 (n - 1)) + ln((n + 1) / epsilon)) / t``; corrected, 8 takes the place of 2 in the
+    denominator.
+
+    Parameters
+    ----------
+    loss, kl, t : float or array
+        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats; t fixed before the data are seen.
+    n : int
+    epsilon : float
+    form : {"paper", "corrected"}
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    return sum(kl_terms("first_order_kl", loss, kl, n, t, epsilon, form=form))
+
+
+def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
+    """Bound on the alignment loss over pairs as a U-statistic (Letarte et al. 2019, Theorem 3; Lever et al. 2013).
+
+    ``loss + (KL + t^2 / (2 n) + ln(1 / epsilon)) / t``; corrected, ``t^2 / (8 floor(n / 2))`` (Hoeffding 1963).
+
+    Parameters
+    ----------
+    loss, kl, t : float or array
+        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats; t fixed before the data are seen.
+    n : int
+    epsilon : float
+    form : {"paper", "corrected"}
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    return sum(kl_terms("second_order_kl", loss, kl, n, t, epsilon, form=form))
+
+
+def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
+    """PAC-Bayes-kl bound on a landmark's alignment loss, which has no t to choose (Maurer 2004).
+
+    The largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(n - 1) n_landmarks / epsilon)) / (n - 1)``, where
+    kl(p || q) compares two Bernoulli variables.
+
+    Parameters
+    ----------
+    loss, kl : float or array
+        Empirical loss <Q, L^l_S> in [0, 1]; KL(Q || P) in nats.
+    n : int
+        Sample size, the landmark included.
+    epsilon : float
+    n_landmarks : int
+        How many landmarks the bound holds for at once.
+
+    Returns
+    -------
+    float or ndarray
+        In [loss, 1].
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n = check_count(n, "n", low=2)
+    epsilon = check_probability(epsilon, "epsilon")
+    count = check_count(n_landmarks, "n_landmarks")
+    loss, kl = np.broadcast_arrays(_unit(loss), _at_least_zero(kl, "kl"))
+    budget = (kl + np.log(2 * np.sqrt(n - 1) * count / epsilon)) / (n - 1)
+    low, high = loss.astype(float), np.ones_like(loss, dtype=float)
+    for _ in range(60):  # bisection: the divergence grows with L above the loss
+        middle = (low + high) / 2
+        inside = _bernoulli_kl(loss, middle) <= budget
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high[()]
+
+
+def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str = "corrected"):
+    """Bound on the alignment loss over pairs by the divergence D_mu (Letarte et al. 2019, Theorem 4).
+
+    With V a bound on the variance of the empirical loss, it reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``
+    where c is V^(1 - 1/mu) for mu <= 2 and V^(1/2) for mu >= 2. Printed are V = 1/(4n), c = (4n)^(-(mu-1)/2) for
+    mu <= 2 and c = (4n)^(1/mu - 1) for mu > 2; the latter fails more often than epsilon allows. The corrected form
+    takes V = 1/(2n) (Hoeffding 1948) and the conjugate moment of Hölder's inequality.
+
+    Parameters
+    ----------
+    loss, divergence : float or array
+        Empirical loss <Q, L_S> in [0, 1]; D_mu(Q || P).
+    mu : float
+        Above 1.
+    n : int
+    epsilon : float
+    form : {"corrected", "paper"}
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    check_choice(form, "form", FORMS)
+    mu = check_interval(mu, "mu", low=1)
+    n = check_count(n, "n", low=2)
+    epsilon = check_probability(epsilon, "epsilon")
+    loss, divergence = _unit(loss), _at_least_zero(divergence, "divergence")
+    if form == "corrected":
+        constant = (2 * n) ** -min(0.5, 1 - 1 / mu)
+    else:
+        constant = (4 * n) ** (-(mu - 1) / 2) if mu <= 2 else (4 * n) ** -(1 - 1 / mu)
+    return loss + constant * (divergence + 1) ** (1 / mu) * epsilon ** -(1 - 1 / mu)
+
+
+def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
+    """Bound on the alignment loss over pairs by the chi-square divergence (Letarte et al. 2019, Corollary 5).
+
+    Printed ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n.
+
+    Parameters
+    ----------
+    loss, chi2 : float or array
+        Empirical loss <Q, L_S> in [0, 1]; D_2(Q || P).
+    n : int
+    epsilon : float
+    form : {"corrected", "paper"}
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    return f_divergence(loss, chi2, 2.0, n, epsilon, form)
+
+
+def _bernoulli_kl(p, q):
+    with np.errstate(divide="ignore"):
+        return xlogy(p, p) - xlogy(p, q) + xlogy(1 - p, 1 - p) - xlogy(1 - p, 1 - q)
+
+
+def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
+    values = np.asarray(values, dtype=np.float64)
+    bad = ~(np.isfinite(values) & fine(values))
+    if bad.any():
+        raise ValueError(f"{name} is {values[bad].flat[0]:g}; {allowed} is needed.")
+    return values[()]
+
+
+def _unit(loss) -> np.ndarray:
+    # Losses are sums: a rounding error outside [0, 1] is no mistake of the caller's.
+    loss = _checked(loss, "loss", lambda v: (v >= -1e-9) & (v <= 1 + 1e-9), "a number between 0 and 1")
+    return np.clip(loss, 0.0, 1.0)
+
+
+def _at_least_zero(values, name: str) -> np.ndarray:
+    return _checked(values, name, lambda v: v >= 0, "a finite number of at least 0")
+
+
+def _above_zero(values, name: str) -> np.ndarray:
+    return _checked(values, name, lambda v: v > 0, "a finite number above 0")

@@ -1,0 +1,413 @@
+"""The engine as scikit-learn transformers.
+
+Each class stores its parameters, validates in `fit`, and calls the functions of the other modules; there is no
+mathematics here. All of them keep float32, take CSR matrices, and name their output features.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._validation import as_rng, check_choice, check_count, check_nonnegative, draw_seed
+from .alignment import alignment_loss, landmark_alignment_loss
+from .features import fourier_features
+from .frequencies import FrequencyBlocks, draw_frequencies
+from .kernels import GaussianKernel, SpectralKernel
+from .landmarks import landmark_similarity, select_landmarks
+from .posteriors import optimized_kernel_weights, pseudo_posterior
+
+__all__ = [
+    "LandmarkSimilarity",
+    "OptimizedKernelFeatures",
+    "PseudoPosteriorFeatures",
+    "RandomFourierFeatures",
+]
+
+
+def _chosen_kernel(kernel, X) -> SpectralKernel:
+    if kernel is None:  # as gamma="scale" of scikit-learn's SVC
+        values = X.data if sp.issparse(X) else X
+        mean = values.sum(dtype=np.float64) / np.prod(X.shape)
+        variance = np.square(values, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
+        return GaussianKernel.from_gamma(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
+    if not isinstance(kernel, SpectralKernel):
+        raise ValueError(f"kernel is {kernel!r}; None or a kernel of rff_engine is needed.")
+    return kernel
+
+
+class _Transformer(TransformerMixin, BaseEstimator):
+    """What all of them share: the forms of X they take, and their tags."""
+
+    _learns_from_labels = False
+
+    def _points(self, X, *, reset: bool):
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+
+    def _labelled_points(self, X, y):
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        check_classification_targets(y)
+        if len(np.unique(y)) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {y[0]!r}.")
+        return X, y
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self._learns_from_labels
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class _FourierTransformer(_Transformer):
+    """A cosine and a sine for each of `frequencies_`."""
+
+    def transform(self, X):
+        """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2 n_components), in the precision of `X`
+            All cosines, then all sines.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        return fourier_features(self._points(X, reset=False), self.frequencies_)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the features: cos0, cos1, ..., sin0, sin1, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array([f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))], dtype=object)
+
+
+class RandomFourierFeatures(_FourierTransformer):
+    """Features whose inner products approximate a kernel (Rahimi and Recht 2007; Letarte et al. 2019, Eq. 5).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_components : int
+        D, the number of frequencies; there are 2 D features.
+    sampling : {"monte_carlo"}
+        How the frequencies are chosen; see `draw_frequencies`.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    frequencies_ : ndarray of shape (n_components, d)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> rff.RandomFourierFeatures(n_components=50, random_state=0).fit_transform(X).shape
+    (20, 100)
+    """
+
+    def __init__(self, kernel=None, n_components=100, sampling="monte_carlo", random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or a value of `X` is not allowed.
+        """
+        X = self._points(X, reset=True)
+        D = check_count(self.n_components, "n_components")
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.frequencies_ = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, as_rng(self.random_state))
+        return self
+
+
+class _LearnedFourierFeatures(_FourierTransformer):
+    """Candidates from the prior, weights learned from their losses, then D frequencies drawn by the weights."""
+
+    _learns_from_labels = True
+
+    def fit(self, X, y):
+        """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Class labels, two classes or more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a value of `X` or a label is not allowed.
+        """
+        X, y = self._labelled_points(X, y)
+        D = check_count(self.n_components, "n_components")
+        N = check_count(self.n_candidates, "n_candidates")
+        rng = as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
+        self.loss_ = alignment_loss(X, y, candidates)
+        self.weights_ = self._learned_weights(self.loss_, X.shape[0])
+        self.candidate_indices_ = rng.choice(N, size=D, p=self.weights_)
+        self.frequencies_ = candidates.take(self.candidate_indices_)
+        return self
+
+
+class PseudoPosteriorFeatures(_LearnedFourierFeatures):
+    """Fourier features drawn from the pseudo-posterior over a kernel's frequencies: PBRFF (Letarte et al. 2019, 5.4).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_components : int
+        D, the number of frequencies drawn, with replacement; there are 2 D features.
+    n_candidates : int
+        N, the number of frequencies drawn from the prior.
+    beta : float
+        Inverse temperature, at least 0; 0 keeps the prior.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    loss_ : ndarray of shape (n_candidates,)
+        Alignment losses of the candidates.
+    weights_ : ndarray of shape (n_candidates,)
+        The pseudo-posterior.
+    candidate_indices_ : ndarray of shape (n_components,)
+    frequencies_ : ndarray of shape (n_components, d)
+    n_features_in_ : int
+    """
+
+    def __init__(self, kernel=None, n_components=100, n_candidates=20000, beta=1.0, random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_candidates = n_candidates
+        self.beta = beta
+        self.random_state = random_state
+
+    def _learned_weights(self, loss, n):
+        return pseudo_posterior(loss, self.beta, n)
+
+
+class OptimizedKernelFeatures(_LearnedFourierFeatures):
+    """Fourier features drawn from an optimized kernel: OKRFF (Sinha and Duchi 2016; Letarte et al. 2019, 5.3).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_components : int
+        D, the number of frequencies drawn, with replacement; there are 2 D features.
+    n_candidates : int
+        N, the number of frequencies drawn from the prior.
+    rho : float
+        At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1.
+    mu : float
+        Above 1; 2 is the chi-square divergence.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    loss_ : ndarray of shape (n_candidates,)
+        Alignment losses of the candidates.
+    weights_ : ndarray of shape (n_candidates,)
+        The optimized distribution.
+    candidate_indices_ : ndarray of shape (n_components,)
+    frequencies_ : ndarray of shape (n_components, d)
+    n_features_in_ : int
+    """
+
+    def __init__(self, kernel=None, n_components=100, n_candidates=20000, rho=1.0, mu=2.0, random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_candidates = n_candidates
+        self.rho = rho
+        self.mu = mu
+        self.random_state = random_state
+
+    def _learned_weights(self, loss, n):
+        return optimized_kernel_weights(loss, check_nonnegative(self.rho, "rho") * len(loss), self.mu)
+
+
+class LandmarkSimilarity(_Transformer):
+    """Similarities to landmarks, each with a similarity learned for it: PB-Landmarks (Letarte et al. 2019, 4.2).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_landmarks : int or float
+        Their number, or as a float in (0, 1] their share of the training points (at least one a class).
+    selection : {"kmeans", "random"}
+        Centroids of k-means within each class, or training points.
+    similarity : {"learned", "prior"}
+        Pseudo-posterior weights on frequencies of the landmark's own, or the kernel itself.
+    n_components : int
+        D, the number of frequencies of a landmark.
+    beta : float
+        Inverse temperature, at least 0.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    landmarks_ : array or CSR matrix of shape (L, d)
+    landmark_labels_ : ndarray of shape (L,)
+    landmark_indices_ : ndarray of shape (L,), or None
+        The training rows that the landmarks are; ``None`` for centroids.
+    frequencies_ : ndarray of shape (L, n_components, d)
+        For the learned similarity only, like the next two.
+    loss_ : ndarray of shape (L, n_components)
+    weights_ : ndarray of shape (L, n_components)
+    n_features_in_ : int
+    """
+
+    _learns_from_labels = True
+
+    def __init__(
+        self,
+        kernel=None,
+        n_landmarks=0.1,
+        selection="kmeans",
+        similarity="learned",
+        n_components=64,
+        beta=1.0,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.selection = selection
+        self.similarity = similarity
+        self.n_components = n_components
+        self.beta = beta
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Choose the landmarks and learn their similarities.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Class labels, two classes or more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a value of `X` or a label is not allowed, or there are fewer points than landmarks.
+        """
+        X, y = self._labelled_points(X, y)
+        check_choice(self.similarity, "similarity", ("learned", "prior"))
+        D = check_count(self.n_components, "n_components")
+        n, d = X.shape
+        rng = as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.landmarks_, self.landmark_labels_, self.landmark_indices_ = select_landmarks(
+            X, y, self._count(n, len(np.unique(y))), self.selection, rng
+        )
+        if self.similarity == "learned":
+            L = self.landmarks_.shape[0]
+            self.frequencies_ = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d).astype(X.dtype)
+            self.loss_ = landmark_alignment_loss(
+                X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_
+            )
+            self.weights_ = pseudo_posterior(self.loss_, self.beta, n)
+        return self
+
+    def _count(self, n: int, n_classes: int) -> int:
+        share = self.n_landmarks
+        if isinstance(share, numbers.Integral):
+            return check_count(share, "n_landmarks")
+        if not isinstance(share, numbers.Real) or not 0 < share <= 1:
+            raise ValueError(f"n_landmarks is {share!r}; a whole number of at least 1 or a share in (0, 1] is needed.")
+        return max(n_classes, n_classes * int(math.ceil(n * share) / n_classes))
+
+    def transform(self, X):
+        """Map points to their similarities to the landmarks (Letarte et al. 2019, Eq. 13).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, L), in the precision of `X`
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        X = self._points(X, reset=False)
+        if self.similarity == "prior":
+            return self.kernel_(X, self.landmarks_).astype(X.dtype, copy=False)
+        return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the features: landmark0, landmark1, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array([f"landmark{l}" for l in range(self.landmarks_.shape[0])], dtype=object)

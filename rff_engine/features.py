@@ -1,0 +1,124 @@
+"""Random Fourier feature maps: from points and frequencies to features.
+
+Both maps are unbiased, ``E phi(x) . phi(x') = k(x - x')``; they differ in their variance and in the number of
+features per frequency. Where the frequencies come from is not decided here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._validation import as_points
+
+__all__ = ["fourier_features", "phases", "random_phase_features"]
+
+# Beyond this many radians a float32 phase is off by more than 2e-4.
+_LARGEST_FLOAT32_PHASE = 4096.0
+
+
+def largest_norm(points) -> float:
+    """The largest Euclidean norm among the rows of a dense or CSR array."""
+    if sp.issparse(points):
+        squares = np.asarray(points.multiply(points).sum(axis=1), dtype=np.float64)
+    else:
+        squares = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+    return float(np.sqrt(squares.max()))
+
+
+def phase_dtype(dtype, largest_phase: float) -> np.dtype:
+    """The precision phases need: float32 for float32 points, unless phases may be too large for it."""
+    if dtype == np.float32 and largest_phase <= _LARGEST_FLOAT32_PHASE:
+        return np.dtype(np.float32)
+    return np.dtype(np.float64)
+
+
+def phases(X, omega) -> np.ndarray:
+    """Inner products omega_j . x_i, in radians.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        A float32 `X` gives float32 phases as long as they stay below about 4096 radians.
+    omega : array of shape (D, d)
+
+    Returns
+    -------
+    ndarray of shape (n, D)
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+    """
+    X = as_points(X)
+    omega = as_points(omega, "omega", n_features=X.shape[1])
+    dtype = phase_dtype(X.dtype, largest_norm(X) * largest_norm(omega))
+    return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
+
+
+def fourier_features(X, omega, weights=None) -> np.ndarray:
+    """Cosine and sine features (Letarte et al. 2019, Eq. 5).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    omega : array of shape (D, d)
+    weights : array of shape (D,), optional
+        A distribution on the frequencies; features are scaled by its square root, so that phi(x) . phi(x') is
+        the weighted average of cosines. ``None`` stands for 1/D each.
+
+    Returns
+    -------
+    ndarray of shape (n, 2 D), in the precision of `X`
+        All cosines, then all sines.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, or a weight is negative.
+    """
+    angle = phases(X, omega)
+    D = angle.shape[1]
+    if weights is None:
+        scale = np.full(D, D**-0.5)
+    else:
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (D,) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"weights must be {D} finite numbers of at least 0, one a frequency.")
+        scale = np.sqrt(weights)
+    dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
+    features = np.empty((angle.shape[0], 2 * D), dtype=dtype)
+    np.cos(angle, out=features[:, :D], casting="same_kind")
+    np.sin(angle, out=features[:, D:], casting="same_kind")
+    features[:, :D] *= scale
+    features[:, D:] *= scale
+    return features
+
+
+def random_phase_features(X, omega, offsets) -> np.ndarray:
+    """Cosine features with a random phase, sqrt(2/D) cos(omega . x + b) (Rahimi and Recht 2007).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    omega : array of shape (D, d)
+    offsets : array of shape (D,)
+        The phases b, in radians, uniform on [0, 2 pi) for unbiased features.
+
+    Returns
+    -------
+    ndarray of shape (n, D), in the precision of `X`
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+    """
+    angle = phases(X, omega)
+    D = angle.shape[1]
+    offsets = np.asarray(offsets, dtype=angle.dtype)
+    if offsets.shape != (D,) or not np.isfinite(offsets).all():
+        raise ValueError(f"offsets must be {D} finite numbers, one a frequency.")
+    dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
+    return (np.sqrt(2 / D) * np.cos(angle + offsets)).astype(dtype, copy=False)

@@ -1,0 +1,132 @@
+"""Ways to choose the frequencies of a kernel's features.
+
+A sampling scheme turns a kernel's spectral measure into frequencies. `FrequencyBlocks` is a long Monte Carlo
+draw that is never held in memory: each block has its own seed, so any frequency can be drawn again.
+What is computed at the frequencies is the business of other modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import check_choice, check_count
+from .kernels import SpectralKernel
+
+__all__ = ["SAMPLING_SCHEMES", "FrequencyBlocks", "draw_frequencies"]
+
+
+def _monte_carlo(kernel, n_frequencies, n_features, random_state):
+    return kernel.sample_frequencies(n_frequencies, n_features, random_state)
+
+
+SAMPLING_SCHEMES = {"monte_carlo": _monte_carlo}
+
+
+def draw_frequencies(
+    kernel: SpectralKernel,
+    n_frequencies: int,
+    n_features: int,
+    sampling: str = "monte_carlo",
+    random_state=None,
+) -> np.ndarray:
+    """Choose frequencies for a kernel.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    n_frequencies, n_features : int
+        D and d.
+    sampling : {"monte_carlo"}
+        Monte Carlo draws them independently from the spectral measure (Rahimi and Recht 2007).
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (D, d), float64
+
+    Raises
+    ------
+    ValueError
+        If the scheme is unknown or a count is not a whole number of at least 1.
+    """
+    scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
+    return scheme(kernel, n_frequencies, n_features, random_state)
+
+
+@dataclass(frozen=True)
+class FrequencyBlocks:
+    """N frequencies of a kernel, drawn block by block, each block again whenever it is asked for.
+
+    Two instances with equal arguments hold equal frequencies, and the first frequencies of a longer one are those
+    of a shorter one.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    n_frequencies : int
+        N.
+    n_features : int
+        d.
+    seed : int
+        Of the whole draw; block b uses the b-th child of it.
+
+    Raises
+    ------
+    ValueError
+        If a count is not a whole number of at least 1, or the seed not one of at least 0.
+    """
+
+    kernel: SpectralKernel
+    n_frequencies: int
+    n_features: int
+    seed: int = 0
+
+    def __post_init__(self):
+        check_count(self.n_frequencies, "n_frequencies")
+        check_count(self.n_features, "n_features")
+        check_count(self.seed, "seed", low=0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(N, d)."""
+        return self.n_frequencies, self.n_features
+
+    @property
+    def block_size(self) -> int:
+        """Frequencies in a block: a power of two from 16 to 1024 that keeps a block within some 32 MiB."""
+        affordable = max(16, 2**22 // self.n_features)
+        return min(1024, 1 << (affordable.bit_length() - 1))
+
+    @property
+    def n_blocks(self) -> int:
+        return -(-self.n_frequencies // self.block_size)
+
+    def block(self, b: int) -> np.ndarray:
+        """The frequencies of block b, of shape (block_size, d); the last block may be shorter."""
+        if not 0 <= b < self.n_blocks:
+            raise ValueError(f"block is {b!r}; it must be between 0 and {self.n_blocks - 1}.")
+        child = np.random.SeedSequence(self.seed, spawn_key=(b,))
+        # A whole block is drawn even where only its beginning is kept: so prefixes agree for every kernel.
+        drawn = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))
+        return drawn[: self.n_frequencies - b * self.block_size]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.block(b) for b in range(self.n_blocks))
+
+    def __len__(self) -> int:
+        return self.n_frequencies
+
+    def take(self, indices) -> np.ndarray:
+        """The frequencies at the given indices, of shape (len(indices), d); an index may come twice."""
+        indices = np.asarray(indices, dtype=np.intp)
+        if indices.ndim != 1 or (indices.size and not (indices.min() >= 0 and indices.max() < self.n_frequencies)):
+            raise ValueError(f"indices must be one-dimensional, each between 0 and {self.n_frequencies - 1}.")
+        taken = np.empty((len(indices), self.n_features))
+        blocks = indices // self.block_size
+        for b in np.unique(blocks):
+            wanted = blocks == b
+            taken[wanted] = self.block(b)[indices[wanted] - b * self.block_size]
+        return taken

@@ -1,0 +1,264 @@
+"""Shift-invariant kernels, each seen as a spectral measure.
+
+By Bochner's theorem such a kernel is an average of cosines, ``k(x - x') = E_{omega ~ p} cos(omega . (x - x'))``
+(Letarte et al. 2019, Eq. 3). A kernel here therefore knows three things: its value, the density ``p`` of its
+frequencies, and how to draw frequencies from ``p``. It does not know how many features are made of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln, kv
+from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
+
+from ._validation import as_points, as_rng, check_count, check_positive
+
+__all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
+
+
+class SpectralKernel(ABC):
+    """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies."""
+
+    def __call__(self, X, Y=None) -> np.ndarray:
+        """Kernel matrix.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        Y : array or CSR matrix of shape (m, d), optional
+            ``None`` stands for `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        X = as_points(X, "X")
+        Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
+        return self._matrix(X, Y)
+
+    def spectral_density(self, omega) -> np.ndarray:
+        """Density p of the spectral measure.
+
+        Parameters
+        ----------
+        omega : array of shape (D, d)
+            Frequencies, one a row, in radians per unit of x.
+
+        Returns
+        -------
+        ndarray of shape (D,)
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        omega = np.asarray(as_points(omega, "omega"), dtype=np.float64)
+        return np.exp(self._log_density(omega))
+
+    def sample_frequencies(self, n_frequencies: int, n_features: int, random_state=None) -> np.ndarray:
+        """Draw independent frequencies from the spectral measure.
+
+        Parameters
+        ----------
+        n_frequencies : int
+            D, the number of draws.
+        n_features : int
+            d, the dimension of the points.
+        random_state : int, RandomState, Generator or None
+
+        Returns
+        -------
+        ndarray of shape (D, d), float64
+            Frequencies in radians per unit of x.
+
+        Raises
+        ------
+        ValueError
+            If a count is not a whole number of at least 1.
+        """
+        shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
+        return self._draw(as_rng(random_state), *shape)
+
+    @abstractmethod
+    def _matrix(self, X, Y) -> np.ndarray: ...
+
+    @abstractmethod
+    def _log_density(self, omega: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def _draw(self, rng, n_frequencies: int, n_features: int) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class GaussianKernel(SpectralKernel):
+    """exp(-||x - x'||^2 / (2 sigma^2)), with frequencies from N(0, sigma^-2 I) (Letarte et al. 2019, Eq. 20).
+
+    Parameters
+    ----------
+    sigma : float
+        Bandwidth, in the units of x; above 0.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is not a finite number above 0.
+    """
+
+    sigma: float = 1.0
+
+    def __post_init__(self):
+        check_positive(self.sigma, "sigma")
+
+    @classmethod
+    def from_gamma(cls, gamma: float) -> GaussianKernel:
+        """The kernel exp(-gamma ||x - x'||^2), that is sigma = (2 gamma)^(-1/2)."""
+        return cls(float((2.0 * check_positive(gamma, "gamma")) ** -0.5))
+
+    @property
+    def gamma(self) -> float:
+        """1 / (2 sigma^2)."""
+        return 0.5 / self.sigma**2
+
+    def _matrix(self, X, Y):
+        return rbf_kernel(X, Y, gamma=self.gamma)
+
+    def _log_density(self, omega):
+        d = omega.shape[1]
+        return d * np.log(self.sigma / np.sqrt(2 * np.pi)) - 0.5 * self.sigma**2 * (omega**2).sum(axis=1)
+
+    def _draw(self, rng, n_frequencies, n_features):
+        return rng.standard_normal((n_frequencies, n_features)) / self.sigma
+
+
+@dataclass(frozen=True)
+class LaplacianKernel(SpectralKernel):
+    """exp(-gamma ||x - x'||_1), with independent Cauchy(0, gamma) coordinates as frequencies.
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse length, per unit of x; above 0.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not a finite number above 0.
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self):
+        check_positive(self.gamma, "gamma")
+
+    def _matrix(self, X, Y):
+        return laplacian_kernel(X, Y, gamma=self.gamma)
+
+    def _log_density(self, omega):
+        return -np.log(np.pi * self.gamma * (1 + (omega / self.gamma) ** 2)).sum(axis=1)
+
+    def _draw(self, rng, n_frequencies, n_features):
+        return self.gamma * rng.standard_cauchy((n_frequencies, n_features))
+
+
+@dataclass(frozen=True)
+class MaternKernel(SpectralKernel):
+    """The Matérn kernel, with frequencies from a multivariate Student t of 2 nu degrees of freedom.
+
+    Its value is ``2^(1-nu) / Gamma(nu) z^nu K_nu(z)`` with ``z = sqrt(2 nu) ||x - x'|| / length_scale``
+    (Rasmussen and Williams 2006, Eq. 4.14). All coordinates of a frequency share one chi-square draw: independent
+    Student coordinates would belong to another kernel.
+
+    Parameters
+    ----------
+    nu : float
+        Smoothness; above 0. 0.5 gives exp(-r / length_scale), and the Gaussian kernel is the limit.
+    length_scale : float
+        In the units of x; above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not a finite number above 0.
+    """
+
+    nu: float = 1.5
+    length_scale: float = 1.0
+
+    def __post_init__(self):
+        check_positive(self.nu, "nu")
+        check_positive(self.length_scale, "length_scale")
+
+    def _matrix(self, X, Y):
+        r = euclidean_distances(X, Y) / self.length_scale
+        if self.nu == 0.5:
+            return np.exp(-r)
+        z = np.sqrt(2 * self.nu) * r
+        if self.nu == 1.5:
+            return (1 + z) * np.exp(-z)
+        if self.nu == 2.5:
+            return (1 + z + z**2 / 3) * np.exp(-z)
+        z = np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            log_value = (1 - self.nu) * np.log(2) - gammaln(self.nu) + self.nu * np.log(z) + np.log(kv(self.nu, z))
+        # K_nu overflows where z is tiny: there the kernel is 1 to machine precision.
+        value = np.exp(np.where(np.isposinf(log_value), 0.0, log_value))
+        return np.minimum(value, 1.0).astype(r.dtype)
+
+    def _log_density(self, omega):
+        d, dof = omega.shape[1], 2 * self.nu
+        constant = (
+            gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(self.length_scale)
+        )
+        return constant - 0.5 * (dof + d) * np.log1p(self.length_scale**2 * (omega**2).sum(axis=1) / dof)
+
+    def _draw(self, rng, n_frequencies, n_features):
+        normal = rng.standard_normal((n_frequencies, n_features))
+        chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
+        return normal * np.sqrt(2 * self.nu / chi_square) / self.length_scale
+
+
+@dataclass(frozen=True)
+class CauchyKernel(SpectralKernel):
+    """prod_j 1 / (1 + gamma^2 (x_j - x'_j)^2), with independent Laplace(0, gamma) coordinates as frequencies.
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse length, per unit of x; above 0.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not a finite number above 0.
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self):
+        check_positive(self.gamma, "gamma")
+
+    def _matrix(self, X, Y):
+        # One coordinate at a time: the differences of all coordinates at once would be an (n, m, d) array.
+        product = np.ones((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
+        columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))
+        for j in range(X.shape[1]):
+            u, v = (A[:, [j]].toarray() if sp.issparse(A) else A[:, [j]] for A in (columns_x, columns_y))
+            if u.any() or v.any():
+                product /= 1 + (self.gamma * (u - v.T)) ** 2
+        return product
+
+    def _log_density(self, omega):
+        return -(np.abs(omega) / self.gamma + np.log(2 * self.gamma)).sum(axis=1)
+
+    def _draw(self, rng, n_frequencies, n_features):
+        return rng.laplace(scale=self.gamma, size=(n_frequencies, n_features))
