@@ -1,0 +1,33 @@
+"""Toy problems and the real data sets of the papers, with their sources, licences and splits.
+
+It imports nothing of the engine or the app. Data are neither scaled nor cached: callers do both.
+"""
+
+from datasets.catalogue import DatasetInfo, describe, names
+from datasets.dataset import Dataset
+from datasets.download import FetchError, fetch
+from datasets.files import DataNotFoundError, available, cache_folder, search_folders, status
+from datasets.loaders import load
+from datasets.splits import Split, published_names, published_split, random_split
+from datasets.toy import make_toy, toy_names
+
+__all__ = [
+    "DataNotFoundError",
+    "Dataset",
+    "DatasetInfo",
+    "FetchError",
+    "Split",
+    "available",
+    "cache_folder",
+    "describe",
+    "fetch",
+    "load",
+    "make_toy",
+    "names",
+    "published_names",
+    "published_split",
+    "random_split",
+    "search_folders",
+    "status",
+    "toy_names",
+]

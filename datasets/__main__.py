@@ -1,0 +1,99 @@
+"""Command line of the data sets: `python -m datasets list` and `python -m datasets fetch NAME ...`.
+
+It prints and sets the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from datasets.catalogue import describe, names
+from datasets.download import FetchError, fetch
+from datasets.files import status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _list() if options.command == "list" else _fetch(options.names)
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing unfinished was left behind", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m datasets",
+        description="Data are looked for in this package, in the folder named by RFF_DATA, and in the cache.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="show all data sets and where they are")
+    fetching = commands.add_parser("fetch", help="download data sets into the cache")
+    fetching.add_argument("names", nargs="+", metavar="NAME", choices=names(), help=", ".join(names()))
+    return parser
+
+
+def _list() -> int:
+    row = "{:<10} {:>7} {:>6}  {:<15} {}".format
+    print(row("name", "n", "d", "task", "where"))
+    for name in names():
+        info = describe(name)
+        print(row(name, info.n_samples, info.n_features, info.task, status(name)))
+    return 0
+
+
+def _fetch(wanted: Sequence[str]) -> int:
+    failures = 0
+    for name in dict.fromkeys(wanted):
+        progress = _Progress(sys.stderr)
+        try:
+            message = fetch(name, progress)
+        except FetchError as error:
+            failures += 1
+            progress.end()
+            print(error, file=sys.stderr)
+        else:
+            progress.end()
+            print(message)
+    return 1 if failures else 0
+
+
+class _Progress:
+    """Shows how far a download is: a line that is rewritten on a terminal, a line every tenth elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._rewrites = stream.isatty()
+        self._address = None
+        self._last = None
+        self._open_line = False
+
+    def __call__(self, address: str, received: int, expected: int | None) -> None:
+        if address != self._address:
+            self.end()
+            self._address, self._last = address, None
+            print(f"downloading {address}", file=self._stream)
+        # Some servers do not say how much will come: then every 10 MB stands for a tenth.
+        step = int(time.monotonic() * 10) if self._rewrites else received * 10 // (expected or 100_000_000)
+        if step == self._last and received != expected:
+            return
+        self._last = step
+        share = f" ({received / expected:.0%})" if expected else ""
+        before, after = ("\r", "") if self._rewrites else ("", "\n")
+        print(f"{before}  {received:,} bytes{share}", end=after, file=self._stream, flush=True)
+        self._open_line = self._rewrites
+
+    def end(self) -> None:
+        """Leave the line that is being rewritten."""
+        if self._open_line:
+            print(file=self._stream)
+            self._open_line = False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,372 @@
+"""What is known about each real data set before it is loaded: its size, its files, its origin.
+
+Facts only, and no input or output: finding and opening files is `files`, reading them is `loaders`,
+downloading them is `download`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from datasets.dataset import Task
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """One file as its publisher made it.
+
+    Attributes
+    ----------
+    folder : str
+        Folder it lies in, below each place where files are looked for.
+    name : str
+        Its own name, uncompressed.
+    size : int
+        Bytes, uncompressed.
+    sha256 : str
+        Of the uncompressed bytes: archives and compressors differ, the content must not.
+    address : str
+        Where it, or an archive with it, can be downloaded.
+    other_names : tuple of str
+        Further archives that it is known to come in.
+    """
+
+    folder: str
+    name: str
+    size: int
+    sha256: str
+    address: str
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def download_name(self) -> str:
+        """Name of what `address` gives, as a browser would save it."""
+        return posixpath.basename(urlsplit(self.address).path)
+
+    @property
+    def local_names(self) -> tuple[str, ...]:
+        """File names that are accepted for it, best first; what was downloaded by hand is one of them."""
+        forms = tuple(self.name + suffix for suffix in ("", ".gz", ".xz", ".zip"))
+        return tuple(dict.fromkeys((*forms, self.download_name, *self.other_names)))
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """A data set without its arrays; the attributes mean what they mean in `Dataset`.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        What `X.shape` is once it is loaded.
+    bundled : bool
+        Whether it comes with this package or with scikit-learn, so that nothing need be fetched.
+    files : tuple of RawFile
+        What it is read from; empty for those that scikit-learn ships.
+    """
+
+    name: str
+    title: str
+    n_samples: int
+    n_features: int
+    task: Task
+    bundled: bool
+    source: str
+    licence: str
+    description: str
+    files: tuple[RawFile, ...] = ()
+    label_names: Mapping[int, str] = field(default_factory=dict)
+    n_train_file: int | None = None
+    image_shape: tuple[int, int] | None = None
+
+
+def names() -> tuple[str, ...]:
+    """Names of all real data sets, whether their files are here or not."""
+    return tuple(CATALOGUE)
+
+
+def describe(name: str) -> DatasetInfo:
+    """What is known about a real data set without opening a file.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    DatasetInfo
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of that name.
+    """
+    if name not in CATALOGUE:
+        raise ValueError(f"unknown data set {name!r}: choose one of {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
+
+
+_UCI = "https://archive.ics.uci.edu/static/public"
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
+# DELVE publishes cpu in a format of its own; this is an ARFF copy, pinned to a commit.
+_CPU_COPY = "https://raw.githubusercontent.com/genyang/datasets/9cf25ea6e5b376a5a2a98092cb6ab8b03f05adcf"
+_CC_BY = "CC BY 4.0"
+
+_ADS_FILES = (
+    RawFile(
+        folder="ads",
+        name="ad.data",
+        size=10_275_015,
+        sha256="4841bab145e0b2df2bc17893ecd9d62f8fbeac2c389b41ca59d77da682c0c4eb",
+        address=f"{_UCI}/51/internet+advertisements.zip",
+        other_names=("ad-dataset.zip",),
+    ),
+)
+_ADULT_FILES = (
+    RawFile(
+        folder="adult",
+        name="adult.data",
+        size=3_974_305,
+        sha256="5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+        address=f"{_UCI}/2/adult.zip",
+    ),
+    RawFile(
+        folder="adult",
+        name="adult.test",
+        size=2_003_153,
+        sha256="a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+        address=f"{_UCI}/2/adult.zip",
+    ),
+)
+_COVTYPE_FILES = (
+    RawFile(
+        folder="covtype",
+        name="covtype.data",
+        size=75_169_317,
+        sha256="0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945",
+        address=f"{_UCI}/31/covertype.zip",
+    ),
+)
+_CPU_FILES = (
+    RawFile(
+        folder="cpu_act",
+        name="cpu_act.arff",
+        size=1_058_078,
+        sha256="31c4adcefafaef48d89a285602c5f6df3d9463e176bacdaf9df82c249fb0ed9b",
+        address=f"{_CPU_COPY}/cpu_act.arff",
+    ),
+)
+_FARM_FILES = (
+    RawFile(
+        folder="farm-ads",
+        name="farm-ads-vect",
+        size=5_558_859,
+        sha256="cee9de7aef56080a983cfddc22f2fae4dc9fea0804b3d033281c0b4288a4bb11",
+        address=f"{_UCI}/218/farm+ads.zip",
+    ),
+)
+_MNIST_FILES = (
+    RawFile(
+        folder="mnist",
+        name="train-images-idx3-ubyte",
+        size=47_040_016,
+        sha256="ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        address=f"{_MNIST}/train-images-idx3-ubyte.gz",
+    ),
+    RawFile(
+        folder="mnist",
+        name="train-labels-idx1-ubyte",
+        size=60_008,
+        sha256="65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        address=f"{_MNIST}/train-labels-idx1-ubyte.gz",
+    ),
+    RawFile(
+        folder="mnist",
+        name="t10k-images-idx3-ubyte",
+        size=7_840_016,
+        sha256="0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        address=f"{_MNIST}/t10k-images-idx3-ubyte.gz",
+    ),
+    RawFile(
+        folder="mnist",
+        name="t10k-labels-idx1-ubyte",
+        size=10_008,
+        sha256="ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        address=f"{_MNIST}/t10k-labels-idx1-ubyte.gz",
+    ),
+)
+_PARKINSON_FILES = (
+    RawFile(
+        folder="parkinsons",
+        name="parkinsons_updrs.data",
+        size=911_261,
+        sha256="f2c7d5025dec4e92e7feae367a5f7ccf58789a10ac6b54bdf15976c599f9dd39",
+        address=f"{_UCI}/189/parkinsons+telemonitoring.zip",
+    ),
+)
+_WINE_FILES = (
+    RawFile(
+        folder="wine-quality",
+        name="winequality-white.csv",
+        size=264_426,
+        sha256="76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
+        address=f"{_UCI}/186/wine+quality.zip",
+    ),
+)
+
+_MNIST_ORIGIN = {
+    "task": "classification",
+    "n_features": 784,
+    "bundled": True,
+    "source": "MNIST (LeCun, Cortes and Burges 1998)",
+    "licence": "CC BY-SA 3.0",
+    "files": _MNIST_FILES,
+    "image_shape": (28, 28),
+}
+
+
+def _mnist_pair(low: int, high: int, n_samples: int) -> DatasetInfo:
+    return DatasetInfo(
+        name=f"mnist{low}{high}",
+        title=f"MNIST, {low} against {high}",
+        n_samples=n_samples,
+        description=f"Handwritten digits of 28 by 28 pixels: is it a {low} (-1) or a {high} (+1)?",
+        label_names={-1: str(low), 1: str(high)},
+        **_MNIST_ORIGIN,
+    )
+
+
+_ALL = (
+    DatasetInfo(
+        name="breast",
+        title="Breast cancer",
+        n_samples=569,
+        n_features=30,
+        task="classification",
+        bundled=True,
+        source="UCI Breast Cancer Wisconsin (Diagnostic) (Wolberg et al. 1995), from scikit-learn",
+        licence=_CC_BY,
+        description="Measurements of cell nuclei: is the tumour malignant (-1) or benign (+1)?",
+        label_names={-1: "malignant", 1: "benign"},
+    ),
+    DatasetInfo(
+        name="digits",
+        title="Digits, 8 by 8",
+        n_samples=1797,
+        n_features=64,
+        task="classification",
+        bundled=True,
+        source="UCI Optical Recognition of Handwritten Digits (Alpaydin and Kaynak 1998), from scikit-learn",
+        licence=_CC_BY,
+        description="Handwritten digits of 8 by 8 pixels, grey values 0 to 16: which of the ten is it?",
+        label_names={digit: str(digit) for digit in range(10)},
+        image_shape=(8, 8),
+    ),
+    DatasetInfo(
+        name="adult",
+        title="Adult (census income)",
+        n_samples=48_842,
+        n_features=108,
+        task="classification",
+        bundled=True,
+        source="UCI Adult (Becker and Kohavi 1996)",
+        licence=_CC_BY,
+        description="People of the 1994 US census: do they earn at most $50000 a year (-1), or more (+1)?",
+        files=_ADULT_FILES,
+        label_names={-1: "<=50K", 1: ">50K"},
+        n_train_file=32_561,
+    ),
+    DatasetInfo(
+        name="mnist",
+        title="MNIST, all ten digits",
+        n_samples=70_000,
+        description="Handwritten digits of 28 by 28 pixels: which of the ten is it?",
+        label_names={digit: str(digit) for digit in range(10)},
+        n_train_file=60_000,
+        **_MNIST_ORIGIN,
+    ),
+    _mnist_pair(0, 1, 14_780),
+    _mnist_pair(1, 7, 15_170),
+    _mnist_pair(4, 9, 13_782),
+    _mnist_pair(5, 6, 13_189),
+    DatasetInfo(
+        name="wine",
+        title="White wine quality",
+        n_samples=4898,
+        n_features=11,
+        task="regression",
+        bundled=True,
+        source="UCI Wine Quality, white (Cortez, Cerdeira, Almeida, Matos and Reis 2009)",
+        licence=_CC_BY,
+        description="Chemical measurements of white wines; the target is the tasters' grade, 3 to 9.",
+        files=_WINE_FILES,
+    ),
+    DatasetInfo(
+        name="ads",
+        title="Internet advertisements",
+        n_samples=3279,
+        n_features=1554,
+        task="classification",
+        bundled=False,
+        source="UCI Internet Advertisements (Kushmerick 1998)",
+        licence=_CC_BY,
+        description="Words around the images of web pages: is the image an advertisement (-1) or not (+1)?",
+        files=_ADS_FILES,
+        label_names={-1: "ad.", 1: "nonad."},
+    ),
+    DatasetInfo(
+        name="farm",
+        title="Farm ads",
+        n_samples=4143,
+        n_features=54_877,
+        task="classification",
+        bundled=False,
+        source="UCI Farm Ads (Mesterharm and Pazzani 2011)",
+        licence=_CC_BY,
+        description="Words of advertisements on farming sites: did the site owner approve (+1) or not (-1)?",
+        files=_FARM_FILES,
+        label_names={-1: "rejected", 1: "accepted"},
+    ),
+    DatasetInfo(
+        name="parkinson",
+        title="Parkinson telemonitoring",
+        n_samples=5875,
+        n_features=16,
+        task="regression",
+        bundled=False,
+        source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
+        licence=_CC_BY,
+        description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
+        files=_PARKINSON_FILES,
+    ),
+    DatasetInfo(
+        name="cpu",
+        title="Computer activity",
+        n_samples=8192,
+        n_features=21,
+        task="regression",
+        bundled=False,
+        source="DELVE comp-activ (University of Toronto 1996), an unofficial ARFF copy",
+        licence="not stated",
+        description="Activity counters of a computer; the target is the percentage of time in user mode.",
+        files=_CPU_FILES,
+    ),
+    DatasetInfo(
+        name="covtype",
+        title="Forest cover type",
+        n_samples=581_012,
+        n_features=54,
+        task="classification",
+        bundled=False,
+        source="UCI Covertype (Blackard 1998, Colorado State University)",
+        licence=_CC_BY,
+        description="Maps' facts on 30 by 30 metre cells: is the forest spruce and fir (+1) or not (-1)?",
+        files=_COVTYPE_FILES,
+        label_names={-1: "types 2 to 7", 1: "type 1 (spruce/fir)"},
+    ),
+)
+
+CATALOGUE: dict[str, DatasetInfo] = {info.name: info for info in _ALL}

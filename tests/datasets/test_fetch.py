@@ -1,0 +1,460 @@
+"""Downloads, from a server on this machine that behaves and misbehaves in every way we know of."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import datasets
+from datasets import FetchError, catalogue, download, files
+from datasets.__main__ import main
+
+CONTENT = b"".join(b"%d,%d\n" % (i, i * i) for i in range(20_000))
+NAME = "farm"  # any data set of one file will do: its entry of the catalogue is replaced
+ROOT = Path(datasets.__file__).parent.parent
+
+
+def zipped(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(path.replace("__", "/").replace("_dot_", "."), content)
+    return buffer.getvalue()
+
+
+class Server(ThreadingHTTPServer):
+    """Answers every path with what `pages` has for it, and counts the requests."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.pages: dict[str, dict] = {}
+        self.requests: list[str] = []
+        self.released = threading.Event()
+
+    def address(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.server_port}/{path}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.server.requests.append(self.path)
+        page = self.server.pages.get(self.path.lstrip("/"))
+        if page is None:
+            self.send_error(404)
+            return
+        body, announced = page["body"], page.get("announced", len(page["body"]))
+        self.send_response(page.get("status", 200))
+        if announced is not None:
+            self.send_header("Content-Length", str(announced))
+        self.end_headers()
+        self.wfile.write(body)
+        if page.get("stall"):
+            self.wfile.flush()
+            self.server.released.wait(30)
+
+    def log_message(self, *_: object) -> None:
+        """Silence."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.released.set()
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def offer(server, cache, monkeypatch):
+    """Let the server offer a body for the data set NAME, and let the catalogue know."""
+
+    def register(body: bytes | None, path: str = "table.zip", member: str = "table.csv", **page) -> Path:
+        if body is not None:
+            server.pages[path] = {"body": body, **page}
+        raw = catalogue.RawFile(
+            folder="somewhere",
+            name=member,
+            size=len(CONTENT),
+            sha256=hashlib.sha256(CONTENT).hexdigest(),
+            address=server.address(path),
+        )
+        monkeypatch.setitem(catalogue.CATALOGUE, NAME, replace(catalogue.CATALOGUE[NAME], files=(raw,)))
+        return cache / "somewhere" / member
+
+    return register
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    return code, *capsys.readouterr()
+
+
+def assert_failed(capsys, cache: Path, server: Server, *says: str) -> str:
+    """`fetch NAME` fails with one sentence that helps, and leaves nothing."""
+    existed = cache.is_dir()
+    code, out, err = run(capsys, "fetch", NAME)
+    sentences = [line for line in err.splitlines() if not line.startswith(("downloading", "  "))]
+    assert code == 1 and out == "" and len(sentences) == 1
+    raw = catalogue.describe(NAME).files[0]
+    for part in (NAME, raw.address, "by hand", str(cache / "somewhere"), *says):
+        assert part in sentences[0]
+    assert "Traceback" not in err
+    assert existed or not cache.is_dir()
+    assert not [path for path in cache.parent.rglob("*") if path.name.startswith(".fetch")]
+    return sentences[0]
+
+
+GOOD = {
+    "zip": (zipped(readme=b"hello", table_dot_csv=CONTENT), "table.zip"),
+    "deep in a zip": (zipped(a__b__table_dot_csv=CONTENT), "table.zip"),
+    "climbing in a zip": (zipped(**{"..__..__table_dot_csv": CONTENT}), "table.zip"),
+    "gz in a zip": (zipped(table_dot_csv_dot_gz=gzip.compress(CONTENT)), "table.zip"),
+    "zip in a zip": (zipped(inner_dot_zip=zipped(table_dot_csv=CONTENT)), "table.zip"),
+    "gz": (gzip.compress(CONTENT), "table.csv.gz"),
+    "plain": (CONTENT, "table.csv"),
+}
+
+
+@pytest.mark.parametrize("announced", ["length", "no length"])
+@pytest.mark.parametrize("form", GOOD)
+def test_good_download_is_stored_and_found(form, announced, offer, server, cache, capsys):
+    body, path = GOOD[form]
+    page = {} if announced == "length" else {"announced": None}
+    target = offer(body, path, **page)
+    assert datasets.status(NAME) == "to fetch"
+    code, out, err = run(capsys, "fetch", NAME)
+    assert code == 0
+    assert str(target) in out and out.count("\n") == 1
+    assert f"downloading {server.address(path)}" in err
+    assert target.read_bytes() == CONTENT
+    assert [p for p in cache.rglob("*") if p.is_file()] == [target]
+    assert datasets.status(NAME) == "found"
+    assert b"".join(files.read(catalogue.describe(NAME))) == CONTENT
+
+
+def test_already_there(offer, server, cache, capsys):
+    target = offer(GOOD["zip"][0])
+    run(capsys, "fetch", NAME)
+    before = target.stat().st_mtime_ns
+    code, out, err = run(capsys, "fetch", NAME, NAME)
+    assert code == 0 and err == ""
+    assert "already there" in out and str(target) in out and out.count("\n") == 1
+    assert len(server.requests) == 1 and target.stat().st_mtime_ns == before
+
+
+def test_by_hand_is_already_there(offer, server, cache, capsys):
+    offer(None)
+    (cache / "somewhere").mkdir(parents=True)
+    (cache / "somewhere" / "table.zip").write_bytes(GOOD["zip"][0])
+    code, out, _ = run(capsys, "fetch", NAME)
+    assert code == 0 and "already there" in out and not server.requests
+
+
+def test_damaged_copy_in_the_cache_is_replaced(offer, cache, capsys):
+    target = offer(GOOD["zip"][0])
+    target.parent.mkdir(parents=True)
+    target.write_bytes(CONTENT[:100])
+    assert run(capsys, "fetch", NAME)[0] == 0
+    assert target.read_bytes() == CONTENT
+
+
+def test_damaged_copy_elsewhere_is_named(offer, server, cache, capsys, tmp_path, monkeypatch):
+    offer(GOOD["zip"][0])
+    monkeypatch.setenv("RFF_DATA", str(tmp_path / "mine"))
+    mine = tmp_path / "mine" / "somewhere" / "table.csv"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(CONTENT[:100])
+    assert_failed(capsys, cache, server, str(mine), "only 100 bytes")
+    assert not server.requests
+
+
+@pytest.mark.parametrize("name", ["breast", "adult", "mnist49", "wine"])
+def test_bundled_sets_need_no_network(name, cache, capsys):
+    code, out, _ = run(capsys, "fetch", name)
+    assert code == 0 and ("already there" in out or "nothing to fetch" in out)
+    assert not cache.exists()
+
+
+def test_one_address_for_several_files(server, cache, monkeypatch, capsys):
+    second = CONTENT[::-1]
+    server.pages["both.zip"] = {"body": zipped(one=CONTENT, two=second)}
+    address = server.address("both.zip")
+    raws = tuple(
+        catalogue.RawFile("pair", name, len(content), hashlib.sha256(content).hexdigest(), address)
+        for name, content in (("one", CONTENT), ("two", second))
+    )
+    monkeypatch.setitem(catalogue.CATALOGUE, NAME, replace(catalogue.CATALOGUE[NAME], files=raws))
+    assert run(capsys, "fetch", NAME)[0] == 0
+    assert server.requests == ["/both.zip"]
+    assert list(files.read(catalogue.describe(NAME))) == [CONTENT, second]
+
+
+# --- failures ---
+
+
+def test_not_found(offer, server, cache, capsys):
+    offer(None)
+    assert_failed(capsys, cache, server, "HTTP status 404")
+
+
+@pytest.mark.parametrize("status", [403, 500, 503])
+def test_http_status(status, offer, server, cache, capsys):
+    offer(b"no", status=status)
+    assert_failed(capsys, cache, server, f"HTTP status {status}")
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "says"),
+    [
+        (b"<html>Please sign in</html>", "table.zip", "not a readable zip file"),
+        (b"", "table.zip", "not a readable zip file"),
+        (GOOD["zip"][0][:-500], "table.zip", "not a readable zip file"),
+        (zipped(other=CONTENT), "table.zip", "has no member table.csv"),
+        (zipped(table_dot_csv=CONTENT[:-1] + b"!"), "table.zip", "another content"),
+        (zipped(table_dot_csv=CONTENT[:-1]), "table.zip", f"only {len(CONTENT) - 1} bytes"),
+        (zipped(table_dot_csv=CONTENT + b"!"), "table.zip", f"more than {len(CONTENT)} bytes"),
+        (zipped(table_dot_csv=bytes(50_000_000)), "table.zip", f"more than {len(CONTENT)} bytes"),
+        (gzip.compress(CONTENT)[:-30], "table.csv.gz", "not a readable gz file"),
+        (CONTENT[:-1] + b"!", "table.csv", "another content"),
+        (CONTENT[:-1], "table.csv", f"only {len(CONTENT) - 1} bytes"),
+        (CONTENT + b"!", "table.csv", "announces"),
+    ],
+)
+def test_wrong_content(body, path, says, offer, server, cache, capsys):
+    target = offer(body, path)
+    assert_failed(capsys, cache, server, says)
+    assert not target.exists()
+
+
+def test_connection_that_ends_early(offer, server, cache, capsys):
+    body = GOOD["zip"][0]
+    offer(body[: len(body) // 2], announced=len(body))
+    assert_failed(capsys, cache, server, f"ended after {len(body) // 2} of {len(body)} bytes")
+
+
+def test_endless_download_is_cut(offer, server, cache, capsys):
+    offer(CONTENT * 3, "table.csv", announced=None)
+    assert_failed(capsys, cache, server, f"more than the {len(CONTENT)} bytes")
+
+
+def test_huge_archive_is_refused(offer, server, cache, capsys, monkeypatch):
+    monkeypatch.setattr(files, "MAX_ARCHIVE", 1000)
+    offer(GOOD["zip"][0])
+    assert_failed(capsys, cache, server, "announces", "at most 1000")
+
+
+def test_refused_connection(offer, server, cache, capsys, monkeypatch):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(server, "address", lambda path: f"http://127.0.0.1:{unused.getsockname()[1]}/{path}")
+        offer(None)
+        assert_failed(capsys, cache, server, "cannot be reached")
+
+
+def test_unknown_host(offer, server, cache, capsys, monkeypatch):
+    def no_name(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    offer(None)
+    monkeypatch.setattr(socket, "getaddrinfo", no_name)
+    assert_failed(capsys, cache, server, "cannot be reached", "not known")
+
+
+@pytest.mark.parametrize("sent", [0, 1000])
+def test_silent_server(sent, offer, server, cache, capsys, monkeypatch):
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    offer(CONTENT[:sent], "table.csv", announced=len(CONTENT), stall=True)
+    assert_failed(capsys, cache, server, "did not answer for 0.2 seconds")
+
+
+def test_not_http_at_all(offer, server, cache, capsys, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def speak() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(b"220 this is mail\r\n")
+
+        thread = threading.Thread(target=speak)
+        thread.start()
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(server, "address", lambda path: f"http://127.0.0.1:{port}/{path}")
+        offer(None)
+        assert_failed(capsys, cache, server, "cannot be reached")
+        thread.join()
+
+
+@pytest.mark.parametrize("where", ["the cache's parent", "the cache", "the folder in it"])
+def test_folder_that_cannot_be_written(where, offer, server, cache, capsys):
+    """A file stands where a folder must be: that stops root too, unlike permissions."""
+    offer(GOOD["zip"][0])
+    blocked = {
+        "the cache's parent": cache.parent,
+        "the cache": cache,
+        "the folder in it": cache / "somewhere",
+    }[where]
+    blocked.parent.mkdir(parents=True, exist_ok=True)
+    blocked.write_bytes(b"in the way")
+    assert_failed(capsys, cache, server, "cannot be used")
+    assert blocked.read_bytes() == b"in the way"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is always full")
+@pytest.mark.parametrize("which", ["table.zip", "checked-0"])
+def test_full_disk_while_writing(which, offer, server, cache, capsys, monkeypatch):
+    open_file = Path.open
+
+    def open_full(path: Path, mode: str = "r"):
+        return open_file(Path("/dev/full") if path.name == which and "w" in mode else path, mode)
+
+    monkeypatch.setattr(Path, "open", open_full)
+    offer(GOOD["zip"][0])
+    assert_failed(capsys, cache, server, "No space left on device")
+
+
+def test_full_disk_while_storing(offer, server, cache, capsys, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    offer(GOOD["zip"][0])
+    monkeypatch.setattr(download.os, "replace", full)
+    assert_failed(capsys, cache, server, "No space left on device")
+
+
+def test_one_failure_does_not_stop_the_others(offer, cache, capsys):
+    offer(None)
+    code, out, err = run(capsys, "fetch", NAME, "wine")
+    assert code == 1 and "wine is already there" in out and f"{NAME} was not fetched" in err
+
+
+def test_fetch_from_python(offer, cache):
+    offer(None)
+    with pytest.raises(FetchError, match="HTTP status 404"):
+        datasets.fetch(NAME)
+    offer(GOOD["zip"][0])
+    seen = []
+    assert "is stored in" in datasets.fetch(NAME, lambda *progress: seen.append(progress))
+    size = len(GOOD["zip"][0])
+    assert seen[-1][1:] == (size, size)
+    with pytest.raises(ValueError, match="'iris'"):
+        datasets.fetch("iris")
+
+
+# --- interruption ---
+
+
+def test_interrupt_leaves_nothing(offer, server, cache, capsys, monkeypatch):
+    receive, calls = download._receive, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return receive(*arguments)
+
+    monkeypatch.setattr(download, "_receive", interrupted)
+    offer(CONTENT, "table.csv")
+    code, out, err = run(capsys, "fetch", NAME)
+    assert code == 130 and out == "" and "interrupted" in err and "Traceback" not in err
+    assert not cache.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
+def test_ctrl_c_leaves_nothing(offer, server, cache):
+    offer(CONTENT[: len(CONTENT) // 2], "table.csv", announced=len(CONTENT), stall=True)
+    raw = catalogue.describe(NAME).files[0]
+    code = (
+        "import sys; from dataclasses import replace\n"
+        "from datasets import catalogue; from datasets.__main__ import main\n"
+        f"raw = catalogue.{raw!r}\n"
+        f"catalogue.CATALOGUE[{NAME!r}] = replace(catalogue.CATALOGUE[{NAME!r}], files=(raw,))\n"
+        f"sys.exit(main(['fetch', {NAME!r}]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not list(cache.glob(".fetch-*/table.csv")):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "interrupted" in err and "Traceback" not in err
+    assert not cache.exists()
+
+
+# --- the command line ---
+
+
+def test_list_shows_every_set(cache, capsys):
+    code, out, _ = run(capsys, "list")
+    rows = [line.split(maxsplit=4) for line in out.splitlines()[1:]]
+    assert code == 0 and [row[0] for row in rows] == list(datasets.names())
+    for name, n, d, task, where in rows:
+        info = datasets.describe(name)
+        assert (int(n), int(d), task) == (info.n_samples, info.n_features, info.task)
+        assert where == datasets.status(name)
+
+
+@pytest.mark.parametrize("arguments", [[], ["fetch"], ["fetch", "iris"], ["burn", "adult"]])
+def test_wrong_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: python -m datasets" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_module_runs():
+    command = [sys.executable, "-m", "datasets", "list"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "covtype" in result.stdout and result.stderr == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_every_tenth_without_a_terminal(offer, server, capsys):
+    offer(bytes(range(256)) * 8000)  # two megabytes, which are then refused: only the progress matters here
+    _, _, err = run(capsys, "fetch", NAME)
+    shares = [line.split("(")[1].rstrip("%)") for line in err.splitlines() if line.startswith("  ")]
+    assert len(shares) <= 11 and shares == sorted(shares, key=int) and shares[-1] == "100"
+
+
+def test_progress_rewrites_its_line_on_a_terminal(offer, server, capsys, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    offer(GOOD["zip"][0])
+    assert main(["fetch", NAME]) == 0
+    first, *rest = terminal.getvalue().split("\n")
+    assert first.startswith("downloading http://127.0.0.1")
+    assert rest[0].startswith("\r  ") and rest[0].endswith("(100%)") and rest[1:] == [""]

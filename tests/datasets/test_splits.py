@@ -1,0 +1,175 @@
+"""The splits: sizes to the row, every row once, and the paper's split beside its own code."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.model_selection import train_test_split
+
+import datasets
+from datasets import Dataset, Split, make_toy, random_split
+
+# Table 2 of the paper: training, validation and test rows, columns.
+PUBLISHED = {
+    "ads": (1967, 492, 820, 1554),
+    "adult": (26048, 6513, 16281, 108),
+    "breast": (340, 86, 143, 30),
+    "farm": (2485, 622, 1036, 54877),
+    "mnist17": (9101, 2276, 3793, 784),
+    "mnist49": (8268, 2068, 3446, 784),
+    "mnist56": (7912, 1979, 3298, 784),
+}
+PARTS = ("train", "valid", "test")
+
+
+def part(split: Split, which: str):
+    return getattr(split, f"X_{which}"), getattr(split, f"y_{which}"), getattr(split, f"rows_{which}")
+
+
+def equal(left, right) -> bool:
+    if scipy.sparse.issparse(left):
+        return left.shape == right.shape and (left != right).nnz == 0
+    return np.array_equal(left, right)
+
+
+def assert_partition(split: Split, dataset: Dataset) -> None:
+    rows = np.concatenate([split.rows_train, split.rows_valid, split.rows_test])
+    np.testing.assert_array_equal(np.sort(rows), np.arange(dataset.n_samples))
+    for which in PARTS:
+        X, y, chosen = part(split, which)
+        assert type(X) is type(dataset.X) and X.dtype == dataset.X.dtype and y.dtype == dataset.y.dtype
+        assert equal(X, dataset.X[chosen]) and equal(y, dataset.y[chosen])
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_split_is_the_one_of_the_published_code(name, need_data, load):
+    split, dataset = datasets.published_split(need_data(name)), load(name)
+    sizes = tuple(part(split, which)[0].shape[0] for which in PARTS)
+    assert (*sizes, split.X_train.shape[1]) == PUBLISHED[name]
+    assert_partition(split, dataset)
+
+    # The order of calls of the published code, on the arrays themselves.
+    rng = np.random.RandomState(42)
+    if name == "adult":
+        X, y, X_test, y_test = dataset.X[:32561], dataset.y[:32561], dataset.X[32561:], dataset.y[32561:]
+    else:
+        X, X_test, y, y_test = train_test_split(dataset.X, dataset.y, test_size=0.25, random_state=rng)
+    X_train, X_valid, y_train, y_valid = train_test_split(X, y, test_size=0.2, random_state=rng)
+    for mine, theirs in (
+        (split.X_train, X_train),
+        (split.y_train, y_train),
+        (split.X_valid, X_valid),
+        (split.y_valid, y_valid),
+        (split.X_test, X_test),
+        (split.y_test, y_test),
+    ):
+        assert equal(mine, theirs)
+
+
+def test_published_names():
+    assert set(datasets.published_names()) == set(PUBLISHED)
+
+
+@pytest.mark.parametrize("name", ["wine", "mnist", "covtype", "moons", "nothing"])
+def test_other_sets_have_no_published_split(name):
+    with pytest.raises(ValueError, match=rf"'{name}'.*ads, adult, breast, farm, mnist17, mnist49, mnist56"):
+        datasets.published_split(name)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42])
+@pytest.mark.parametrize("name", ["breast", "digits", "wine", "adult", "farm", "cpu", "mnist49"])
+def test_random_split_partitions_any_set(name, seed, load):
+    dataset = load(name)
+    split = random_split(dataset, seed)
+    assert_partition(split, dataset)
+    assert split.name == name
+    n = dataset.n_samples
+    n_test = 16281 if name == "adult" else int(np.ceil(n / 4))
+    n_valid = int(np.ceil((n - n_test) * 0.2))
+    assert [len(part(split, which)[1]) for which in PARTS] == [n - n_test - n_valid, n_valid, n_test]
+
+
+@pytest.mark.parametrize("name", ["adult", "mnist"])
+def test_test_rows_of_the_publisher_stay(name, load):
+    dataset = load(name)
+    tail = np.arange(dataset.n_train_file, dataset.n_samples)
+    first, second = random_split(dataset, 0), random_split(dataset, 1)
+    np.testing.assert_array_equal(first.rows_test, tail)
+    np.testing.assert_array_equal(second.rows_test, tail)
+    assert not np.array_equal(first.rows_train, second.rows_train)
+
+
+def test_seed_and_kinds_of_random_state(load):
+    dataset = load("breast")
+    assert random_split(dataset, 42).checksum == datasets.published_split("breast").checksum
+    assert random_split(dataset, np.random.RandomState(7)).checksum == random_split(dataset, 7).checksum
+    assert random_split(dataset, 7).checksum != random_split(dataset, 8).checksum
+    random_split(dataset, None)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 7, 8, 10, 11])
+def test_smallest_regressions(n):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    dataset = Dataset("tiny", X, np.arange(float(n)), "regression", ("a", "b"), "here", "none")
+    assert_partition(random_split(dataset, 0), dataset)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_too_few_rows(n):
+    dataset = Dataset("tiny", np.ones((n, 2)), np.ones(n), "regression", ("a", "b"), "here", "none")
+    with pytest.raises(ValueError, match=rf"tiny has {n} rows.*at least 3"):
+        random_split(dataset, 0)
+
+
+def test_a_class_without_training_rows_is_refused():
+    toy = make_toy("moons", 40)
+    y = np.full(40, -1)
+    y[0] = 1
+    rare = dataclasses.replace(toy, y=y)
+    outcomes = set()
+    for seed in range(40):
+        try:
+            split = random_split(rare, seed)
+        except ValueError as error:
+            assert "class 1" in str(error) and "moons" in str(error) and "\n" not in str(error)
+            outcomes.add("refused")
+        else:
+            assert 0 in split.rows_train
+            outcomes.add("kept")
+    assert outcomes == {"refused", "kept"}
+
+
+def test_checksum_is_of_the_content(load):
+    split = random_split(load("breast"), 0)
+    assert len(split.checksum) == 16 and int(split.checksum, 16) >= 0
+    same = dataclasses.replace(split, X_train=split.X_train.copy())
+    assert same.checksum == split.checksum
+    fortran = dataclasses.replace(split, X_train=np.asfortranarray(split.X_train))
+    assert fortran.checksum == split.checksum
+    for name in ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test"):
+        changed = getattr(split, name).copy()
+        changed[0] = changed[0] + 1
+        assert dataclasses.replace(split, **{name: changed}).checksum != split.checksum
+    narrower = dataclasses.replace(split, X_train=split.X_train.astype(np.float32))
+    assert narrower.checksum != split.checksum
+
+
+def test_checksum_of_sparse_parts():
+    X = scipy.sparse.random_array((40, 9), density=0.3, format="csr", rng=0)
+    toy = dataclasses.replace(make_toy("moons", 40), X=X)
+    split = random_split(toy, 0)
+    assert split.checksum == random_split(toy, 0).checksum
+    changed = split.X_valid.copy()
+    changed.data[0] += 1
+    assert dataclasses.replace(split, X_valid=changed).checksum != split.checksum
+
+
+def test_frozen(load):
+    dataset = load("breast")
+    split = random_split(dataset, 0)
+    for thing, name in ((dataset, "X"), (split, "X_train"), (split, "checksum")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(thing, name, None)

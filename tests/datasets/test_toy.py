@@ -1,0 +1,139 @@
+"""The toy problems: every shape, at every noise and seed, keeps what `make_toy` promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from datasets import Dataset, make_toy, toy_names
+
+NAMES = ("moons", "circles", "xor", "spirals", "blobs", "checkerboard")
+NOISES = (0.0, 0.05, 0.1, 0.3, 1.0)
+SEEDS = (0, 1, 42)
+
+
+def test_names():
+    assert toy_names() == NAMES
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 31, 300])
+def test_shape_balance_and_range(name, n, noise, seed):
+    toy = make_toy(name, n, noise, seed)
+    assert isinstance(toy, Dataset)
+    assert toy.name == name and toy.task == "classification" and len(toy.feature_names) == 2
+    assert toy.X.shape == (n, 2) and toy.X.dtype == np.float64 and toy.X.flags.c_contiguous
+    assert np.isfinite(toy.X).all()
+    assert (toy.n_samples, toy.n_features, toy.n_test_tail) == (n, 2, 0)
+    assert toy.y.dtype == np.int64
+    assert [(toy.y == label).sum() for label in (-1, 1)] == [n - n // 2, n // 2]
+    # Six deviations beyond the clean shape: fails once in about 10^8 coordinates.
+    assert np.abs(toy.X).max() <= 1.7 + 6 * noise
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fills_its_range(name):
+    X = make_toy(name, 1000, 0.1).X
+    assert 1.0 < np.abs(X).max() < 2.2
+    assert np.abs(X.mean(axis=0)).max() < 0.2
+    assert X.std(axis=0).min() > 0.3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", NAMES)
+def test_same_seed_same_points(name, noise, seed):
+    first, again = make_toy(name, 50, noise, seed), make_toy(name, 50, noise, seed)
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert not np.array_equal(first.X, make_toy(name, 50, noise, seed + 1).X)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_moves_the_same_points(name, seed):
+    clean = make_toy(name, 400, 0.0, seed)
+    for noise in NOISES[1:]:
+        noisy = make_toy(name, 400, noise, seed)
+        np.testing.assert_array_equal(noisy.y, clean.y)
+        # The standard deviation of 800 draws is within 15 % of the true one.
+        assert (noisy.X - clean.X).std() == pytest.approx(noise, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_clean_classes_are_apart_and_noise_mixes_them(name, seed):
+    def neighbour_error(noise: float) -> float:
+        toy = make_toy(name, 1200, noise, seed)
+        nearest = KNeighborsClassifier(3).fit(toy.X[:900], toy.y[:900])
+        return 1 - nearest.score(toy.X[900:], toy.y[900:])
+
+    clean, much = neighbour_error(0.0), neighbour_error(1.0)
+    assert clean < 0.1
+    assert much > clean + 0.1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_linearly_separable_only_where_meant(name):
+    toy = make_toy(name, 1000, 0.0)
+    design = np.column_stack([toy.X, np.ones(1000)])
+    weights = np.linalg.lstsq(design, toy.y, rcond=None)[0]
+    error = np.mean(np.sign(design @ weights) != toy.y)
+    assert error == 0 if name == "blobs" else error > 0.05
+
+
+def test_clean_shapes_obey_their_equations():
+    """Labels recomputed from the positions alone."""
+    xor = make_toy("xor", 500, 0.0)
+    np.testing.assert_array_equal(np.sign(xor.X[:, 0] * xor.X[:, 1]), xor.y)
+    board = make_toy("checkerboard", 500, 0.0)
+    cell = np.floor((board.X + 1.5) / 0.75).astype(int)
+    np.testing.assert_array_equal(np.where(cell.sum(axis=1) % 2 == 0, 1, -1), board.y)
+    circles = make_toy("circles", 500, 0.0)
+    np.testing.assert_allclose(np.hypot(*circles.X.T), np.where(circles.y == 1, 0.7, 1.4))
+    spirals = make_toy("spirals", 500, 0.0)
+    radius = np.hypot(*spirals.X.T)
+    angle = 3 * np.pi * radius / 1.6
+    arm = spirals.y * radius * np.array([np.cos(angle), np.sin(angle)])
+    np.testing.assert_allclose(spirals.X.T, arm, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_prefix_is_a_fair_sample(name):
+    """The share of a class in a prefix strays no more than sampling without replacement makes it."""
+    labels = np.array([make_toy(name, 200, 0.1, seed).y[:50] for seed in range(100)])
+    # 100 prefixes of 50 out of 200: the standard error of their mean label is 0.012.
+    assert abs(labels.mean()) < 0.06
+    assert (np.abs(labels.sum(axis=1)) < 50).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"name": "moon"}, r"'moon'.*moons, circles, xor, spirals, blobs, checkerboard"),
+        ({"n_samples": 3}, r"n_samples is 3.*at least 4"),
+        ({"n_samples": -5}, r"n_samples is -5.*at least 4"),
+        ({"n_samples": 10.0}, r"n_samples is 10\.0.*integer"),
+        ({"n_samples": True}, r"n_samples is True.*integer"),
+        ({"n_samples": None}, r"n_samples is None.*integer"),
+        ({"noise": -0.1}, r"noise is -0\.1.*from 0"),
+        ({"noise": float("nan")}, r"noise is nan.*from 0"),
+        ({"noise": float("inf")}, r"noise is inf.*to 10"),
+        ({"noise": 11}, r"noise is 11.*to 10"),
+        ({"noise": "much"}, r"noise is 'much'.*number"),
+        ({"random_state": -1}, r"2\*\*32"),
+        ({"random_state": "today"}, r"'today'"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(arguments, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        make_toy(**{"name": "moons", **arguments})
+    assert "\n" not in str(caught.value)
+
+
+def test_numpy_numbers_are_numbers():
+    toy = make_toy("moons", np.int64(10), np.float32(0.1), np.int64(3))
+    np.testing.assert_array_equal(toy.X, make_toy("moons", 10, float(np.float32(0.1)), 3).X)
