@@ -1,0 +1,32 @@
+"""The app's entry: page configuration and navigation, nothing else."""
+
+import gc
+
+import streamlit as st
+
+from pages.components import entry
+
+
+@st.cache_resource
+def freeze_imports() -> None:
+    """Take what the imports have made out of the garbage collector's sight: it runs after every script run."""
+    gc.collect()
+    gc.freeze()
+
+
+entry.mark()
+st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon=":material/waves:", layout="wide")
+# No url_path: a page's address is its file's name, see pages/components/entry.py.
+page = st.navigation(
+    [
+        st.Page("pages/start.py", title="Start here", icon=":material/home:", default=True),
+        st.Page("pages/kernel.py", title="A kernel is a prior", icon=":material/ssid_chart:"),
+        st.Page("pages/landmarks.py", title="Landmarks", icon=":material/star:"),
+        st.Page("pages/learn_kernel.py", title="Learn the kernel", icon=":material/tune:"),
+        st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_top:"),
+        st.Page("pages/real_data.py", title="Real data", icon=":material/database:"),
+    ],
+    position="top",
+)
+page.run()
+freeze_imports()

@@ -1,0 +1,1 @@
+"""What pages share: controls, cached engine calls, figures with captions, long runs."""

@@ -1,0 +1,54 @@
+"""The frame of every page: title, figures with captions, equations, and errors in one sentence."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import streamlit as st
+
+# Less air above the title, and columns that go below each other where they would get too narrow to read.
+_STYLE = """<style>
+[data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem}
+[data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+[data-testid="stColumn"] {min-width: min(20rem, 100%)}
+</style>"""
+
+
+def title(question: str, introduction: str) -> None:
+    """A page opens with its question and one or two sentences on how to find the answer in it."""
+    st.html(_STYLE)
+    st.title(question)
+    st.markdown(introduction)
+
+
+def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
+    """A Plotly figure with, under it, what to do and what to see.
+
+    `alt` describes it for those who cannot see it; other arguments go to `st.plotly_chart`.
+    """
+    config = {"displaylogo": False, "displayModeBar": False, "scrollZoom": False}
+    answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
+    st.caption(caption)
+    return answer
+
+
+def equation(name: str, latex: str, explanation: str) -> None:
+    """The equation behind a figure, folded away."""
+    with st.expander(f"The equation: {name}", icon=":material/function:"):
+        st.latex(latex)
+        st.markdown(explanation)
+
+
+@contextmanager
+def problems_explained():
+    """Turn a ValueError of the engine into one sentence on the page, and stop there: nothing else is lost."""
+    try:
+        yield
+    except ValueError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+
+
+def percent(value: float) -> str:
+    """An error rate for people."""
+    return f"{100 * value:.1f} %"

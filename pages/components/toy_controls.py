@@ -1,0 +1,32 @@
+"""Controls that several pages have in common, so that a setting means the same everywhere."""
+
+from __future__ import annotations
+
+import datasets
+from pages.components.computations import ToyData
+from pages.components.controls import Number, Options, Scale, powers
+
+DATA = Options("data", "Toy data", "Each is drawn anew from the seed.", options=datasets.toy_names(), default="moons")
+N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
+NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", 0.0, 0.5, 0.1, 0.01)
+SEED = Number("seed", "Seed", "Another seed: other points, other frequencies.", 0, 99, 0, 1)
+SIGMA = Scale(
+    "sigma",
+    "Bandwidth σ of the Gaussian prior",
+    "Small: fast frequencies. Large: slow ones.",
+    powers(-1, 1, 10),
+    0.501,
+)
+BETA = Scale(
+    "beta",
+    "Inverse temperature β",
+    "0.001 is nearly the prior; 1000 puts nearly all weight on one cosine.",
+    powers(-3, 3, 5),
+    1.0,
+)
+COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", powers(-2, 4, 1), 1.0)
+
+
+def toy_data(values) -> ToyData:
+    """The sample that the controls ask for."""
+    return ToyData(values.data, values.n, values.noise, values.seed)

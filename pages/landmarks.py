@@ -1,0 +1,148 @@
+"""Landmarks: the kernel's similarity to a few points against the one learned for each (Figures 1 and 4)."""
+
+import numpy as np
+import streamlit as st
+
+from pages.components import layout
+from pages.components.computations import LandmarkSettings, landmark_problem, landmark_view, map_extent, toy_sample
+from pages.components.controls import Number, Options, mount
+from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from rff_engine.figures import landmarks as figures
+
+MOST_LANDMARKS = 8
+
+CONTROLS = (
+    "Learning",
+    BETA,
+    Number("D", "Frequencies per landmark D", None, 1, 256, 20, 1),
+    SIGMA,
+    "Landmarks",
+    Options(
+        "how",
+        "How they are chosen",
+        "Click on points of the data figure to choose them yourself.",
+        ("random", "k-means", "clicked"),
+        "random",
+        True,
+    ),
+    Number("landmarks", "Number of landmarks", "Counts for random and k-means.", 1, MOST_LANDMARKS, 5, 1),
+    "Data",
+    DATA,
+    NOISE,
+    N_POINTS,
+    SEED,
+    COST,
+)
+
+PICKS = "picks"
+
+
+def clicked_points(n: int) -> tuple[int, ...]:
+    """Rows of the training points that the URL names as landmarks; what it names wrongly is dropped and said."""
+    raw = st.query_params.get(PICKS, "")
+    parts = [part for part in raw.split("-") if part]
+    rows = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 7 and int(part) < n]
+    rows = list(dict.fromkeys(rows))[:MOST_LANDMARKS]
+    if len(rows) < len(parts):
+        st.warning(
+            f"The link names the points {raw!r}; kept are at most {MOST_LANDMARKS} different ones below n = {n}.",
+            icon=":material/link_off:",
+        )
+        st.query_params[PICKS] = "-".join(map(str, rows))
+    return tuple(rows)
+
+
+def take_click(shown: tuple[int, ...]) -> None:
+    """A click on a point makes it a landmark, or no landmark any more."""
+    selected = {p["point_index"] for p in st.session_state["points"].selection.points if p["curve_number"] == 0}
+    before = st.session_state.get("selected before", set())
+    st.session_state["selected before"] = selected
+    picks = list(shown)
+    # A click on the selected point deselects it: that is a click on the same point again.
+    for row in sorted(selected - before) or sorted(before - selected):
+        if row in picks:
+            picks.remove(row)
+        elif len(picks) < MOST_LANDMARKS:
+            picks.append(row)
+        else:
+            st.toast(f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click one to remove it first.")
+    st.query_params[PICKS] = "-".join(map(str, picks))
+    st.session_state["how"] = "clicked"
+
+
+values = mount(CONTROLS)
+layout.title(
+    "What does a landmark learn about its neighbourhood?",
+    "The **prior row** shows how similar the Gaussian kernel finds each point of the plane to a landmark. The "
+    "**learned row** shows the similarity after a pseudo-posterior has re-weighted a few random cosines. "
+    "Move **β** from left to right and watch the lower row leave the upper one.",
+)
+with layout.problems_explained():
+    data = toy_data(values)
+    sample = toy_sample(data)
+    picks = clicked_points(values.n) if values.how == "clicked" else ()
+    if values.how == "clicked" and not picks:
+        st.info("No point is chosen yet: click one in the data figure below. Random landmarks are shown meanwhile.")
+    method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
+    settings = LandmarkSettings(data, values.sigma, values.D, values.landmarks, method)
+    problem = landmark_problem(settings)
+    view = landmark_view(settings, values.beta, values.C)
+
+layout.figure(
+    figures.similarity_mosaic(
+        map_extent(data),
+        np.stack([view.prior_maps, view.learned_maps]),
+        problem.landmarks,
+        row_names=("prior", "learned"),
+    ),
+    "Drag β and D. Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. "
+    "The prior only knows distance; the learned similarity follows the classes.",
+    key="maps",
+    alt="Similarity maps of each landmark for the prior and for the learned weights",
+)
+
+left, right = st.columns([2, 4])
+with left:
+    shown = tuple(map(int, problem.indices)) if problem.indices is not None else ()
+    layout.figure(
+        figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, map_extent(data)),
+        "Click a point to make it a landmark; click it again to remove it.",
+        key="points",
+        alt="Training points of two classes with the landmarks as numbered stars",
+        on_select=lambda: take_click(shown),
+        selection_mode="points",
+    )
+with right:
+    layout.figure(
+        figures.decision_maps(
+            map_extent(data),
+            np.stack([view.prior.values, view.learned.values]),
+            problem.landmarks,
+            sample.X,
+            sample.y,
+            titles=[
+                f"<b>{name}</b>: train error {layout.percent(d.train_error)}, test error {layout.percent(d.test_error)}"
+                for name, d in (("prior", view.prior), ("learned", view.learned))
+            ],
+        ),
+        f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
+        "errors are measured on 2000 fresh points.",
+        key="decisions",
+        alt="Decision maps of a linear SVM on the prior and on the learned similarities, with train and test errors",
+    )
+layout.figure(
+    figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
+    "One row a landmark, one cell a frequency, from slow to fast: its weight as a multiple of the prior's. At small β "
+    "every cell is 1; as β grows the weight gathers on the few cosines that agree with the labels.",
+    key="weights",
+    alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
+)
+
+layout.equation(
+    "pseudo-posterior and similarity",
+    r"Q^l_m = \frac{1}{Z_l}\, e^{-\beta\sqrt{n}\,\widehat L^l_S(h^l_m)}, \qquad "
+    r"\widehat k_{Q^l}(x_l - x) = \sum_{m=1}^{D} Q^l_m \cos\big(\omega^l_m\cdot(x_l - x)\big)",
+    "Each landmark $l$ draws its own $D$ frequencies from the Gaussian prior and weighs them by their alignment loss: "
+    "how far $\\cos(\\omega\\cdot(x_l-x))$ is from $+1$ on points of the landmark's class and from $-1$ on the others "
+    "(Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
+)

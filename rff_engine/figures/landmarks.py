@@ -1,0 +1,304 @@
+"""Figures of landmark similarities in the plane (Letarte et al. 2019, Figures 1 and 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .style import (
+    CLASS_COLOURS,
+    CLASS_SYMBOLS,
+    DECISION_SCALE,
+    SEQUENTIAL_SCALE,
+    SIMILARITY_SCALE,
+    add_note,
+    finish,
+    landmark_colour,
+)
+
+# Tiles are unit squares; these are the spaces between them.
+_GAP, _TITLE_GAP = 0.06, 0.1
+
+
+def similarity_mosaic(extent: float, rows, landmarks, *, row_names) -> go.Figure:
+    """Similarity maps of every landmark, one row a method.
+
+    One heatmap holds all maps: a browser draws one image much faster than it builds a dozen charts.
+
+    Parameters
+    ----------
+    extent : float
+        Half the side of the square that a tile shows; maps are evaluated at the centres of its cells.
+    rows : array of shape (R, L, G, G)
+        Similarities in [-1, 1].
+    landmarks : array of shape (L, 2)
+    row_names : sequence of R strings
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    R, L = rows.shape[:2]
+    left, bottom = np.arange(L) * (1 + _GAP), -np.arange(R) * (1 + _GAP)
+    x, y, z = _mosaic(rows, left, bottom)
+    fig = go.Figure(
+        go.Heatmap(
+            x=x,
+            y=y,
+            z=z,
+            coloraxis="coloraxis",
+            hoverongaps=False,
+            hovertemplate="similarity %{z:.2f}<extra></extra>",
+        )
+    )
+    for l in range(L):
+        place = [_in_tile(landmarks[l : l + 1], extent, left[l], bottom[r]) for r in range(R)]
+        _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
+    for r, name in enumerate(row_names):
+        add_note(fig, 0, bottom[r] + 0.5, name, textangle=-90, xanchor="right", xshift=-4)
+    _square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
+    width = left[-1] + 1.14
+    return finish(
+        fig,
+        height=int(np.clip(1000 / width * (R + 0.1) + 66, 260, 520)),
+        margin={"l": 8, "r": 8, "t": 58, "b": 8},
+        coloraxis={
+            "colorscale": SIMILARITY_SCALE,
+            "cmin": -1,
+            "cmax": 1,
+            "colorbar": _lying_colorbar("similarity to the star"),
+        },
+    )
+
+
+def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Figure:
+    """Decision values over the plane, side by side, with the points and the boundary.
+
+    Parameters
+    ----------
+    extent : float
+        Half the side of the square that a tile shows.
+    decisions : array of shape (C, G, G)
+        Decision values; 0 is the boundary.
+    landmarks : array of shape (L, 2)
+    X, y : arrays of shapes (n, 2) and (n,)
+        Labels -1 and 1.
+    titles : sequence of C strings
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    C = len(decisions)
+    left, bottom = np.arange(C) * (1 + _GAP), np.zeros(1)
+    tile_x, tile_y, z = _mosaic(np.asarray(decisions)[None], left, bottom)
+    fig = go.Figure(
+        go.Heatmap(
+            x=tile_x,
+            y=tile_y,
+            z=z,
+            coloraxis="coloraxis",
+            hoverongaps=False,
+            hovertemplate="decision value %{z:.2f}<extra></extra>",
+        )
+    )
+    for c in range(C):
+        _add_boundary(fig, decisions[c], left[c])
+        add_note(fig, left[c] + 0.5, 1, titles[c], yanchor="bottom", yshift=1)
+    for label, colour in CLASS_COLOURS.items():
+        own = [_in_tile(np.asarray(X)[np.asarray(y) == label], extent, at, 0) for at in left]
+        fig.add_scatter(
+            x=np.concatenate([p[0] for p in own]),
+            y=np.concatenate([p[1] for p in own]),
+            mode="markers",
+            marker={
+                "size": 5,
+                "color": colour,
+                "symbol": CLASS_SYMBOLS[label],
+                "line": {"width": 0.7, "color": "white"},
+            },
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    for l in range(len(landmarks)):
+        place = [_in_tile(landmarks[l : l + 1], extent, at, 0) for at in left]
+        _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
+    _square_tiles(fig, -0.02, left[-1] + 1.02, -0.02, 1 + _TITLE_GAP)
+    return finish(
+        fig,
+        height=430,
+        margin={"l": 8, "r": 8, "t": 58, "b": 8},
+        coloraxis={
+            "colorscale": DECISION_SCALE,
+            "cmin": -1,
+            "cmax": 1,
+            "colorbar": _lying_colorbar("decision value"),
+        },
+    )
+
+
+def _in_tile(points, extent, left, bottom):
+    """Where points of the plane lie in the tile whose corner is at (left, bottom)."""
+    inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
+    return left + inside[:, 0], bottom + inside[:, 1]
+
+
+def _square_tiles(fig, left, right, bottom, top):
+    fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
+    # What height a narrow window leaves over goes below the tiles.
+    fig.update_yaxes(
+        visible=False,
+        scaleanchor="x",
+        range=[bottom, top],
+        constrain="domain",
+        constraintoward="top",
+        fixedrange=True,
+    )
+
+
+def _lying_colorbar(title):
+    return {
+        "orientation": "h",
+        "x": 0.5,
+        "xanchor": "center",
+        "y": 1,
+        "yanchor": "bottom",
+        "len": 0.5,
+        "thickness": 10,
+        "title": {"text": title, "side": "top"},
+        "tickvals": [-1, 0, 1],
+        "ypad": 2,
+    }
+
+
+def _mosaic(tiles, left, bottom):
+    """One image of tiles (R, C, V, U) placed at unit squares, with gaps of NaN; x and y are cell edges."""
+    R, C, V, U = tiles.shape
+    x = np.concatenate([at + np.linspace(0, 1, U + 1) for at in left])
+    y = np.concatenate([at + np.linspace(0, 1, V + 1) for at in bottom[::-1]])
+    z = np.full((len(y) - 1, len(x) - 1), np.nan, dtype=np.float32)
+    for r in range(R):
+        for c in range(C):
+            top = (R - 1 - r) * (V + 1)
+            z[top : top + V, c * (U + 1) : c * (U + 1) + U] = tiles[r, c]
+    return x, y, z
+
+
+def _add_boundary(fig, decision, left):
+    """The line where the decision changes sign."""
+    V, U = decision.shape
+    fig.add_contour(
+        x=left + (np.arange(U) + 0.5) / U,
+        y=(np.arange(V) + 0.5) / V,
+        z=decision.astype(np.float32),
+        contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
+        line={"color": "#222222", "width": 1.5},
+        hoverinfo="skip",
+        showscale=False,
+        showlegend=False,
+    )
+
+
+def _add_stars(fig, x, y, index, size=20):
+    fig.add_scatter(
+        x=x,
+        y=y,
+        mode="markers+text",
+        marker={
+            "symbol": "star",
+            "size": size,
+            "color": landmark_colour(index),
+            "line": {"color": "#111111", "width": 1.2},
+        },
+        text=f"<b>{index + 1}</b>",
+        textfont={"size": size // 2, "color": "#111111"},
+        textposition="middle center",
+        hovertemplate=f"landmark {index + 1}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def points_and_landmarks(X, y, landmarks, extent: float, height: int = 430) -> go.Figure:
+    """The training points, to click on, with the landmarks as numbered stars.
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, 2) and (n,)
+        Labels -1 and 1. The first trace holds all points, in their order.
+    landmarks : array of shape (L, 2)
+    extent : float
+        Half the side of the square shown.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    y = np.asarray(y)
+    fig = go.Figure()
+    fig.add_scatter(
+        x=np.asarray(X)[:, 0],
+        y=np.asarray(X)[:, 1],
+        mode="markers",
+        marker={
+            "size": 8,
+            "color": [CLASS_COLOURS[int(label)] for label in y],
+            "symbol": [CLASS_SYMBOLS[int(label)] for label in y],
+            "line": {"width": 0.7, "color": "white"},
+        },
+        # Selecting is a click here, not a state: nothing fades.
+        selected={"marker": {"opacity": 0.9}},
+        unselected={"marker": {"opacity": 0.9}},
+        hovertemplate="point %{pointIndex}: (%{x:.2f}, %{y:.2f})<extra></extra>",
+        showlegend=False,
+    )
+    for l, point in enumerate(np.asarray(landmarks)):
+        _add_stars(fig, point[:1], point[1:], l, size=24)
+    fig.update_xaxes(range=[-extent, extent], title="x₁", zeroline=False)
+    fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
+    fig.update_xaxes(constrain="domain")
+    return finish(fig, height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:
+    """Each landmark's weights on its own frequencies, as a heatmap (landmarks x frequencies).
+
+    Parameters
+    ----------
+    Q : array of shape (L, D)
+    order : array of shape (L, D), optional
+        What to sort each row by, in increasing order; ``None`` keeps the order of drawing.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    Q = np.asarray(Q)
+    L, D = Q.shape
+    shown = Q if order is None else np.take_along_axis(Q, np.argsort(order, axis=1, kind="stable"), axis=1)
+    fig = go.Figure(
+        go.Heatmap(
+            x=np.arange(1, D + 1),
+            y=[f"{l + 1}" for l in range(L)],
+            z=(shown * D).astype(np.float32),
+            coloraxis="coloraxis",
+            hovertemplate="landmark %{y}, frequency %{x}<br>%{z:.2f} times the prior's weight<extra></extra>",
+        )
+    )
+    fig.update_xaxes(title="frequency ω of the landmark" + ("" if order is None else ", slow to fast"), showgrid=False)
+    fig.update_yaxes(title="landmark", autorange="reversed", showgrid=False, type="category")
+    largest = max(float(shown.max()) * D, 1.0 + 1e-6)
+    return finish(
+        fig,
+        height,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        coloraxis={
+            "colorscale": SEQUENTIAL_SCALE,
+            "cmin": 0,
+            "cmax": max(2.0, largest),
+            "colorbar": {"title": {"text": "weight Q·D", "side": "right"}, "thickness": 12},
+        },
+    )

@@ -1,0 +1,70 @@
+"""One palette for classes, landmarks and methods, and the habits that all figures share.
+
+Colours are told apart with the common colour-vision deficiencies, and never carry a meaning alone: landmarks are
+numbered, methods differ in dash or symbol, classes in the sign of the scale.
+"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+BLUE, RED = "#2C6FB3", "#C8372D"
+CLASS_COLOURS = {-1: BLUE, 1: RED}
+CLASS_SYMBOLS = {-1: "circle", 1: "diamond"}
+LANDMARK_COLOURS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#9A7B4F", "#F0E442", "#8C8C8C", "#7A5CD6")
+
+METHOD_NAMES = {
+    "svm": "RBF SVM",
+    "rff": "RFF (prior)",
+    "pbrff": "PBRFF (pseudo-posterior)",
+    "okrff": "OKRFF (optimized kernel)",
+    "rbf_landmarks": "RBF landmarks (prior)",
+    "pb_landmarks": "PB landmarks (learned)",
+}
+METHOD_COLOURS = {
+    "svm": "#8C8C8C",
+    "rff": "#56B4E9",
+    "pbrff": "#D55E00",
+    "okrff": "#009E73",
+    "rbf_landmarks": "#56B4E9",
+    "pb_landmarks": "#D55E00",
+}
+METHOD_SYMBOLS = {
+    "svm": "line-ew",
+    "rff": "circle",
+    "pbrff": "diamond",
+    "okrff": "square",
+    "rbf_landmarks": "circle",
+    "pb_landmarks": "diamond",
+}
+
+#: Similarities: purple is -1, green is +1, white is 0 and stays so as beta moves.
+SIMILARITY_SCALE = "PRGn"
+#: Decision values: blue is the class -1, red the class +1.
+DECISION_SCALE = ((0.0, BLUE), (0.5, "#F4F1EE"), (1.0, RED))
+#: Weights, densities and losses.
+SEQUENTIAL_SCALE = "Viridis"
+
+
+def landmark_colour(index: int) -> str:
+    """The colour of a landmark, the same on every page."""
+    return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
+
+
+def finish(fig: go.Figure, height: int, **layout) -> go.Figure:
+    """Margins, legend and hover that all figures share; `layout` overrides them."""
+    defaults = {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title_text": ""},
+        "hovermode": "closest",
+        "dragmode": False,
+        "uirevision": "keep",  # zoom and hidden traces survive a change of a control
+    }
+    fig.update_layout(**(defaults | layout))
+    return fig
+
+
+def add_note(fig: go.Figure, x: float, y: float, text: str, **kwargs) -> None:
+    """A piece of text inside a figure, without an arrow."""
+    fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
