@@ -1,0 +1,262 @@
+"""Linear support vector machines over a whole path of C, each C started from the one before.
+
+The objective is that of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
+Newton's method. Nothing is chosen here: which C is best, and how features are scaled, is the caller's business.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ._validation import as_labels, as_points
+
+__all__ = ["linear_svm_decision", "linear_svm_path"]
+
+# The objective F is 1-strongly convex, so half its squared gradient norm bounds F - min F.
+_RELATIVE_GAP = 1e-11
+_MAX_NEWTON_STEPS = 200
+_ROWS_AT_A_TIME = 4096
+
+
+class _PrimalForm:
+    """Points u = (w, b) of dimension F + 1; Newton systems of that size."""
+
+    def __init__(self, Z):
+        self.Z, (self.n, n_features) = Z, Z.shape
+        self.size = n_features + 1
+        self._rows = np.zeros(self.n, dtype=bool)
+        self._second_moment = np.zeros((self.size, self.size))
+
+    def decision(self, u):
+        return self.Z @ u[:-1] + u[-1]
+
+    def pull_back(self, values):
+        """sum_i values_i (z_i, 1)."""
+        return np.append(self.Z.T @ values, values.sum())
+
+    def inner(self, u, v, decision_v):
+        return float(u @ v)
+
+    def squared_norm(self, u):
+        return float(u @ u)
+
+    def newton_point(self, active, y, C):
+        """The minimiser, were the active rows to stay active: (I/(2C) + S) u = sum_active y_i (z_i, 1)."""
+        pulled = self.pull_back(np.where(active, y, 0.0))
+        self._move_to(active)
+        return _solve_shifted(self._second_moment, 0.5 / C, pulled)
+
+    def _move_to(self, active):
+        """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
+        entering, leaving = active & ~self._rows, self._rows & ~active
+        if entering.sum() + leaving.sum() < active.sum():
+            self._second_moment += self._moment_of(entering) - self._moment_of(leaving)
+        else:
+            self._second_moment = self._moment_of(active)
+        self._rows = active.copy()
+
+    def _moment_of(self, rows):
+        total = np.zeros((self.size, self.size))
+        rows = np.flatnonzero(rows)
+        for start in range(0, len(rows), _ROWS_AT_A_TIME):
+            Z = self.Z[rows[start : start + _ROWS_AT_A_TIME]]
+            total[:-1, :-1] += _dense(Z.T @ Z)
+            sums = np.asarray(Z.sum(axis=0)).ravel()
+            total[-1, :-1] += sums
+            total[:-1, -1] += sums
+            total[-1, -1] += Z.shape[0]
+        return total
+
+    def weights(self, u):
+        return u[:-1], u[-1]
+
+
+class _GramForm:
+    """Points alpha of dimension n, for (w, b) = sum_i alpha_i (z_i, 1); Newton systems on the active rows."""
+
+    def __init__(self, Z):
+        self.Z, self.n = Z, Z.shape[0]
+        self.size = self.n
+        self.K = _dense(Z @ Z.T) + 1.0
+
+    def decision(self, alpha):
+        return self.K @ alpha
+
+    def pull_back(self, values):
+        return values
+
+    def inner(self, alpha, other, decision_other):
+        return float(alpha @ decision_other)
+
+    def squared_norm(self, alpha):
+        return float(alpha @ (self.K @ alpha))
+
+    def newton_point(self, active, y, C):
+        """(I/(2C) + K_II) alpha_I = y_I on the active rows I, zero elsewhere."""
+        rows = np.flatnonzero(active)
+        alpha = np.zeros(self.n)
+        alpha[rows] = _solve_shifted(self.K[np.ix_(rows, rows)], 0.5 / C, y[rows])
+        return alpha
+
+    def weights(self, alpha):
+        return self.Z.T @ alpha, alpha.sum()
+
+
+def _dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else matrix
+
+
+def _solve_shifted(A, shift, b):
+    """Solve (A + shift I) x = b, A positive semidefinite; the shift grows if rounding leaves A indefinite."""
+    if len(b) == 0:
+        return b
+    smallest = np.finfo(np.float64).eps * max(float(np.trace(A)), np.finfo(np.float64).tiny)
+    while True:
+        shifted = A.copy()
+        shifted.flat[:: len(b) + 1] += shift
+        try:
+            # A is symmetric: its transpose is the column order that LAPACK works in.
+            return cho_solve(cho_factor(shifted.T, overwrite_a=True, check_finite=False), b, check_finite=False)
+        except LinAlgError:
+            shift = max(10 * shift, smallest)
+
+
+def _line_minimum(slope, curvature, margin, change, C):
+    """The s >= 0 that minimises slope s + curvature s^2 / 2 + C sum max(0, margin_i - s change_i)^2, exactly.
+
+    The derivative is increasing and piecewise linear, with a kink where a margin changes sign: its pieces are
+    summed in the order of the kinks and its root is found in one of them.
+    """
+    moving = change != 0
+    margin, change = margin[moving], change[moving]
+    violated = (margin > 0) | ((margin == 0) & (change < 0))
+    with np.errstate(over="ignore"):
+        kink = margin / change
+    ahead = np.flatnonzero((kink > 0) & np.isfinite(kink))
+    ahead = ahead[np.argsort(kink[ahead], kind="stable")]
+    sign = np.where(violated[ahead], -1.0, 1.0)  # a violator leaves at its kink, another row enters
+    linear = 2 * C * np.append(change[violated] @ margin[violated], sign * change[ahead] * margin[ahead]).cumsum()
+    quadratic = 2 * C * np.append(change[violated] @ change[violated], sign * change[ahead] ** 2).cumsum()
+    intercepts, slopes = slope - linear, curvature + quadratic
+    ends = np.append(kink[ahead], np.inf)
+    piece = np.argmax(np.append(intercepts[:-1] + slopes[:-1] * ends[:-1] >= 0, True))
+    start = ends[piece - 1] if piece else 0.0
+    if slopes[piece] <= 0:
+        return float(start)
+    return float(np.clip(-intercepts[piece] / slopes[piece], start, ends[piece]))
+
+
+def _minimise(form, y, C, point):
+    """Newton's method from `point` (Chapelle 2007), with an exact line search (Keerthi and DeCoste 2005)."""
+    decision = form.decision(point)
+    for _ in range(_MAX_NEWTON_STEPS):
+        margin = 1 - y * decision
+        active = margin > 0
+        residual = np.where(active, margin, 0.0)
+        gradient = point - form.pull_back(2 * C * y * residual)
+        objective = 0.5 * form.inner(point, point, decision) + C * float(residual @ residual)
+        if 0.5 * form.squared_norm(gradient) <= _RELATIVE_GAP * objective:
+            break
+        direction = form.newton_point(active, y, C) - point
+        change = form.decision(direction)
+        slope, curvature = (form.inner(u, direction, change) for u in (point, direction))
+        step = _line_minimum(slope, curvature, margin, y * change, C)
+        if not step > 0:  # rounding: no descent is left in this direction
+            break
+        point, decision = point + step * direction, decision + step * change
+    return point
+
+
+def linear_svm_path(features, y, C_values, form="auto"):
+    """Linear SVMs with the squared hinge loss, one for each C.
+
+    Each minimises ``0.5 (||w||^2 + b^2) + C sum_i max(0, 1 - y_i (w . z_i + b))^2``, the objective of
+    scikit-learn's ``LinearSVC`` with ``intercept_scaling=1``: the intercept is regularised. Newton's method with
+    the margin violators as active set (Chapelle 2007, "Training a support vector machine in the primal"), in
+    float64, starts each C from the solution of the next smaller one. It stops when
+    ``0.5 ||gradient||^2 <= 1e-11 objective``, which puts the objective within a part 1e-11 of its minimum, or when
+    rounding leaves no descent (huge C), or after 200 steps.
+
+    Parameters
+    ----------
+    features : array or CSR matrix of shape (n, F)
+        float32 or float64.
+    y : array of shape (n,)
+        Two classes, of any labels; the larger label is the positive class.
+    C_values : array of shape (n_C,)
+        Above 0, in any order.
+    form : {"auto", "primal", "gram"}
+        Solve for the F + 1 weights, or for n coefficients through the (n, n) matrix of inner products, which is
+        formed once. "auto" takes the first when F <= n/2, for the active rows soon are fewer than n. The results
+        agree.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_C, F)
+    intercept : ndarray of shape (n_C,)
+        In the order of `C_values`.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, there are not exactly two classes, or a C is not above 0.
+    """
+    Z = as_points(features, "features").astype(np.float64, copy=False)
+    signs = _two_class_signs(y, Z.shape[0])
+    C_values = _check_C(C_values)
+    if form not in ("auto", "primal", "gram"):
+        raise ValueError(f"form is {form!r}; it must be 'auto', 'primal' or 'gram'.")
+    primal = form == "primal" or (form == "auto" and 2 * Z.shape[1] <= Z.shape[0])
+    solver = _PrimalForm(Z) if primal else _GramForm(Z)
+
+    coef, intercept = np.empty((len(C_values), Z.shape[1])), np.empty(len(C_values))
+    point = np.zeros(solver.size)
+    for i in np.argsort(C_values, kind="stable"):
+        point = _minimise(solver, signs, C_values[i], point)
+        coef[i], intercept[i] = solver.weights(point)
+    return coef, intercept
+
+
+def linear_svm_decision(features, coef, intercept):
+    """Decision values of a path of linear SVMs; above 0 stands for the larger label.
+
+    Parameters
+    ----------
+    features : array or CSR matrix of shape (n, F)
+    coef : array of shape (n_C, F)
+    intercept : array of shape (n_C,)
+
+    Returns
+    -------
+    ndarray of shape (n_C, n)
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+    """
+    coef = as_points(coef, "coef")
+    Z = as_points(features, "features", n_features=coef.shape[1])
+    intercept = np.asarray(intercept, dtype=np.float64)
+    if intercept.shape != (len(coef),):
+        raise ValueError(f"intercept has shape {intercept.shape}; one value a row of coef, {len(coef)}, is needed.")
+    return np.asarray(Z @ coef.T).T + intercept[:, None]
+
+
+def _two_class_signs(y, n):
+    classes, codes = as_labels(y, n)
+    if len(classes) != 2:
+        raise ValueError(f"y holds {len(classes)} classes; a linear SVM path is for exactly 2.")
+    return 2.0 * codes - 1.0
+
+
+def _check_C(C_values):
+    C_values = np.asarray(C_values, dtype=np.float64)
+    if C_values.ndim != 1 or C_values.size == 0:
+        raise ValueError(f"C_values has shape {C_values.shape}; a list of at least one number is needed.")
+    bad = C_values[~(np.isfinite(C_values) & (C_values > 0))]
+    if bad.size:
+        raise ValueError(f"C_values contains {bad[0]:g}; every C must be a finite number above 0.")
+    return C_values

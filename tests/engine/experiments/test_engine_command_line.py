@@ -1,0 +1,99 @@
+"""The command line: what it prints, what it writes, how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from rff_engine.__main__ import _duration, main
+from rff_engine.experiments.runner import COLUMNS
+
+
+def test_datasets_are_listed(capsys):
+    assert main(["datasets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("breast") and "569 x 30" in line and "bundled" in line for line in lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["features", "landmarks"])
+def test_rows_go_to_a_file_or_to_standard_output(protocol, tmp_path, capsys):
+    file = tmp_path / "rows.csv"
+    arguments = ["run", protocol, "--dataset", "breast", "--seed", "3"]
+    assert main([*arguments, "--output", str(file)]) == 0
+    assert os.listdir(tmp_path) == ["rows.csv"] and capsys.readouterr().out == ""
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out.splitlines()
+    rows = pd.read_csv(file)
+    assert tuple(rows.columns) == COLUMNS and len(printed) == len(rows) + 1
+    assert rows.loc[rows["method"] == "svm", "test_error"].item() == pytest.approx(7 / 143)
+
+
+def test_a_random_split_and_some_methods(capsys):
+    assert main(["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]) == 0
+    _, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("features-breast-random-0-0,breast,random,0,svm,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "features", "--dataset", "breats"], "breats"),
+        (["run", "features", "--dataset", "breast", "--methods", "pb_landmarks"], "pb_landmarks"),
+        (["run", "features", "--dataset", "breast", "--seed", "-1"], "seed is -1"),
+        (["run", "landmarks", "--dataset", "wine", "--split", "random"], "regression"),
+        (["run", "landmarks", "--dataset", "digits", "--split", "random"], "10 classes"),
+        (["run", "features", "--dataset", "breast", "--output", "no/such/folder/rows.csv"], "cannot be written"),
+        (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"]])
+def test_wrong_usage_is_one_sentence_and_code_2(arguments, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_coverage_table(capsys):
+    assert main(["coverage", "--draws", "2000"]) == 0
+    table = capsys.readouterr().out
+    assert "two_classes       5" in table and "landmark_kl_inverse" in table
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_keeps_what_is_known(tmp_path):
+    file = tmp_path / "rows.csv"
+    command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
+    process = subprocess.Popen([*command, "--output", str(file)], stderr=subprocess.PIPE, text=True)
+    partial = tmp_path / "rows.csv.partial"
+    deadline = time.monotonic() + 60
+    while not (partial.exists() and partial.read_text().count("\n") > 20) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 130 and "rows known so far are kept" in error
+    assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= 20
+
+
+def test_importing_the_engine_does_not_import_experiments():
+    unwanted = "('rff_engine.experiments', 'rff_engine.figures', 'datasets')"
+    code = f"import sys, rff_engine; sys.exit(any(name.startswith({unwanted}) for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(7.2, "7 s"), (59.9, "1 min 00 s"), (61, "1 min 01 s"), (7300, "2 h 01 min")]
+)
+def test_durations(seconds, words):
+    assert _duration(seconds) == words

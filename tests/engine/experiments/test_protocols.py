@@ -1,0 +1,62 @@
+"""The paper's grids, and what a protocol refuses."""
+
+import pytest
+
+from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy
+
+
+def test_the_papers_grids():
+    sweep, study = FeatureSweep.preset("paper"), LandmarkStudy.preset("paper")
+    for protocol in (sweep, study):
+        assert protocol.gammas == (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
+        assert protocol.Cs == (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
+        assert protocol.betas == (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3)
+        assert protocol.gamma is protocol.max_train is protocol.max_train_svm is None
+    assert sweep.rhos == (1e-4, 1e-3, 1e-2, 1e-1, 1e0)
+    assert sweep.n_candidates == 20000
+    assert len(sweep.n_features) == 52 and sweep.n_features[-1] == 5000
+    assert study.shares == (0.01, 0.05, 0.10, 0.15, 0.20, 0.25)
+    assert study.n_features == (8, 16, 32, 64, 128)
+
+
+@pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_takes_changes_and_can_be_a_key(kind, preset):
+    protocol = kind.preset(preset, gamma=0.1, methods=("svm",))
+    assert isinstance(protocol, kind) and protocol.gamma == 0.1 and protocol.methods == ("svm",)
+    assert hash(protocol) == hash(kind.preset(preset, gamma=0.1, methods=("svm",)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        (FeatureSweep, {"gammas": ()}, "gammas is ()"),
+        (FeatureSweep, {"gammas": (1.0, 0.0)}, "gammas contains 0.0"),
+        (FeatureSweep, {"Cs": (float("inf"),)}, "Cs contains inf"),
+        (FeatureSweep, {"Cs": [1.0]}, "Cs is [1.0]"),
+        (FeatureSweep, {"betas": (-1.0,)}, "betas contains -1.0"),
+        (FeatureSweep, {"rhos": (2.0,)}, "at most 1"),
+        (FeatureSweep, {"n_candidates": 0}, "n_candidates contains 0"),
+        (FeatureSweep, {"n_candidates": 10, "n_features": (11,)}, "n_features contains 11"),
+        (FeatureSweep, {"n_features": (1.5,)}, "n_features contains 1.5"),
+        (FeatureSweep, {"n_features": (3, 3)}, "once"),
+        (FeatureSweep, {"methods": ("rff", "pb_landmarks")}, "'pb_landmarks'"),
+        (FeatureSweep, {"gamma": -1.0}, "gamma contains -1.0"),
+        (FeatureSweep, {"max_train": 1}, "max_train contains 1"),
+        (FeatureSweep, {"max_train_svm": 2.5}, "max_train_svm contains 2.5"),
+        (LandmarkStudy, {"shares": (1.2,)}, "shares contains 1.2"),
+        (LandmarkStudy, {"selections": ("kmeans",)}, "'kmeans'"),
+        (LandmarkStudy, {"n_features": (True,)}, "n_features contains True"),
+        (LandmarkStudy, {"methods": ()}, "methods is ()"),
+    ],
+)
+def test_a_bad_field_is_named_in_one_sentence(kind, change, said):
+    with pytest.raises(ValueError) as error:
+        kind(**change)
+    message = str(error.value)
+    assert said in message and message.endswith(".") and "\n" not in message
+
+
+def test_an_unknown_preset():
+    with pytest.raises(ValueError, match="'fast'"):
+        FeatureSweep.preset("fast")

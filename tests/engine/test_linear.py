@@ -1,0 +1,171 @@
+"""The SVM path against LinearSVC's objective and against the conditions of its optimum."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.svm import LinearSVC
+
+from rff_engine.linear import linear_svm_decision, linear_svm_path
+
+C_GRID = np.logspace(-5, 4, 10)
+
+
+def objective(Z, signs, w, b, C):
+    """The formula of LinearSVC's documentation, with the intercept as one more weight."""
+    hinge = sum(max(0.0, 1 - s * (z @ w + b)) ** 2 for z, s in zip(Z, signs, strict=True))
+    return 0.5 * (w @ w + b * b) + C * hinge
+
+
+def gradient(Z, signs, w, b, C):
+    pull = 2 * C * signs * np.maximum(0, 1 - signs * (Z @ w + b))
+    return np.append(w - Z.T @ pull, b - pull.sum()), np.abs(pull).sum()
+
+
+def make(case, seed=0):
+    rng = np.random.default_rng(seed)
+    n, F = {"wide": (40, 120), "tall": (150, 12), "square": (60, 60)}.get(case, (80, 10))
+    Z = rng.standard_normal((n, F)) / np.sqrt(F)
+    y = np.where(Z[:, 0] + 0.4 * rng.standard_normal(n) / np.sqrt(F) > 0.1, 1, -1)
+    if case == "tied":  # every row twice, once with each label: only the intercept's symmetry is left
+        Z, y = np.vstack([Z, Z]), np.append(y, -y)
+    if case == "separable":
+        y = np.where(Z[:, 0] > 0, 1, -1)
+    if case == "duplicates":
+        Z, y = np.repeat(Z[:20], 5, axis=0), np.repeat(y[:20], 5)
+    if case == "constant":
+        Z[:, 3:] = 0.0
+    return Z, y
+
+
+CASES = ["wide", "tall", "square", "tied", "separable", "duplicates", "constant"]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+def test_the_objective_is_never_above_liblinears(case, seed):
+    Z, y = make(case, seed)
+    coef, intercept = linear_svm_path(Z, y, C_GRID)
+    for w, b, C in zip(coef, intercept, C_GRID, strict=True):
+        svc = LinearSVC(C=C, tol=1e-10, dual=False, max_iter=2000).fit(Z, y)
+        theirs = objective(Z, y, svc.coef_[0], svc.intercept_[0], C)
+        assert objective(Z, y, w, b, C) <= theirs * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.parametrize("form", ["primal", "gram"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_gradient_vanishes(case, form):
+    Z, y = make(case)
+    coef, intercept = linear_svm_path(Z, y, C_GRID, form=form)
+    for w, b, C in zip(coef, intercept, C_GRID, strict=True):
+        slope, scale = gradient(Z, y, w, b, C)
+        assert np.linalg.norm(slope) <= 1e-5 * scale + 1e-12
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_both_forms_find_the_same_minimum(case):
+    Z, y = make(case)
+    primal, gram = (linear_svm_path(Z, y, C_GRID, form=form) for form in ("primal", "gram"))
+    np.testing.assert_allclose(primal[0], gram[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(primal[1], gram[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", ["wide", "tall"])
+def test_the_order_of_C_does_not_matter(case):
+    Z, y = make(case)
+    order = np.random.default_rng(3).permutation(len(C_GRID))
+    coef, intercept = linear_svm_path(Z, y, C_GRID)
+    shuffled = linear_svm_path(Z, y, C_GRID[order])
+    np.testing.assert_array_equal(shuffled[0], coef[order])
+    np.testing.assert_array_equal(shuffled[1], intercept[order])
+
+
+def test_starting_from_a_smaller_C_does_not_change_the_minimum():
+    Z, y = make("tall")
+    coef, intercept = linear_svm_path(Z, y, C_GRID)
+    for i, C in enumerate(C_GRID):
+        alone = linear_svm_path(Z, y, [C])
+        np.testing.assert_allclose(coef[i], alone[0][0], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(intercept[i], alone[1][0], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("case", ["wide", "tall", "duplicates"])
+@pytest.mark.parametrize("form", ["primal", "gram"])
+def test_separable_data_and_a_huge_C_give_finite_weights_that_separate(case, form):
+    Z, _ = make(case)
+    y = np.where(Z[:, 0] > np.median(Z[:, 0]), 1, -1)
+    coef, intercept = linear_svm_path(Z, y, [1e4, 1e8, 1e12, 1e16], form=form)
+    assert np.isfinite(coef).all() and np.isfinite(intercept).all()
+    assert (y * linear_svm_decision(Z, coef, intercept) > 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e5])
+def test_features_of_any_scale(scale):
+    Z, y = make("tall")
+    coef, intercept = linear_svm_path(scale * Z, y, C_GRID)
+    for w, b, C in zip(coef, intercept, C_GRID, strict=True):
+        slope, pull = gradient(scale * Z, y, w, b, C)
+        assert np.linalg.norm(slope) <= 1e-5 * pull * max(1, scale) + 1e-12
+
+
+@pytest.mark.parametrize("case", ["wide", "tall"])
+def test_sparse_rows_and_float32(case):
+    Z, y = make(case)
+    Z[np.abs(Z) < 0.2] = 0
+    Z = Z.astype(np.float32)
+    coef, intercept = linear_svm_path(Z.astype(np.float64), y, C_GRID)
+    for same in (Z, sp.csr_array(Z), sp.csr_matrix(Z.astype(np.float64))):
+        other = linear_svm_path(same, y, C_GRID)
+        np.testing.assert_allclose(other[0], coef, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(other[1], intercept, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            linear_svm_decision(same, coef, intercept), coef @ Z.T + intercept[:, None], rtol=1e-4, atol=1e-4
+        )
+
+
+def test_the_larger_label_is_positive():
+    Z, y = make("tall")
+    coef, intercept = linear_svm_path(Z, y, [1.0])
+    for labels in (np.where(y > 0, 9, 4), np.where(y > 0, "nonad", "ad"), y > 0):
+        same = linear_svm_path(Z, labels, [1.0])
+        np.testing.assert_array_equal(same[0], coef)
+        np.testing.assert_array_equal(same[1], intercept)
+
+
+def test_weights_agree_with_liblinear():
+    Z, y = make("tall")
+    coef, intercept = linear_svm_path(Z, y, [0.1, 10.0])
+    for i, C in enumerate([0.1, 10.0]):
+        svc = LinearSVC(C=C, tol=1e-12, dual=False, max_iter=10000).fit(Z, y)
+        np.testing.assert_allclose(coef[i], svc.coef_[0], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(intercept[i], svc.intercept_[0], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"y": np.ones(80)}, "only the class"),
+        ({"y": np.arange(80) % 3}, "3 classes"),
+        ({"y": np.ones(79)}, "79 labels"),
+        ({"features": np.full((80, 2), np.nan)}, "NaN"),
+        ({"features": np.zeros(80)}, "shape"),
+        ({"C_values": [1.0, 0.0]}, "contains 0"),
+        ({"C_values": [-1.0]}, "contains -1"),
+        ({"C_values": [np.inf]}, "contains inf"),
+        ({"C_values": []}, "at least one"),
+        ({"C_values": 1.0}, "at least one"),
+        ({"form": "dual"}, "'dual'"),
+    ],
+)
+def test_bad_input_is_named_in_one_sentence(change, said):
+    Z, y = make("other")
+    with pytest.raises(ValueError, match=said) as error:
+        linear_svm_path(**{"features": Z, "y": y, "C_values": C_GRID, **change})
+    assert str(error.value).endswith(".") and "\n" not in str(error.value)
+
+
+def test_decision_checks_shapes():
+    with pytest.raises(ValueError, match="columns"):
+        linear_svm_decision(np.ones((3, 2)), np.ones((1, 4)), [0.0])
+    with pytest.raises(ValueError, match="intercept"):
+        linear_svm_decision(np.ones((3, 4)), np.ones((1, 4)), [0.0, 1.0])
