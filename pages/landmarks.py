@@ -35,6 +35,7 @@ CONTROLS = (
 )
 
 PICKS = "picks"
+CLICKS = "clicks on points"
 
 
 def clicked_points(n: int) -> tuple[int, ...]:
@@ -52,22 +53,24 @@ def clicked_points(n: int) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def take_click(shown: tuple[int, ...]) -> None:
-    """A click on a point makes it a landmark, or no landmark any more."""
-    selected = {p["point_index"] for p in st.session_state["points"].selection.points if p["curve_number"] == 0}
-    before = st.session_state.get("selected before", set())
-    st.session_state["selected before"] = selected
+def take_click(key: str, shown: tuple[int, ...]) -> None:
+    """A click on a point makes it a landmark, a click on a landmark makes it none any more."""
     picks = list(shown)
-    # A click on the selected point deselects it: that is a click on the same point again.
-    for row in sorted(selected - before) or sorted(before - selected):
+    for mark in st.session_state[key].selection.points:
+        # The first trace holds the points, the others one star each.
+        row = mark["point_index"] if mark["curve_number"] == 0 else shown[mark["curve_number"] - 1]
         if row in picks:
             picks.remove(row)
         elif len(picks) < MOST_LANDMARKS:
             picks.append(row)
         else:
-            st.toast(f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click one to remove it first.")
+            st.toast(
+                f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
+            )
     st.query_params[PICKS] = "-".join(map(str, picks))
     st.session_state["how"] = "clicked"
+    # The next figure starts with nothing selected, so that the next click is seen whatever it is on.
+    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
 values = mount(CONTROLS)
@@ -103,13 +106,17 @@ layout.figure(
 
 left, right = st.columns([2, 4])
 with left:
-    shown = tuple(map(int, problem.indices)) if problem.indices is not None else ()
+    centroids = problem.indices is None
+    shown = () if centroids else tuple(map(int, problem.indices))
+    key = f"points{st.session_state.get(CLICKS, 0)}"
     layout.figure(
-        figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, map_extent(data)),
+        figures.points_and_landmarks(
+            sample.X, sample.y, problem.landmarks, map_extent(data), clickable_landmarks=not centroids
+        ),
         "Click a point to make it a landmark; click it again to remove it.",
-        key="points",
+        key=key,
         alt="Training points of two classes with the landmarks as numbered stars",
-        on_select=lambda: take_click(shown),
+        on_select=lambda: take_click(key, shown),
         selection_mode="points",
     )
 with right:

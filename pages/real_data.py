@@ -1,3 +1,170 @@
+"""Real data: test error against the number of features, or of landmarks, as a run computes it (Figures 2, 3, 5, 6)."""
+
 import streamlit as st
 
-st.title("coming")
+import datasets
+from pages.components import layout
+from pages.components.controls import Number, Options, Several, mount
+from pages.components.runs import Run, RunSettings, run_queue
+from rff_engine.experiments import report
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.figures import sweeps
+
+TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
+STUDIES = {"features D": FeatureSweep, "landmarks": LandmarkStudy}
+METHODS = {
+    "features D": {"SVM": "svm", "RFF": "rff", "PBRFF": "pbrff", "OKRFF": "okrff"},
+    "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
+}
+
+CONTROLS = (
+    "Experiment",
+    Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
+    Options("dataset", "Data set", "Sets with two classes.", TWO_CLASSES, "breast"),
+    Options(
+        "preset",
+        "Grid",
+        "quick: seconds to a minute; paper: the whole grid, minutes to hours.",
+        ("quick", "paper"),
+        "quick",
+        True,
+    ),
+    Options(
+        "split",
+        "Split",
+        "published: the paper's, to the row; random: drawn from the seed.",
+        ("published", "random"),
+        "published",
+        True,
+    ),
+    Number(
+        "repeats", "Repeats", "Runs with consecutive seeds; the band is a 95 % interval of their mean.", 1, 20, 10, 1
+    ),
+    Number("seed", "First seed", "Of all frequencies, and of the random split.", 0, 99, 0, 1),
+)
+
+
+def methods_control(study: str) -> Several:
+    """The methods of a study. Each study has a key of its own: a link's methods belong to one of them."""
+    names = tuple(METHODS[study])
+    return Several({"features D": "methods", "landmarks": "similarities"}[study], "Methods", None, names, names)
+
+
+def describe(name: str) -> None:
+    info = datasets.describe(name)
+    st.caption(f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}.")
+
+
+def show_progress(run: Run) -> None:
+    if run.state == "waiting":
+        ahead = run_queue().ahead_of(run)
+        st.progress(0.0, f"Waiting: {ahead} run{'s' if ahead != 1 else ''} ahead of this one.")
+    elif run.state == "running":
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %: {run.message}")
+    elif run.state == "failed":
+        st.error(run.message, icon=":material/error:")
+    elif run.state == "cancelled":
+        st.warning(
+            f"Cancelled at {100 * run.fraction:.0f} %; what was known by then is shown.", icon=":material/cancel:"
+        )
+
+
+def show_result(run: Run) -> None:
+    """The figure of what is known so far, and its rows."""
+    rows = list(run.rows)
+    protocol = run.settings.protocol()
+    if run.settings.study == "features":
+        means = report.error_by_features(rows)
+        figure = sweeps.error_against_features(means, protocol.n_features)
+        caption = (
+            "Compare the curves at small D: a learned distribution spends few frequencies better than the prior. Thick: "
+            "mean test error with a 95 % interval. Thin dots: training error. Dashed: the RBF SVM, which has no D."
+        )
+    else:
+        means = report.error_by_share(rows)
+        figure = sweeps.error_against_landmarks(means, protocol.shares)
+        caption = (
+            "Compare the colours: with the prior, a landmark only knows distance; learned landmarks follow the labels. "
+            "Solid: k-means centroids; dotted: random landmarks. Thick: mean test error with a 95 % interval; thin: "
+            "training error."
+        )
+    if run.n_test:
+        caption += f" One error among the {run.n_test} test points is {100 / run.n_test:.2f} %."
+    notes = sorted({row["note"] for row in rows if row["note"]})
+    layout.figure(
+        figure,
+        caption + (f" Note: {'; '.join(notes)}." if notes else ""),
+        key="sweep",
+        alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
+    )
+    if rows:
+        asked = run.settings
+        name = "-".join((asked.study, asked.dataset, asked.preset, asked.split_name, str(asked.seed)))
+        st.download_button(
+            f"Download {len(rows)} rows as CSV",
+            report.to_csv(rows),
+            f"{name}.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        with st.expander("The means as a table", icon=":material/table:"):
+            st.dataframe(means, hide_index=True)
+
+
+values = mount(CONTROLS)
+(chosen,) = vars(mount((methods_control(values.study),))).values()
+methods = tuple(METHODS[values.study][name] for name in chosen)
+layout.title(
+    "Do learned frequencies help on real data?",
+    "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the paper. "
+    "A run goes on when you leave this page, and anyone with the same settings sees it.",
+)
+describe(values.dataset)
+study = "features" if values.study == "features D" else "landmarks"
+settings = RunSettings(study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods)
+with layout.problems_explained():
+    if settings.split_name == "published" and settings.dataset not in datasets.published_names():
+        raise ValueError(
+            f"The paper has no split of {settings.dataset}: choose the random split, or one of "
+            f"{', '.join(datasets.published_names())}."
+        )
+    if settings.dataset not in datasets.available():
+        raise ValueError(
+            f"{settings.dataset} is not on this machine: `python -m datasets fetch {settings.dataset}` fetches it. "
+            f"Here now: {', '.join(name for name in TWO_CLASSES if name in datasets.available())}."
+        )
+    run = run_queue().find(settings)
+    default = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
+    if run is None and settings == default:
+        run = run_queue().submit(settings)  # the first visitor sees a run without a click
+    if run is None or run.state in ("cancelled", "failed"):
+        if st.button("Run", type="primary", icon=":material/play_arrow:"):
+            run = run_queue().submit(settings)
+            st.rerun()
+    elif run.active and st.button("Cancel", icon=":material/stop:"):
+        run.cancel()
+
+
+def panel() -> None:
+    show_progress(run)
+    show_result(run)
+    if not run.active and run.state != st.session_state.get("shown state"):
+        st.session_state["shown state"] = run.state
+        st.rerun()  # the whole page: the buttons change, and polling ends
+    st.session_state["shown state"] = run.state
+
+
+if run is not None:
+    st.fragment(panel, run_every=1.0 if run.active else None)()
+else:
+    st.info("Press Run: the figure fills in while the run goes on.", icon=":material/play_arrow:")
+
+layout.equation(
+    "features drawn from a learned distribution",
+    r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
+    r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
+    "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
+    "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises the alignment "
+    "within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, 2019, Section 6.2).",
+)

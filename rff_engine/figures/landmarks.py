@@ -218,7 +218,7 @@ def _add_stars(fig, x, y, index, size=20):
     )
 
 
-def points_and_landmarks(X, y, landmarks, extent: float, height: int = 430) -> go.Figure:
+def points_and_landmarks(X, y, landmarks, extent: float, clickable_landmarks: bool = True) -> go.Figure:
     """The training points, to click on, with the landmarks as numbered stars.
 
     Parameters
@@ -228,8 +228,8 @@ def points_and_landmarks(X, y, landmarks, extent: float, height: int = 430) -> g
     landmarks : array of shape (L, 2)
     extent : float
         Half the side of the square shown.
-    height : int
-        In pixels.
+    clickable_landmarks : bool
+        Whether a star answers to the mouse, or lets it through to the points below.
 
     Returns
     -------
@@ -255,10 +255,12 @@ def points_and_landmarks(X, y, landmarks, extent: float, height: int = 430) -> g
     )
     for l, point in enumerate(np.asarray(landmarks)):
         _add_stars(fig, point[:1], point[1:], l, size=24)
+        if not clickable_landmarks:
+            fig.data[-1].update(hoverinfo="skip", hovertemplate=None)
     fig.update_xaxes(range=[-extent, extent], title="x₁", zeroline=False)
     fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
     fig.update_xaxes(constrain="domain")
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    return finish(fig, 430, margin={"l": 8, "r": 8, "t": 8, "b": 8})
 
 
 def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:

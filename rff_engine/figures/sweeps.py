@@ -1,0 +1,121 @@
+"""Figures of test error against the size of a representation (Letarte et al. 2019, Figures 2, 3, 5 and 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, finish
+
+_DASHES = {"random": "dot", "clustering": "solid"}
+
+
+def error_against_features(means, all_D) -> go.Figure:
+    """Test and training error against the number of frequencies D, the RBF SVM as a line.
+
+    Parameters
+    ----------
+    means : DataFrame with columns method, D, test_error, half_width, train_error
+        One row for each method and D, as `report.error_by_features` gives them; errors are fractions. The method "svm"
+        has no D.
+    all_D : sequence of int
+        Every D of the protocol: the axis stands still while points appear.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = go.Figure()
+    for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
+        _add_curve(fig, method, curve["D"].astype(int), curve, "D")
+    _add_svm(fig, means)
+    low, high = np.log10(min(all_D)), np.log10(max(all_D))
+    margin = 0.05 * (high - low or 1)
+    fig.update_xaxes(
+        type="log", title="number of frequencies D", range=[low - margin, high + margin], tickvals=_round_ticks(all_D)
+    )
+    return _finish(fig)
+
+
+def error_against_landmarks(means, all_shares) -> go.Figure:
+    """Test and training error against the share of training points that are landmarks, the RBF SVM as a line.
+
+    Parameters
+    ----------
+    means : DataFrame with columns method, landmarks, share, test_error, half_width, train_error
+        One row for each method, selection and share, as `report.error_by_share` gives them; shares and errors are
+        fractions. The method "svm" has no share; landmarks is "random" or "clustering".
+    all_shares : sequence of float
+        Every share of the protocol.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = go.Figure()
+    for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
+        _add_curve(fig, method, 100 * curve["share"], curve, "landmarks %", selection)
+    _add_svm(fig, means)
+    fig.update_xaxes(title="landmarks, % of the training points", range=[0, 105 * max(all_shares)])
+    return _finish(fig)
+
+
+def _add_curve(fig, method, x, curve, unit, selection=None):
+    name = METHOD_NAMES[method] + (f", {selection}" if selection else "")
+    colour = METHOD_COLOURS[method]
+    look = {
+        "x": x,
+        "line": {"color": colour, "width": 2.5, "dash": _DASHES.get(selection, "solid")},
+        "legendgroup": name,
+        "name": name,
+    }
+    test, half_width = 100 * curve["test_error"], 100 * curve["half_width"]
+    if half_width.notna().any():
+        half_width = half_width.fillna(0)
+        fig.add_scatter(
+            x=np.concatenate([x, x[::-1]]),
+            y=np.concatenate([test + half_width, (test - half_width).clip(lower=0)[::-1]]),
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.15,
+            mode="none",
+            hoverinfo="skip",
+            legendgroup=name,
+            showlegend=False,
+        )
+    fig.add_scatter(
+        y=test,
+        mode="lines+markers",
+        marker={"size": 8, "symbol": METHOD_SYMBOLS[method], "line": {"width": 1, "color": "white"}},
+        customdata=half_width.fillna(0),
+        hovertemplate=f"{name}<br>{unit} %{{x}}: test error %{{y:.2f}} ± %{{customdata:.2f}} %<extra></extra>",
+        **look,
+    )
+    fig.add_scatter(
+        y=100 * curve["train_error"],
+        mode="lines",
+        opacity=0.4,
+        showlegend=False,
+        hovertemplate=f"{name}<br>{unit} %{{x}}: training error %{{y:.2f}} %<extra></extra>",
+        **(look | {"line": look["line"] | {"width": 1, "dash": "dot"}}),
+    )
+
+
+def _add_svm(fig, means):
+    for error in means.loc[means["method"] == "svm", "test_error"].head(1):
+        fig.add_hline(
+            y=100 * error,
+            line={"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"},
+            annotation={"text": f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", "font_color": METHOD_COLOURS["svm"]},
+            annotation_position="top left",
+        )
+
+
+def _round_ticks(values) -> list[int]:
+    low, high = min(values), max(values)
+    return [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
+
+
+def _finish(fig) -> go.Figure:
+    fig.update_yaxes(title="error, %", rangemode="tozero")
+    return finish(fig, height=460, margin={"l": 8, "r": 8, "t": 60, "b": 8})

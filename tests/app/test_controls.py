@@ -1,0 +1,87 @@
+"""Controls: a link is mended to the nearest allowed value, once, and the reader is told in one sentence."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from pages.components.controls import Number, Options, Scale, Several, Switch, powers
+
+CONTROLS = (
+    Number("n", "n", None, 20, 1000, 300, 10),
+    Number("noise", "noise", None, 0.0, 0.5, 0.1, 0.01),
+    Scale("beta", "beta", None, powers(-3, 3, 5), 1.0),
+    Options("data", "data", None, ("moons", "xor"), "moons"),
+    Several("methods", "methods", None, ("svm", "rff"), ("svm", "rff")),
+    Switch("price", "price", None, False),
+)
+BROKEN = (
+    [""],
+    ["x"],
+    ["nan"],
+    ["inf"],
+    ["-inf"],
+    ["1e999"],
+    ["-1"],
+    ["1e9"],
+    ["303"],
+    ["7.3"],
+    ["0.123"],
+    ["a", "b"],
+    ["<b>"],
+)
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.key)
+@pytest.mark.parametrize("raw", BROKEN, ids=str)
+def test_mending_ends_after_one_step(control, raw):
+    mended, note = control.mend(raw)
+    if mended is not None:
+        again = mended if isinstance(mended, list) else [mended]
+        assert control.mend(again) in ((mended, None), (again, None))
+    if note is not None:
+        assert control.key in note and note.endswith(".") and "\n" not in note
+
+
+@pytest.mark.parametrize(
+    ("control", "raw", "expected"),
+    [
+        (CONTROLS[0], "5000", "1000"),
+        (CONTROLS[0], "-3", "20"),
+        (CONTROLS[0], "304", "300"),
+        (CONTROLS[1], "0.9", "0.5"),
+        (CONTROLS[2], "1e7", "1000"),
+        (CONTROLS[2], "0", "0.001"),
+        (CONTROLS[2], "7", "6.31"),
+    ],
+)
+def test_numbers_go_to_the_nearest_allowed(control, raw, expected):
+    mended, note = control.mend([raw])
+    assert mended == expected
+    assert repr(raw) in note and expected in note
+
+
+@pytest.mark.parametrize(("raw", "same"), [("300", "300"), ("1e3", "1000")])
+def test_an_allowed_number_needs_no_note(raw, same):
+    mended, note = CONTROLS[0].mend([raw])
+    assert float(mended) == float(same) and note is None
+
+
+@pytest.mark.parametrize("raw", [f"{value:g}" for value in powers(-3, 3, 5)])
+def test_every_value_of_a_scale_is_allowed(raw):
+    assert CONTROLS[2].mend([raw]) == (raw, None)
+
+
+def test_unknown_names_go_and_known_ones_stay():
+    assert CONTROLS[3].mend(["spiral"])[0] is None
+    mended, note = CONTROLS[4].mend(["rff", "nonsense"])
+    assert mended == ["rff"] and "nonsense" in note
+
+
+def test_powers_are_evenly_spaced():
+    values = powers(-3, 3, 5)
+    assert values[0] == 1e-3 and values[-1] == 1e3 and len(values) == 31
+    ratios = [math.log10(b / a) for a, b in pairwise(values)]
+    assert max(abs(ratio - 0.2) for ratio in ratios) < 0.005

@@ -1,0 +1,82 @@
+"""Every page launches, and stands every control at both of its ends, without an error or an exception."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("start", "kernel", "landmarks", "learn_kernel", "bounds", "real_data")
+
+
+def launch(name: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.run()
+    if name != "start":
+        app.switch_page(f"pages/{name}.py").run()
+    return app
+
+
+def healthy(app: AppTest) -> bool:
+    return not app.exception and not app.error
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request) -> AppTest:
+    return launch(request.param)
+
+
+def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
+    assert healthy(page)
+    assert len(page.title) == 1 and page.title[0].value.endswith("?")
+    figures = page.get("plotly_chart")
+    assert figures
+    assert len(page.caption) >= len(figures)
+
+
+def ends(widget) -> list:
+    """Values at both ends of a widget, whatever its kind."""
+    if widget.type == "slider":
+        return [widget.min, widget.max]
+    if widget.type in ("select_slider", "selectbox"):
+        return [widget.options[0], widget.options[-1]]
+    if widget.type in ("button_group", "segmented_control"):
+        return [widget.options[0], widget.options[-1]]
+    if widget.type in ("toggle", "checkbox"):
+        return [True, False]
+    if widget.type == "multiselect":
+        return [[], widget.options[:1], list(widget.options)]
+    raise AssertionError(f"a kind of control that is not tested: {widget.type}")
+
+
+KINDS = ("slider", "select_slider", "selectbox", "button_group", "toggle", "multiselect")
+
+
+def widgets(app: AppTest) -> list:
+    return [widget for kind in KINDS for widget in app.sidebar.get(kind)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "start"])
+def test_every_control_at_both_ends(name):
+    app = launch(name)
+    keys = [widget.key for widget in widgets(app)]
+    assert len(keys) >= 4
+    for key in keys:
+        start = next(widget for widget in widgets(app) if widget.key == key)
+        for value in ends(start):
+            found = [widget for widget in widgets(app) if widget.key == key]
+            if not found:
+                break
+            if found[0].type == "select_slider":  # its options are numbers, of which the test sees the text
+                app.session_state[key] = float(value)
+            else:
+                found[0].set_value(value)
+            app.run()
+            assert not app.exception, (key, value, app.exception)
+            # Data that is not on this machine, or has no published split, is said in one sentence.
+            for error in app.error:
+                assert error.value.endswith(".") and "\n" not in error.value and "Traceback" not in error.value
+        app = launch(name)

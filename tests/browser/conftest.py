@@ -1,0 +1,122 @@
+"""A fresh server and a real browser, shared by the tests of this folder; skipped with a reason where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            # One worker runs them all: a server and a browser are enough for two cores.
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+def _missing(reason: str):
+    if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def start_server(tmp_path_factory):
+    """Start a server of its own and return its address; all are stopped at the end."""
+    started = []
+
+    def start() -> str:
+        port = _free_port()
+        log = (tmp_path_factory.mktemp("server") / "log.txt").open("w")
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        started.append(server)
+        address = f"http://127.0.0.1:{port}"
+        end = time.monotonic() + 60
+        while time.monotonic() < end and server.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+                    if answer.read() == b"ok":
+                        return address
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail(f"the server did not start: {Path(log.name).read_text()}")
+
+    yield start
+    for server in started:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def server(start_server) -> str:
+    return start_server()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if executable is None:
+        _missing("no Chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, server):
+    """Open an address of the app in a clean browser session, and wait until the page stands still."""
+    contexts = []
+
+    def open_(path="", width=1440, scheme="light", address=server):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.set_default_timeout(30_000)
+        page.goto(f"{address}/{path}")
+        page.wait_for_selector("h1")
+        settle(page)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def settle(page):
+    """Wait until the script has run, every element is there and every figure is drawn."""
+    page.wait_for_function(
+        """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+           && !document.querySelector('[data-testid=stSkeleton]')
+           && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
+    )

@@ -1,0 +1,174 @@
+"""The app in a real browser: pages open, controls move pictures and the URL, links bring the same picture back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import settle
+
+PAGES = ("", "kernel", "landmarks", "learn_kernel", "bounds", "real_data")
+
+
+def query(page) -> dict:
+    return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
+
+
+def slider(page, key: str):
+    """The thumb of a slider, an input of type range whose aria-valuetext is what the reader sees."""
+    return page.locator(f".st-key-{key} input[type=range]")
+
+
+def figure(page, key: str) -> dict:
+    """A figure as Plotly holds it: every trace's z or y, and the annotations."""
+    return page.evaluate(
+        """key => {
+            const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+            const text = a => JSON.stringify(a ?? null, (k, v) => ArrayBuffer.isView(v) ? Array.from(v) : v);
+            const notes = (plot.layout.annotations ?? []).map(note => note.text);
+            return {data: plot.data.map(trace => text(trace.z ?? trace.y)), notes};
+        }""",
+        key,
+    )
+
+
+def wait_for_change(page, key: str, before: dict) -> dict:
+    """The figure, once it differs from what it was."""
+    end = time.monotonic() + 20
+    while (now := figure(page, key)) == before:
+        assert time.monotonic() < end, f"the figure {key} did not change"
+        page.wait_for_timeout(50)
+    return now
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (900, "dark")])
+def test_every_page_opens_with_its_figures_and_no_error(open_page, path, width, scheme):
+    page = open_page(path, width, scheme)
+    assert page.locator("h1").inner_text().endswith("?")
+    assert page.locator(".js-plotly-plot").count() >= 1
+    assert page.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
+    assert page.get_by_text("Page not found").count() == 0
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
+def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, path):
+    page = open_page(path, address=start_server())
+    assert page.get_by_text("Page not found").count() == 0
+    assert page.get_by_role("link", name="Start here").count() == 1
+    assert urlsplit(page.url).path == "/" + path.split("?")[0]
+    if "D=7" in path:
+        assert slider(page, "D").get_attribute("aria-valuetext") == "7"
+
+
+def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
+    page = open_page("landmarks")
+    before = figure(page, "maps")
+    thumb = slider(page, "beta")
+    thumb.focus()
+    for _ in range(5):
+        thumb.press("ArrowRight")
+    page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '10'")
+    after = wait_for_change(page, "maps", before)
+    settle(page)
+    again = open_page(page.url.split("/", 3)[3])
+    assert figure(again, "maps") == after
+    assert slider(again, "beta").get_attribute("aria-valuetext") == "10"
+
+
+def test_dragging_a_slider_changes_the_picture(open_page):
+    page = open_page("landmarks")
+    before = figure(page, "decisions")
+    box = page.locator(".st-key-beta [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=8)
+    page.mouse.up()
+    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 10")
+    assert wait_for_change(page, "decisions", before)["notes"] != before["notes"]
+
+
+def test_clicking_points_makes_and_removes_landmarks(open_page):
+    page = open_page("landmarks?how=clicked&picks=3-17")
+    for clicks, picks in enumerate(("3-17-40", "3-17")):
+        chart = page.locator(f".st-key-points{clicks}")  # a new one after every click
+        chart.locator(".main-svg").first.wait_for()
+        settle(page)
+        point = chart.locator(".trace.scatter").first.locator(".point").nth(40)
+        point.scroll_into_view_if_needed()
+        box = point.bounding_box()
+        page.mouse.move(box["x"] - 20, box["y"])
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+        chart.locator(".hovertext", has_text="point 40:").wait_for()
+        page.mouse.down()
+        page.mouse.up()
+        page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")
+    assert query(page)["how"] == "clicked"
+    assert page.locator("[data-testid=stAlert]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "mended"),
+    [
+        ("landmarks?beta=1e9", "beta", "1000"),
+        ("landmarks?landmarks=99", "landmarks", "8"),
+        ("landmarks?n=nonsense", "n", None),
+        ("bounds?eps=7", "eps", "0.5"),
+        ("real_data?dataset=none", "dataset", None),
+    ],
+)
+def test_a_broken_link_is_mended_and_said_so(open_page, path, key, mended):
+    page = open_page(path)
+    page.wait_for_selector("text=The link asked for")
+    assert query(page).get(key) == mended
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_links_of_the_start_page_lead_to_the_pictures(open_page):
+    page = open_page("")
+    links = page.locator("[data-testid=stPageLink] a")
+    assert links.count() == 5
+    targets = [links.nth(i).get_attribute("href") for i in range(5)]
+    for i, target in enumerate(targets):
+        page = open_page("")
+        page.locator("[data-testid=stPageLink] a").nth(i).click()
+        page.wait_for_url(re.compile(urlsplit(target).path))
+        page.wait_for_selector("h1")
+        settle(page)
+        assert page.get_by_text("The link asked for").count() == 0
+        assert page.locator(".js-plotly-plot").count() >= 1
+
+
+def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page):
+    page = open_page("real_data?repeats=2&seed=7")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector("[role=progressbar]")
+    page.wait_for_selector("text=/Download \\d+ rows/")
+    page.wait_for_selector("[role=progressbar]", state="detached", timeout=90_000)
+    with page.expect_download() as event:
+        page.get_by_role("button", name=re.compile("Download")).click()
+    rows = list(csv.DictReader(io.StringIO(event.value.path().read_text())))
+    assert {row["method"] for row in rows} == {"svm", "rff", "pbrff", "okrff"}
+    assert {row["repeat"] for row in rows} == {"0", "1"}
+    assert {row["test_error"] for row in rows if row["method"] == "svm"} == {str(7 / 143)}
+
+
+def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
+    address = "real_data?preset=paper&seed=8"
+    first = open_page(address)
+    first.get_by_role("button", name="Run").click()
+    first.wait_for_selector("[role=progressbar]")
+    second = open_page(address)
+    second.wait_for_selector("[role=progressbar]")
+    first.context.close()
+    second.get_by_role("button", name="Cancel").click()
+    second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
+    assert second.get_by_role("button", name="Run").count() == 1
