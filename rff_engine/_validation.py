@@ -13,9 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = [
+    "as_coordinates",
     "as_distribution",
     "as_labels",
     "as_losses",
+    "as_numbers",
     "as_points",
     "as_rng",
     "check_choice",
@@ -37,9 +39,11 @@ def _finite(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all())
 
 
-def as_points(X, name: str = "X", n_features: int | None = None):
-    """`X` as a finite (n, d) array or CSR matrix of float32 or float64."""
+def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False):
+    """`X` as a finite (n, d) array or, unless it must be `dense`, CSR matrix of float32 or float64."""
     if sp.issparse(X):
+        if dense:
+            raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
         X = X.tocsr()
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
@@ -63,6 +67,14 @@ def as_points(X, name: str = "X", n_features: int | None = None):
     return X
 
 
+def as_coordinates(values, name: str) -> np.ndarray:
+    """`values` as a finite float64 array of one dimension, not empty."""
+    values = as_numbers(values, name)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"{name} has shape {values.shape}; a list of at least one number is needed.")
+    return values
+
+
 def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes of `y` and, for each row, the index of its class."""
     y = np.asarray(y)
@@ -77,17 +89,28 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
     except TypeError:
         raise ValueError(f"{name} mixes labels that cannot be sorted; give them one type.") from None
     if len(classes) < min_classes:
-        raise ValueError(f"{name} holds only the class {classes[0]!r}; at least {min_classes} classes are needed.")
+        raise ValueError(
+            f"{name} holds only the class {classes.tolist()[0]!r}; at least {min_classes} classes are needed."
+        )
     return classes, codes
 
 
-def as_losses(loss, name: str = "loss") -> np.ndarray:
-    """`loss` as a finite float64 array with at least one entry on its last axis."""
-    loss = np.asarray(loss, dtype=np.float64)
-    if loss.ndim == 0 or loss.shape[-1] == 0:
-        raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
-    if not _finite(loss):
+def as_numbers(values, name: str) -> np.ndarray:
+    """`values` as a finite float64 array."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers.") from None
+    if not _finite(values):
         raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+    return values
+
+
+def as_losses(loss, name: str = "loss") -> np.ndarray:
+    """`loss` as a finite float64 array with at least one entry."""
+    loss = as_numbers(loss, name)
+    if loss.ndim == 0 or loss.size == 0:
+        raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
     return loss
 
 
@@ -146,7 +169,7 @@ def check_count(value, name: str, low: int = 1) -> int:
 
 
 def check_choice(value, name: str, allowed) -> str:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}.")
     return value
 

@@ -8,16 +8,16 @@ What is learned from the losses is the business of `posteriors`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
-from ._validation import as_labels, as_points
+from ._validation import as_coordinates, as_labels, as_points
 from .features import largest_norm, phase_dtype
 from .frequencies import FrequencyBlocks
 
@@ -61,7 +61,7 @@ def alignment_loss(X, y, omega) -> np.ndarray:
     n = X.shape[0]
     classes, codes = as_labels(y, n)
 
-    def loss(cosines, sines, _):
+    def loss(cosines, sines, *_):
         within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
         total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
         return n / (2 * (n - 1)) - (2 * within - total) / (2 * n * (n - 1))
@@ -80,7 +80,7 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
     landmarks : array or CSR matrix of shape (L, d)
     landmark_labels : array of shape (L,)
         A label that `y` does not hold makes every pair of that landmark one of different classes.
-    omega : array of shape (D, d) or (L, D, d)
+    omega : array of shape (D, d), or FrequencyBlocks, or array of shape (L, D, d)
         Frequencies shared by all landmarks, in O(n D) together, or each landmark's own, in O(n L D).
     landmark_indices : array of shape (L,), optional
         The rows of `X` that the landmarks are. A landmark then leaves itself out and its loss is a mean over the
@@ -107,11 +107,11 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
         _check_indices(X, y, landmarks, labels, landmark_indices)
     own = 0 if landmark_indices is None else 1
 
-    classes, codes = np.unique(np.concatenate([np.asarray(y), labels]), return_inverse=True)
+    classes, codes = as_labels(np.concatenate([np.asarray(y), labels]), name="y with landmark_labels")
     codes, landmark_codes = codes[:n], codes[n:]
     landmark_points = np.asarray(landmarks.toarray() if sp.issparse(landmarks) else landmarks, dtype=np.float64)
 
-    if np.ndim(omega) == 3:
+    if not isinstance(omega, FrequencyBlocks) and np.ndim(omega) == 3:
         omega = np.asarray(omega)
         if omega.shape[0] != L:
             raise ValueError(
@@ -120,18 +120,16 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
         D = omega.shape[1]
         omega = omega.reshape(L * D, omega.shape[2])
 
-        def block(cosines, sines, start):
-            columns = np.arange(cosines.shape[1])
+        def block(cosines, sines, start, frequencies):
+            columns = np.arange(len(frequencies))
             landmark = (start + columns) // D
-            frequency = omega[start : start + len(columns)].astype(np.float64, copy=False)
-            angle = np.einsum("jd,jd->j", frequency, landmark_points[landmark])
+            angle = np.einsum("jd,jd->j", frequencies, landmark_points[landmark])
             return aligned(angle, cosines, sines, (landmark_codes[landmark], columns))
 
     else:
 
-        def block(cosines, sines, start):
-            frequency = omega[start : start + cosines.shape[1]].astype(np.float64, copy=False)
-            return aligned(landmark_points @ frequency.T, cosines, sines, landmark_codes)
+        def block(cosines, sines, _, frequencies):
+            return aligned(landmark_points @ frequencies.T, cosines, sines, landmark_codes)
 
     def aligned(angle, cosines, sines, same):
         """sum_j lambda_lj cos(omega . (x_l - x_j)), less the landmark's pair with itself."""
@@ -139,7 +137,6 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
         of_sin = 2 * sines[same] - sines.sum(axis=0)
         return np.cos(angle) * of_cos + np.sin(angle) * of_sin - own
 
-    omega = as_points(omega, "omega", n_features=d)
     total = _over_frequency_blocks(X, codes, len(classes), omega, block)
     return 0.5 - total.reshape(L, -1) / (2 * (n - own))
 
@@ -165,18 +162,18 @@ def alignment_loss_plane(X, y, u, v) -> np.ndarray:
     ValueError
         If a shape is wrong, a value is not finite, or `y` holds only one class.
     """
-    X = np.asarray(as_points(X, n_features=2), dtype=np.float64)
+    X = as_points(X, n_features=2, dense=True).astype(np.float64, copy=False)
     n = len(X)
     classes, codes = as_labels(y, n)
-    u, v = (as_points(np.atleast_2d(a), name)[0] for a, name in ((u, "u"), (v, "v")))
-    phase_u, phase_v = np.outer(X[:, 0], u), np.outer(X[:, 1], v)
-    cos_u, sin_u, cos_v, sin_v = np.cos(phase_u), np.sin(phase_u), np.cos(phase_v), np.sin(phase_v)
+    u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
     within = np.zeros((len(v), len(u)))
     total_cos, total_sin = np.zeros_like(within), np.zeros_like(within)
     for k in range(len(classes)):
-        rows = codes == k
-        cosines = cos_v[rows].T @ cos_u[rows] - sin_v[rows].T @ sin_u[rows]
-        sines = sin_v[rows].T @ cos_u[rows] + cos_v[rows].T @ sin_u[rows]
+        rows = X[codes == k]
+        phase_u, phase_v = np.outer(rows[:, 0], u), np.outer(v, rows[:, 1])
+        cos_u, sin_u, cos_v, sin_v = np.cos(phase_u), np.sin(phase_u), np.cos(phase_v), np.sin(phase_v)
+        cosines = cos_v @ cos_u - sin_v @ sin_u
+        sines = sin_v @ cos_u + cos_v @ sin_u
         within += cosines**2 + sines**2
         total_cos += cosines
         total_sin += sines
@@ -196,10 +193,12 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
 def _over_frequency_blocks(X, codes, n_classes: int, omega, reduce: Callable) -> np.ndarray:
     """Apply `reduce` to the class-wise sums of cos and sin of each block of frequencies, and join the answers.
 
-    `reduce(cosines, sines, start)` gets two (n_classes, F) arrays and the position of the block's first frequency;
-    it returns an array whose last axis is F.
+    `reduce(cosines, sines, start, frequencies)` gets two (n_classes, F) arrays, the position of the block's first
+    frequency, and the (F, d) frequencies in float64; it returns an array whose last axis is F.
     """
     n, d = X.shape
+    if not isinstance(omega, FrequencyBlocks):
+        omega = as_points(omega, "omega", dense=True)
     D = omega.shape[0]
     if omega.shape[1] != d:
         raise ValueError(f"omega has {omega.shape[1]} columns; {d} are needed to match X.")
@@ -209,10 +208,11 @@ def _over_frequency_blocks(X, codes, n_classes: int, omega, reduce: Callable) ->
 
     def sums(block, start):
         dtype = phase_dtype(X.dtype, norm * largest_norm(block))
-        return reduce(*_class_sums(X, order, codes, n_classes, block.astype(dtype, copy=False)), start)
+        cosines, sines = _class_sums(X, order, codes, n_classes, block.astype(dtype, copy=False))
+        return reduce(cosines, sines, start, block.astype(np.float64, copy=False))
 
     blocks = _frequency_blocks(omega, d, n_classes)
-    workers = min(os.cpu_count() or 1, -(-D // _FREQUENCIES))
+    workers = min(cpu_count(), -(-D // _FREQUENCIES))
     if workers == 1 or n * D < _WORK_WORTH_THREADS:
         return np.concatenate([sums(block, start) for start, block in blocks], axis=-1)
     with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
@@ -230,7 +230,7 @@ def _frequency_blocks(omega, d: int, n_classes: int):
     """(start, block) pairs over the frequencies, each block small enough to hold with its class-wise sums."""
     size = max(1, min(_FREQUENCIES, _BLOCK_ENTRIES // max(d, n_classes)))
     start = 0
-    for part in omega if isinstance(omega, FrequencyBlocks) else (as_points(omega, "omega"),):
+    for part in omega if isinstance(omega, FrequencyBlocks) else (omega,):
         for i in range(0, part.shape[0], size):
             yield start + i, part[i : i + size]
         start += part.shape[0]

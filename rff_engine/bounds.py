@@ -124,10 +124,14 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
 
     Parameters
     ----------
-    loss, kl, t : float or array
-        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats; t fixed before the data are seen.
+    loss, kl : float or array
+        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats.
     n : int
+        Sample size; the loss is a mean over its n (n - 1) pairs.
+    t : float or array
+        Fixed before the data are seen; beta sqrt(n) in the paper.
     epsilon : float
+        Probability of failure.
     form : {"paper", "corrected"}
 
     Returns
@@ -149,10 +153,14 @@ def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
 
     Parameters
     ----------
-    loss, kl, t : float or array
-        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats; t fixed before the data are seen.
+    loss, kl : float or array
+        Empirical loss <Q, L_S> in [0, 1]; KL(Q || P) in nats.
     n : int
+        Sample size; the loss is a mean over its n (n - 1) pairs.
+    t : float or array
+        Fixed before the data are seen; beta sqrt(n) in the paper.
     epsilon : float
+        Probability of failure.
     form : {"paper", "corrected"}
 
     Returns
@@ -267,7 +275,7 @@ def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
     ValueError
         If a value is out of range.
     """
-    return f_divergence(loss, chi2, 2.0, n, epsilon, form)
+    return f_divergence(loss, _at_least_zero(chi2, "chi2"), 2.0, n, epsilon, form)
 
 
 def _bernoulli_kl(p, q):
@@ -276,7 +284,10 @@ def _bernoulli_kl(p, q):
 
 
 def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
-    values = np.asarray(values, dtype=np.float64)
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or an array of numbers.") from None
     bad = ~(np.isfinite(values) & fine(values))
     if bad.any():
         raise ValueError(f"{name} is {values[bad].flat[0]:g}; {allowed} is needed.")

@@ -6,7 +6,6 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 
 from __future__ import annotations
 
-import math
 import numbers
 
 import numpy as np
@@ -20,7 +19,7 @@ from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import GaussianKernel, SpectralKernel
-from .landmarks import landmark_similarity, select_landmarks
+from .landmarks import landmark_count, landmark_similarity, select_landmarks
 from .posteriors import optimized_kernel_weights, pseudo_posterior
 
 __all__ = [
@@ -33,9 +32,11 @@ __all__ = [
 
 def _chosen_kernel(kernel, X) -> SpectralKernel:
     if kernel is None:  # as gamma="scale" of scikit-learn's SVC
-        values = X.data if sp.issparse(X) else X
-        mean = values.sum(dtype=np.float64) / np.prod(X.shape)
-        variance = np.square(values, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
+        if sp.issparse(X):
+            mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
+            variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
+        else:
+            variance = X.var(dtype=np.float64)
         return GaussianKernel.from_gamma(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
     if not isinstance(kernel, SpectralKernel):
         raise ValueError(f"kernel is {kernel!r}; None or a kernel of rff_engine is needed.")
@@ -100,6 +101,11 @@ class _FourierTransformer(_Transformer):
         Returns
         -------
         ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         check_is_fitted(self)
         return np.array([f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))], dtype=object)
@@ -188,6 +194,7 @@ class _LearnedFourierFeatures(_FourierTransformer):
         X, y = self._labelled_points(X, y)
         D = check_count(self.n_components, "n_components")
         N = check_count(self.n_candidates, "n_candidates")
+        self._learned_weights(np.zeros(2), 1)  # a parameter that is not allowed is told before the losses are computed
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
@@ -351,6 +358,7 @@ class LandmarkSimilarity(_Transformer):
         X, y = self._labelled_points(X, y)
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
+        check_nonnegative(self.beta, "beta")
         n, d = X.shape
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
@@ -372,7 +380,7 @@ class LandmarkSimilarity(_Transformer):
             return check_count(share, "n_landmarks")
         if not isinstance(share, numbers.Real) or not 0 < share <= 1:
             raise ValueError(f"n_landmarks is {share!r}; a whole number of at least 1 or a share in (0, 1] is needed.")
-        return max(n_classes, n_classes * int(math.ceil(n * share) / n_classes))
+        return landmark_count(n, n_classes, share)
 
     def transform(self, X):
         """Map points to their similarities to the landmarks (Letarte et al. 2019, Eq. 13).
@@ -408,6 +416,11 @@ class LandmarkSimilarity(_Transformer):
         Returns
         -------
         ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         check_is_fitted(self)
         return np.array([f"landmark{l}" for l in range(self.landmarks_.shape[0])], dtype=object)

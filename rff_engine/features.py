@@ -9,21 +9,24 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ._validation import as_points
+from ._validation import as_numbers, as_points
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
 
 # Beyond this many radians a float32 phase is off by more than 2e-4.
 _LARGEST_FLOAT32_PHASE = 4096.0
+_ROWS = 4096
 
 
 def largest_norm(points) -> float:
     """The largest Euclidean norm among the rows of a dense or CSR array."""
-    if sp.issparse(points):
-        squares = np.asarray(points.multiply(points).sum(axis=1), dtype=np.float64)
-    else:
-        squares = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-    return float(np.sqrt(squares.max()))
+    if not sp.issparse(points):
+        return float(np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64).max()))
+    largest = 0.0
+    for start in range(0, points.shape[0], _ROWS):
+        rows = points[start : start + _ROWS].astype(np.float64)
+        largest = max(largest, rows.multiply(rows).sum(axis=1).max())
+    return float(np.sqrt(largest))
 
 
 def phase_dtype(dtype, largest_phase: float) -> np.dtype:
@@ -52,7 +55,7 @@ def phases(X, omega) -> np.ndarray:
         If a shape is wrong or a value is not finite.
     """
     X = as_points(X)
-    omega = as_points(omega, "omega", n_features=X.shape[1])
+    omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     dtype = phase_dtype(X.dtype, largest_norm(X) * largest_norm(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
 
@@ -83,9 +86,9 @@ def fourier_features(X, omega, weights=None) -> np.ndarray:
     if weights is None:
         scale = np.full(D, D**-0.5)
     else:
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.shape != (D,) or not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(f"weights must be {D} finite numbers of at least 0, one a frequency.")
+        weights = as_numbers(weights, "weights")
+        if weights.shape != (D,) or (weights < 0).any():
+            raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
         scale = np.sqrt(weights)
     dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
     features = np.empty((angle.shape[0], 2 * D), dtype=dtype)
@@ -117,8 +120,9 @@ def random_phase_features(X, omega, offsets) -> np.ndarray:
     """
     angle = phases(X, omega)
     D = angle.shape[1]
-    offsets = np.asarray(offsets, dtype=angle.dtype)
-    if offsets.shape != (D,) or not np.isfinite(offsets).all():
-        raise ValueError(f"offsets must be {D} finite numbers, one a frequency.")
+    offsets = as_numbers(offsets, "offsets")
+    if offsets.shape != (D,):
+        raise ValueError(f"offsets has shape {offsets.shape}; {D} numbers, one a frequency, are needed.")
     dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
-    return (np.sqrt(2 / D) * np.cos(angle + offsets)).astype(dtype, copy=False)
+    angle += offsets.astype(angle.dtype)
+    return (np.sqrt(2 / D) * np.cos(angle, out=angle)).astype(dtype, copy=False)

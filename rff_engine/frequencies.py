@@ -91,7 +91,7 @@ class FrequencyBlocks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(N, d)."""
+        """N and d, as of the array that the blocks make together."""
         return self.n_frequencies, self.n_features
 
     @property
@@ -102,10 +102,27 @@ class FrequencyBlocks:
 
     @property
     def n_blocks(self) -> int:
+        """How many blocks there are; the last may be shorter than the others."""
         return -(-self.n_frequencies // self.block_size)
 
     def block(self, b: int) -> np.ndarray:
-        """The frequencies of block b, of shape (block_size, d); the last block may be shorter."""
+        """Draw the frequencies of one block.
+
+        Parameters
+        ----------
+        b : int
+            From 0 to n_blocks - 1.
+
+        Returns
+        -------
+        ndarray of shape (block_size, d), float64
+            The last block may be shorter.
+
+        Raises
+        ------
+        ValueError
+            If there is no such block.
+        """
         if not 0 <= b < self.n_blocks:
             raise ValueError(f"block is {b!r}; it must be between 0 and {self.n_blocks - 1}.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
@@ -120,10 +137,29 @@ class FrequencyBlocks:
         return self.n_frequencies
 
     def take(self, indices) -> np.ndarray:
-        """The frequencies at the given indices, of shape (len(indices), d); an index may come twice."""
-        indices = np.asarray(indices, dtype=np.intp)
-        if indices.ndim != 1 or (indices.size and not (indices.min() >= 0 and indices.max() < self.n_frequencies)):
-            raise ValueError(f"indices must be one-dimensional, each between 0 and {self.n_frequencies - 1}.")
+        """Draw the frequencies at the given indices again, one block at a time.
+
+        Parameters
+        ----------
+        indices : array of shape (k,)
+            Each from 0 to N - 1, in any order; an index may come twice.
+
+        Returns
+        -------
+        ndarray of shape (k, d), float64
+
+        Raises
+        ------
+        ValueError
+            If an index is not a whole number or out of range.
+        """
+        indices = np.asarray(indices)
+        if (
+            indices.ndim != 1
+            or indices.dtype.kind not in "iu"
+            or (indices.size and not (indices.min() >= 0 and indices.max() < self.n_frequencies))
+        ):
+            raise ValueError(f"indices must be a list of whole numbers, each between 0 and {self.n_frequencies - 1}.")
         taken = np.empty((len(indices), self.n_features))
         blocks = indices // self.block_size
         for b in np.unique(blocks):

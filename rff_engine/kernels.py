@@ -20,6 +20,10 @@ from ._validation import as_points, as_rng, check_count, check_positive
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
 
+# Above it K_nu overflows where the kernel is visibly below 1, and its expansion is good to 1e-9.
+_LARGE_NU = 50.0
+
+
 class SpectralKernel(ABC):
     """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies."""
 
@@ -34,7 +38,7 @@ class SpectralKernel(ABC):
 
         Returns
         -------
-        ndarray of shape (n, m)
+        ndarray of shape (n, m), in the precision of `X` and `Y`
 
         Raises
         ------
@@ -43,7 +47,7 @@ class SpectralKernel(ABC):
         """
         X = as_points(X, "X")
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
-        return self._matrix(X, Y)
+        return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
 
     def spectral_density(self, omega) -> np.ndarray:
         """Density p of the spectral measure.
@@ -62,7 +66,7 @@ class SpectralKernel(ABC):
         ValueError
             If a shape is wrong or a value is not finite.
         """
-        omega = np.asarray(as_points(omega, "omega"), dtype=np.float64)
+        omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
         return np.exp(self._log_density(omega))
 
     def sample_frequencies(self, n_frequencies: int, n_features: int, random_state=None) -> np.ndarray:
@@ -121,12 +125,27 @@ class GaussianKernel(SpectralKernel):
 
     @classmethod
     def from_gamma(cls, gamma: float) -> GaussianKernel:
-        """The kernel exp(-gamma ||x - x'||^2), that is sigma = (2 gamma)^(-1/2)."""
+        """The kernel exp(-gamma ||x - x'||^2), that is sigma = (2 gamma)^(-1/2).
+
+        Parameters
+        ----------
+        gamma : float
+            Above 0, per squared unit of x.
+
+        Returns
+        -------
+        GaussianKernel
+
+        Raises
+        ------
+        ValueError
+            If `gamma` is not a finite number above 0.
+        """
         return cls(float((2.0 * check_positive(gamma, "gamma")) ** -0.5))
 
     @property
     def gamma(self) -> float:
-        """1 / (2 sigma^2)."""
+        """1 / (2 sigma^2), the other name of the bandwidth."""
         return 0.5 / self.sigma**2
 
     def _matrix(self, X, Y):
@@ -142,7 +161,7 @@ class GaussianKernel(SpectralKernel):
 
 @dataclass(frozen=True)
 class LaplacianKernel(SpectralKernel):
-    """exp(-gamma ||x - x'||_1), with independent Cauchy(0, gamma) coordinates as frequencies.
+    """exp(-gamma ||x - x'||_1), with independent Cauchy(0, gamma) frequencies (Rahimi and Recht 2007, Figure 1).
 
     Parameters
     ----------
@@ -207,12 +226,14 @@ class MaternKernel(SpectralKernel):
             return (1 + z) * np.exp(-z)
         if self.nu == 2.5:
             return (1 + z + z**2 / 3) * np.exp(-z)
+        if self.nu > _LARGE_NU:
+            return _matern_of_large_nu(self.nu, r)
         z = np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_value = (1 - self.nu) * np.log(2) - gammaln(self.nu) + self.nu * np.log(z) + np.log(kv(self.nu, z))
         # K_nu overflows where z is tiny: there the kernel is 1 to machine precision.
         value = np.exp(np.where(np.isposinf(log_value), 0.0, log_value))
-        return np.minimum(value, 1.0).astype(r.dtype)
+        return np.minimum(value, 1.0)
 
     def _log_density(self, omega):
         d, dof = omega.shape[1], 2 * self.nu
@@ -227,9 +248,28 @@ class MaternKernel(SpectralKernel):
         return normal * np.sqrt(2 * self.nu / chi_square) / self.length_scale
 
 
+def _matern_of_large_nu(nu: float, r) -> np.ndarray:
+    """The Matérn kernel by the expansion of K_nu(nu z) that is uniform in z (DLMF 10.41.4), over its value at r = 0."""
+    z_squared = 2 / nu * r.astype(np.float64) ** 2
+    root = np.sqrt(1 + z_squared)
+    rise = z_squared / (1 + root)  # root - 1
+    return np.exp(nu * (np.log1p(rise / 2) - rise)) * _debye(nu, 1 / root) / (np.sqrt(root) * _debye(nu, 1.0))
+
+
+def _debye(nu: float, p):
+    """1 - U_1(p)/nu + U_2(p)/nu^2 - U_3(p)/nu^3 (DLMF 10.41.10)."""
+    q = p**2
+    u1 = p * (3 - 5 * q) / 24
+    u2 = q * (81 + q * (-462 + q * 385)) / 1152
+    u3 = p * q * (30375 + q * (-369603 + q * (765765 - q * 425425))) / 414720
+    return 1 - u1 / nu + u2 / nu**2 - u3 / nu**3
+
+
 @dataclass(frozen=True)
 class CauchyKernel(SpectralKernel):
     """prod_j 1 / (1 + gamma^2 (x_j - x'_j)^2), with independent Laplace(0, gamma) coordinates as frequencies.
+
+    The third kernel of Rahimi and Recht 2007, Figure 1.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ its own frequencies (Letarte et al. 2019, Eq. 13). The losses behind the weights
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ._validation import as_labels, as_points, as_rng, check_choice, check_count, draw_seed
+from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
 from .features import phases
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
@@ -68,15 +69,20 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     return np.concatenate(centroids), labels, None
 
 
+def landmark_count(n: int, n_classes: int, share: float) -> int:
+    """How many landmarks a share of n points is: the same number for each class, at least one, at most n in all."""
+    # n * share is rounded first: 100 * 0.07 must not become 8 landmarks.
+    per_class = max(1, int(math.ceil(round(n * share, 6)) / n_classes))
+    return min(n_classes * per_class, n)
+
+
 def _quotas(available: np.ndarray, total: int) -> np.ndarray:
     """Share `total` out evenly, no class above what it has; leftovers to the first classes."""
     quotas = np.zeros_like(available)
     while (missing := total - quotas.sum()) > 0:
-        open_classes = np.flatnonzero(quotas < available)
-        share, rest = divmod(missing, len(open_classes))
-        extra = np.full(len(open_classes), share)
-        extra[:rest] += 1
-        quotas[open_classes] = np.minimum(quotas[open_classes] + extra, available[open_classes])
+        # Equal shares as long as there is one for each class that has points left, then one point each.
+        classes = np.flatnonzero(quotas < available)[:missing]
+        quotas[classes] = np.minimum(quotas[classes] + missing // len(classes), available[classes])
     return quotas
 
 
@@ -84,6 +90,9 @@ def _centroids(points, n_clusters: int, rng) -> np.ndarray:
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        if sp.issparse(points):  # KMeans takes no indices of 64 bits
+            parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
+            points = sp.csr_array(parts, shape=points.shape)
         return KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
 
 
@@ -119,8 +128,12 @@ def landmark_similarity(X, landmarks, omega, Q) -> np.ndarray:
         weights = Q[these]
         frequencies = omega if shared else omega[these].reshape(-1, X.shape[1])
         rows_at_once = max(1, _BLOCK_ENTRIES // frequencies.shape[0])
-        points = landmarks[these].toarray() if sp.issparse(landmarks) else landmarks[these]
-        at_landmarks = phases(points, omega) if shared else np.einsum("ld,lmd->lm", points, omega[these])
+        points = landmarks[these].astype(np.float64)  # few: their phases are in float64 whatever their size
+        if shared:
+            at_landmarks = np.asarray(points @ omega.T)
+        else:
+            points = points.toarray() if sp.issparse(points) else points
+            at_landmarks = np.einsum("ld,lmd->lm", points, omega[these])
         of_cos, of_sin = weights * np.cos(at_landmarks), weights * np.sin(at_landmarks)
         for start in range(0, n, rows_at_once):
             rows = slice(start, start + rows_at_once)
@@ -157,11 +170,12 @@ def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
     ValueError
         If a shape is wrong or a value is not finite.
     """
-    u, v = (as_points(np.atleast_2d(a), name)[0].astype(np.float64) for a, name in ((u, "u"), (v, "v")))
+    u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
+    landmarks = as_points(landmarks, "landmarks", dense=True)
     _, landmarks, omega, Q = _check_representation(np.zeros((1, 2)), landmarks, omega, Q)
-    omega = np.broadcast_to(omega, (*Q.shape, 2)).astype(np.float64)
+    omega = np.broadcast_to(omega, (*Q.shape, 2))
     maps = np.empty((len(Q), len(v), len(u)))
-    for grid, point, frequencies, weights in zip(maps, np.asarray(landmarks, dtype=np.float64), omega, Q, strict=True):
+    for grid, point, frequencies, weights in zip(maps, landmarks, omega, Q, strict=True):
         a = np.outer(point[0] - u, frequencies[:, 0])  # (U, D)
         b = np.outer(point[1] - v, frequencies[:, 1])  # (V, D)
         grid[:] = (np.cos(b) * weights) @ np.cos(a).T - (np.sin(b) * weights) @ np.sin(a).T
@@ -172,13 +186,12 @@ def _check_representation(X, landmarks, omega, Q):
     X = as_points(X)
     d = X.shape[1]
     landmarks = as_points(landmarks, "landmarks", n_features=d)
-    Q = np.asarray(Q)
+    Q = as_losses(Q, "Q")
     L = landmarks.shape[0]
     if Q.ndim != 2 or len(Q) != L:
         raise ValueError(f"Q has shape {Q.shape}; one row of weights for each of {L} landmarks is needed.")
-    if not np.isfinite(Q).all():
-        raise ValueError("Q contains NaN or infinity; every weight must be finite.")
-    omega = np.asarray(omega)
-    if omega.shape not in ((Q.shape[1], d), (*Q.shape, d)):
-        raise ValueError(f"omega has shape {omega.shape}; {(Q.shape[1], d)} or {(*Q.shape, d)} is needed.")
-    return X, landmarks, omega, Q
+    shape = np.shape(omega)
+    if shape not in ((Q.shape[1], d), (*Q.shape, d)):
+        raise ValueError(f"omega has shape {shape}; {(Q.shape[1], d)} or {(*Q.shape, d)} is needed.")
+    omega = as_points(np.reshape(omega, (-1, d)), "omega", dense=True)
+    return X, landmarks, omega.reshape(shape), Q

@@ -42,8 +42,10 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
         If beta is negative or not finite, n below 1, or a loss not finite.
     """
     loss = as_losses(loss)
-    t = check_nonnegative(beta, "beta") * np.sqrt(check_count(n, "n"))
-    log_weights = -t * (loss - loss.min(axis=-1, keepdims=True))
+    beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
+    # The gap comes first: beta sqrt(n) alone may overflow, and infinity times a gap of 0 is no number.
+    with np.errstate(over="ignore"):
+        log_weights = -(beta * (loss - loss.min(axis=-1, keepdims=True))) * root_n
     return np.exp(log_weights - logsumexp(log_weights, axis=-1, keepdims=True))
 
 
@@ -96,8 +98,8 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     """Weights of the best-aligned kernel within a divergence of the prior (Sinha and Duchi 2016).
 
     They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho``, P uniform (Letarte et al. 2019,
-    Eq. 17-18). The optimum is ``Q proportional to (a - tau)_+^(1 / (mu - 1))`` with ``a = -loss``. For mu = 2 a sort
-    and a bisection over the size of the support give it exactly, otherwise tau is the root of a monotone equation.
+    Eq. 17-18). The optimum is ``Q proportional to (a - tau)_+^(1 / (mu - 1))`` with ``a = -loss``. A sort and a
+    bisection give its support; on it, mu = 2 has a closed form, otherwise tau is the root of a monotone equation.
     Where rho allows more, Q is uniform on the frequencies of smallest loss.
 
     Parameters
@@ -125,7 +127,7 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     N = len(loss)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0
-    if rho >= (N / best.sum()) ** (mu - 1) - 1:
+    if _log_growth(best, N, mu) <= np.log1p(rho):
         return best / best.sum()
     if rho == 0:
         return np.full(N, 1 / N)
@@ -134,47 +136,71 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     return Q / Q.sum()
 
 
+def _log_growth(weights: np.ndarray, N: int, mu: float) -> float:
+    """ln(1 + D_mu) of weights at least 0 with the largest 1, up to scale, on N frequencies: no power of N overflows."""
+    return (mu - 1) * np.log(N) + np.log((weights**mu).sum()) - mu * np.log(weights.sum())
+
+
+def _support(gain: np.ndarray, rho: float, mu: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """An order of decreasing gains, the gains in it, and how many of the first have a weight above 0.
+
+    The first k are the support while tau lies between the gains k - 1 and k; the divergence falls as tau does, so
+    the right k is the first at which lowering tau to the next gain satisfies the constraint.
+    """
+    N = len(gain)
+    order = np.argsort(-gain, kind="stable")
+    a = gain[order]
+
+    def fits(k):  # at tau = a[k], from the differences themselves: prefix sums would cancel
+        height = (a[:k] - a[k]) / -a[k]
+        return _log_growth(height ** (1 / (mu - 1)), N, mu) <= np.log1p(rho)
+
+    n_best = int((gain == 0).sum())
+    return order, a, n_best + bisect_left(range(n_best, N), True, key=fits)
+
+
 def _project(gain: np.ndarray, rho: float) -> np.ndarray:
     """Exact weights for mu = 2, where the constraint reads N sum_m Q_m^2 <= 1 + rho.
 
     On a support of the k largest gains ``Q_i = 1/k + (a_i - mean_k) s``, and the constraint gives s in closed form.
-    The right k is the first at which lowering tau to the next gain satisfies the constraint.
     """
-    N = len(gain)
-    a = np.sort(gain)[::-1]
-
-    def divergence(k):  # at tau = a[k], from the differences themselves: prefix sums would cancel
-        height = a[:k] - a[k]
-        return N * (height**2).sum() / height.sum() ** 2 - 1
-
-    n_best = int((gain == 0).sum())
-    size = n_best + bisect_left(range(n_best, N), -rho, key=lambda k: -divergence(k))
-    support = a[:size]
-    deviation = support - support.mean()
-    slope = np.sqrt(max((1 + rho) / N - 1 / size, 0.0) / (deviation**2).sum())
-    return np.where(gain >= a[size - 1], np.maximum(1 / size + (gain - support.mean()) * slope, 0), 0)
+    order, a, size = _support(gain, rho, 2.0)
+    deviation = a[:size] - a[:size].mean()
+    spread = (deviation**2).sum()
+    # Gains so close that their squares underflow are ties.
+    slope = np.sqrt(max((1 + rho) / len(gain) - 1 / size, 0.0) / spread) if spread > 0 else 0.0
+    Q = np.zeros(len(gain))
+    Q[order[:size]] = np.maximum(1 / size + deviation * slope, 0)
+    return Q
 
 
 def _find_root(gain: np.ndarray, rho: float, mu: float) -> np.ndarray:
-    """Weights (a - tau)_+^(1/(mu-1)) for the tau whose divergence is rho; the search is over ln(-tau)."""
+    """Weights (a - tau)_+^(1/(mu-1)) for the tau whose divergence is rho."""
+    N, power = len(gain), max(mu - 1, 1.0)
+    order, a, size = _support(gain, rho, mu)
+    height = a[:size] - a[size - 1]
 
-    def weights(log_depth):
-        # Divided by -tau, the base of the power stays within [0, 1] at any depth.
-        Q = np.maximum(1 + gain * np.exp(-log_depth), 0) ** (1 / (mu - 1))
-        return Q / Q.sum()
+    # tau lies below the support's smallest gain by widest * s**power, s in [0, 1]: the smallest weight is about
+    # proportional to s, however steep the power of the weights is there.
+    def weights(s):
+        above = height + widest * s**power
+        return (above / above[0]) ** (1 / (mu - 1))
 
-    def excess(log_depth):
-        return power_divergence(weights(log_depth), mu) - rho
+    def excess(s):
+        return _log_growth(weights(s), N, mu) - np.log1p(rho)
 
-    shallow, deep = -1.0, 1.0
-    while excess(shallow) < 0:  # ends: at depth 0 only the maxima are left, and they are out of reach of rho
-        shallow *= 2
-    while excess(deep) > 0:  # ends: at infinite depth Q is uniform
-        deep *= 2
-    root = brentq(excess, shallow, deep, xtol=1e-14, rtol=4 * np.finfo(float).eps, maxiter=500)
-    # Of the last two floating-point neighbours, keep the one inside the constraint.
-    step = 1e-15
-    while excess(root) > 0:
-        root += step
-        step *= 2
-    return weights(root)
+    widest = a[size - 1] - a[size] if size < N else 1.0
+    while size == N and excess(1.0) > 0:  # ends: far enough below all gains Q is uniform
+        widest *= 2
+    if excess(1.0) >= 0:  # the two ends up to rounding, or the root between them
+        s = 1.0
+    elif excess(0.0) <= 0:
+        s = 0.0
+    else:
+        s = brentq(excess, 0.0, 1.0, xtol=1e-16, rtol=4 * np.finfo(float).eps, maxiter=500)
+        step = 1e-16
+        while excess(s) > 0:  # of the neighbours of the root, one inside the constraint
+            s, step = min(s + step, 1.0), 2 * step
+    Q = np.zeros(N)
+    Q[order[:size]] = weights(s)
+    return Q / Q.sum()

@@ -7,7 +7,6 @@ those of a smaller D are the first of a larger one.
 
 from __future__ import annotations
 
-import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -17,7 +16,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..alignment import landmark_alignment_loss
-from ..landmarks import landmark_similarity, select_landmarks
+from ..landmarks import landmark_count, landmark_similarity, select_landmarks
 from ..posteriors import pseudo_posterior
 from ._problem import Problem, Task, linear_svm_seconds, wave_seconds
 from .protocols import LandmarkStudy
@@ -51,8 +50,7 @@ class _Study:
     def __init__(self, problem: Problem, protocol: LandmarkStudy, selection: str, share: float):
         self.problem, self.protocol, self.selection, self.share = problem, protocol, selection, share
         n = len(problem.train.y)
-        per_class = max(1, int(math.ceil(round(n * share, 6)) / 2))
-        self.L = min(2 * per_class, n)
+        self.L = landmark_count(n, 2, share)
         self.D = max(protocol.n_features)
         self.key = (list(_SELECTIONS).index(selection), round(share * 1e9))
         self.fit_seconds = linear_svm_seconds(n, self.L, len(protocol.Cs))

@@ -278,7 +278,7 @@ def test_missing_file_says_what_to_do(name, cache, tmp_path, monkeypatch):
 
 
 def as_gzip(raw_bytes: bytes, name: str) -> bytes:
-    return gzip.compress(raw_bytes)
+    return gzip.compress(raw_bytes, mtime=0)
 
 
 def as_xz(raw_bytes: bytes, name: str) -> bytes:
@@ -354,9 +354,9 @@ GOOD = b"x" * 5000
         ("cpu_act.arff", GOOD + b"x", "more than 5000 bytes"),
         ("cpu_act.arff", GOOD[:-1] + b"y", "another content"),
         ("cpu_act.arff", b"", "only 0 bytes"),
-        ("cpu_act.arff.gz", gzip.compress(GOOD)[:-20], "not a readable gz file"),
+        ("cpu_act.arff.gz", gzip.compress(GOOD, mtime=0)[:-20], "not a readable gz file"),
         ("cpu_act.arff.gz", b"<html>not found</html>", "not a readable gz file"),
-        ("cpu_act.arff.gz", gzip.compress(bytes(10**7)), "more than 5000 bytes"),
+        ("cpu_act.arff.gz", gzip.compress(bytes(10**7), mtime=0), "more than 5000 bytes"),
         ("cpu_act.arff.xz", lzma.compress(GOOD)[:-20], "not a readable xz file"),
         ("cpu_act.arff.xz", lzma.compress(bytes(10**7)), "more than 5000 bytes"),
         ("cpu_act.arff.zip", b"<html>not found</html>", "not a readable zip file"),

@@ -1,0 +1,347 @@
+"""Figures of bounds: along beta, taken apart, at the price of a choice, and put to the test.
+
+What they show comes from `rff_engine.experiments`: the curves from `bound_curves`, the test from `coverage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from ..bounds import KL_BOUNDS
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish
+
+ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
+VERMILION = METHOD_COLOURS["pbrff"]
+
+#: Names for people, colours and dashes of the bounds, by the names of the engine's functions.
+BOUND_NAMES = {
+    "landmark_kl": "Theorem 1",
+    "landmark_kl_inverse": "PAC-Bayes-kl",
+    "first_order_kl": "Corollary 2",
+    "second_order_kl": "Theorem 3",
+    "f_divergence": "Theorem 4",
+    "chi_square": "Corollary 5",
+}
+BOUND_COLOURS = {
+    "landmark_kl": ORANGE,
+    "landmark_kl_inverse": BROWN,
+    "first_order_kl": PINK,
+    "second_order_kl": GREEN,
+    "f_divergence": VERMILION,
+    "chi_square": SKY,
+}
+BOUND_DASHES = {"landmark_kl_inverse": "dashdot", "f_divergence": "dash", "chi_square": "dot"}
+
+#: The parts of a bound.
+TERM_NAMES = {
+    "loss": "empirical loss",
+    "complexity": "KL term: what Q has learned",
+    "deviation": "t term: what a large t costs",
+    "confidence": "ln term: what certainty costs",
+    "rest": "everything else",
+}
+TERM_COLOURS = {"loss": GREY, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
+# What is measured, not bounded.
+_EMPIRICAL, _TRUE = {"color": GREY, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
+
+# Up to this value of the y axis nothing is cut off; the axis grows beyond it only to keep a minimum in sight.
+_TOP, _HIGHEST_TOP = 1.12, 2.0
+
+
+def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
+    """All bounds against beta, those of a landmark beside those of the whole kernel.
+
+    Parameters
+    ----------
+    curves : BoundCurves
+    beta : float
+        Where the vertical line stands.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = make_subplots(
+        1,
+        2,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=("<b>one landmark</b>", "<b>the whole kernel</b>"),
+    )
+    for column, posterior in enumerate((curves.landmark, curves.kernel), start=1):
+        panel = {"row": 1, "col": column}
+        own = {**panel, "legend": f"legend{column + 1}"}
+        for name, curve in curves.bounds.items():
+            if curves.posterior(name) is posterior:
+                _add_bound(fig, curve, own)
+        _add_losses(fig, posterior, curves.betas, own)
+        _add_beta(fig, beta, panel)
+    top = _top(curves.bounds.values())
+    _vacuous(fig, top, columns=2)
+    _beta_axis(fig, curves.betas)
+    fig.update_yaxes(range=[0, top], fixedrange=True)
+    fig.update_yaxes(title="alignment loss", col=1)
+    below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper"}
+    return finish(
+        fig,
+        height,
+        # Not the first legend: themes dress it differently from its siblings.
+        legend2=below | {"x": 0},
+        legend3=below | {"x": 0.52},
+        hovermode="x unified",
+        margin={"l": 8, "r": 20, "t": 28, "b": 150},
+    )
+
+
+def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.Figure:
+    """The parts of one bound, stacked, against beta.
+
+    Parameters
+    ----------
+    curves : BoundCurves
+    name : str
+        The bound, by its function in `rff_engine.bounds`.
+    beta : float
+        Where the vertical line stands.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    curve, fig = curves.bounds[name], go.Figure()
+    for term, values in curve.terms.items():
+        fig.add_scatter(
+            x=curve.betas,
+            y=values,
+            name=TERM_NAMES[term],
+            stackgroup="parts",
+            mode="lines",
+            line={"width": 0.5, "color": TERM_COLOURS[term]},
+            hovertemplate="%{y:.3f}",
+        )
+    _add_bound(fig, curve, {}, name=BOUND_NAMES[name])
+    fig.add_scatter(
+        x=curve.betas,
+        y=curves.posterior(name).risk,
+        name="true risk",
+        mode="lines",
+        line=_TRUE,
+        hovertemplate="%{y:.3f}",
+    )
+    top = _top([curve])
+    _vacuous(fig, top)
+    _add_beta(fig, beta, {})
+    _beta_axis(fig, curve.betas)
+    fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
+    return finish(fig, height, hovermode="x unified", margin={"l": 8, "r": 20, "t": 70, "b": 8})
+
+
+def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
+    """Each bound at a beta fixed beforehand, at the best beta, and at the best beta that was paid for.
+
+    Parameters
+    ----------
+    free, paid : BoundCurves
+        Without and with the price of choosing beta.
+    beta : float
+        The one fixed beforehand.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    names = list(free.bounds)
+    rows = [BOUND_NAMES[name] for name in names]
+    fixed = [free.bounds[name].at(beta) for name in names]
+    unpaid = [free.bounds[name].best_value for name in names]
+    honest = [paid.bounds[name].best_value for name in names]
+    top = _top([*free.bounds.values(), *paid.bounds.values()])
+    fig = go.Figure()
+    for row, a, b in zip(rows, unpaid, honest, strict=True):
+        line = {"color": GREY, "width": 3}
+        fig.add_scatter(x=[a, b], y=[row, row], mode="lines", line=line, hoverinfo="skip", showlegend=False)
+    colours = [BOUND_COLOURS[name] for name in names]
+    for label, values, symbol in (
+        (f"at β = {beta:g}, fixed beforehand", fixed, "line-ns-open"),
+        ("at the best β, nothing paid", unpaid, "circle-open"),
+        ("at the best β, price paid", honest, "diamond"),
+    ):
+        # What lies beyond the axis is an arrow at its end.
+        symbols = [symbol if value <= top else "triangle-right-open" for value in values]
+        fig.add_scatter(
+            x=np.minimum(values, top),
+            y=rows,
+            customdata=values,
+            mode="markers",
+            marker={"symbol": symbols, "size": 12, "color": colours, "line": {"width": 2.5, "color": colours}},
+            hovertemplate="%{y}: %{customdata:.3f}<extra>" + label + "</extra>",
+            showlegend=False,
+        )
+        _add_key(fig, label, symbol)
+    for name, row, a, b in zip(names, rows, unpaid, honest, strict=True):
+        price = f"+ {b - a:.3f}" if name in KL_BOUNDS else "free"
+        add_note(fig, 1, row, price, xref="paper", xanchor="right")
+    add_note(fig, 1, 1, "<b>price</b>", xref="paper", yref="paper", xanchor="right", yanchor="bottom")
+    fig.update_yaxes(autorange="reversed", type="category", showgrid=False, fixedrange=True)
+    fig.update_xaxes(range=[0, 1.2 * top], title="bound on the alignment loss", fixedrange=True)
+    return finish(
+        fig,
+        height,
+        legend={"orientation": "v", "yanchor": "bottom", "y": 1.02, "x": 0},
+        margin={"l": 8, "r": 8, "t": 80, "b": 8},
+    )
+
+
+def promise_kept(case, height: int = 380) -> go.Figure:
+    """How far the truth lies above the empirical loss, sample after sample, and how far two bounds allow it to.
+
+    Parameters
+    ----------
+    case : WorstCase
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    # A sample's loss takes few values: one bar each, where bins would beat against them.
+    deviation, count = np.unique(np.round(case.deviations, 12), return_counts=True)
+    gaps = np.diff(deviation, prepend=-np.inf, append=np.inf)
+    (near, first), (far, _) = sorted(((case.printed_width, "printed"), (case.corrected_width, "corrected")))
+    # As wide as its neighbours allow, but on one side of either line.
+    width = np.min([gaps[:-1], gaps[1:], 2 * np.abs(deviation - near), 2 * np.abs(deviation - far)], axis=0)
+    broken = (deviation > near).astype(int) + (deviation > far)
+    fig = go.Figure()
+    for level, (label, colour) in enumerate(
+        (("both promises kept", GREY), (f"{first} promise broken", VERMILION), ("both promises broken", VIOLET))
+    ):
+        at = broken == level
+        if at.any():
+            fig.add_bar(
+                x=deviation[at],
+                y=count[at] / len(case.deviations),
+                width=width[at],
+                name=label,
+                marker={"color": colour, "line": {"width": 0}},
+                hovertemplate="L_D − L_S = %{x:.3f}: %{y:.2%} of samples<extra></extra>",
+            )
+    for label, at, colour, dash in (
+        ("printed", case.printed_width, VERMILION, "dash"),
+        ("corrected", case.corrected_width, GREEN, "solid"),
+    ):
+        fig.add_vline(x=at, line={"color": colour, "width": 2.5, "dash": dash})
+        side = "right" if label == first else "left"  # away from the other one
+        text = f" <b>{label}</b> {at:.3f} "
+        add_note(fig, at, 1, text, yref="paper", xanchor=side, yanchor="bottom", font={"color": colour})
+    edge = max(far, deviation.max())
+    low = min(deviation.min(), 0) - 0.05 * edge
+    # Room on the right for the words at the farther line.
+    fig.update_xaxes(
+        range=[low, max(edge, far + 0.2 * (edge - low))], title="true loss − empirical loss", fixedrange=True
+    )
+    fig.update_yaxes(title="share of samples", tickformat=".0%", fixedrange=True)
+    return finish(
+        fig,
+        height,
+        barmode="overlay",
+        margin={"l": 8, "r": 8, "t": 64, "b": 8},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.1, "x": 0},
+    )
+
+
+def _add_bound(fig, curve, place: Mapping, name: str | None = None) -> None:
+    """A bound's line, with its minimum marked; both are one entry of the legend."""
+    colour, label = BOUND_COLOURS[curve.name], name or BOUND_NAMES[curve.name]
+    fig.add_scatter(
+        x=curve.betas,
+        y=curve.values,
+        name=f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}",
+        legendgroup=curve.name,
+        mode="lines",
+        line={"color": colour, "width": 2.5, "dash": BOUND_DASHES.get(curve.name, "solid")},
+        hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
+        **place,
+    )
+    fig.add_scatter(
+        x=[curve.best_beta],
+        y=[curve.best_value],
+        legendgroup=curve.name,
+        showlegend=False,
+        mode="markers",
+        marker={"symbol": "diamond", "size": 11, "color": colour, "line": {"width": 1.2, "color": "white"}},
+        hoverinfo="skip",
+        **place,
+    )
+
+
+def _add_losses(fig, posterior, betas, place: Mapping) -> None:
+    for label, values, line in (("empirical loss", posterior.loss, _EMPIRICAL), ("true risk", posterior.risk, _TRUE)):
+        fig.add_scatter(
+            x=betas,
+            y=values,
+            name=label,
+            mode="lines",
+            line=line,
+            hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
+            **place,
+        )
+
+
+def _add_key(fig, label: str, symbol: str) -> None:
+    """An entry of the legend for a symbol that comes in several colours."""
+    marker = {"symbol": symbol, "size": 12, "color": GREY, "line": {"width": 2.5, "color": GREY}}
+    fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
+
+
+def _top(curves) -> float:
+    """The upper end of the y axis: a little above 1, more if a bound never gets there."""
+    worst = max(curve.best_value for curve in curves)
+    return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
+
+
+def _vacuous(fig, top: float, columns: int = 1) -> None:
+    """The line y = 1, above which a bound says nothing."""
+    place = {"row": 1, "col": "all"} if columns > 1 else {}
+    fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line_width=0, **place)
+    fig.add_hline(y=1, line={"color": GREY, "width": 1}, **place)
+    for column in range(1, columns + 1):
+        place = {"row": 1, "col": column} if columns > 1 else {"xref": "x"}
+        add_note(
+            fig,
+            0,
+            1,
+            "vacuous above 1",
+            xref=f"x{column if column > 1 else ''} domain",
+            xanchor="left",
+            yanchor="bottom",
+            font={"size": 11},
+        )
+
+
+def _add_beta(fig, beta: float, panel: Mapping) -> None:
+    fig.add_vline(x=beta, line={"color": GREY, "width": 1.5, "dash": "dot"}, **panel)
+
+
+def _beta_axis(fig, betas) -> None:
+    # Every other decade: in a narrow window the ends of two panels would meet.
+    ticks = 10.0 ** np.arange(np.ceil(np.log10(betas[0]) + 0.5), np.log10(betas[-1]), 2)
+    fig.update_xaxes(
+        type="log",
+        range=list(np.log10([betas[0], betas[-1]])),
+        title="inverse temperature β",
+        unifiedhovertitle={"text": "β = %{x:.3g}"},
+        tickvals=ticks,
+        ticktext=[f"{tick:g}" for tick in ticks],
+        fixedrange=True,
+    )

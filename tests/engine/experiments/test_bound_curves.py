@@ -1,0 +1,187 @@
+"""Bounds along beta: the engine's functions composed by hand, true risks by brute force, minima and prices."""
+
+import numpy as np
+import pytest
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments import bound_curves as bc
+
+BETAS = np.logspace(-3, 3, 61)
+
+
+def risks_of(n=60, D=30, sigma=0.5, seed=0, fresh=2000, dtype=np.float64):
+    sample = datasets.make_toy("moons", n, 0.1, seed)
+    other = datasets.make_toy("moons", fresh, 0.1, seed + 1000)
+    kernel = rff.GaussianKernel(sigma)
+    return bc.candidate_risks(sample.X, sample.y, other.X.astype(dtype), other.y, kernel, D, seed)
+
+
+@pytest.fixture(scope="module")
+def risks():
+    return risks_of()
+
+
+@pytest.mark.parametrize("form", ["paper", "corrected"])
+@pytest.mark.parametrize("i", [0, 17, 30, 60])
+def test_curves_are_the_bounds_composed_by_hand(risks, form, i):
+    beta, n, epsilon, mu = BETAS[i], risks.n, 0.1, 3.0
+    curves = bc.bound_curves(risks, BETAS, epsilon, mu, form)
+    t = beta * np.sqrt(n)
+
+    Q = rff.pseudo_posterior(risks.landmark_loss, beta, n)
+    loss, kl = Q @ risks.landmark_loss, rff.kl_divergence(Q)
+    hand = {
+        "landmark_kl": rff.bounds.landmark_kl(loss, kl, n, t, epsilon, form=form),
+        "landmark_kl_inverse": rff.bounds.landmark_kl_inverse(loss, kl, n, epsilon),
+    }
+    assert curves.landmark.risk[i] == pytest.approx(Q @ risks.landmark_risk, rel=1e-12)
+
+    Q = rff.pseudo_posterior(risks.kernel_loss, beta, n)
+    loss, kl = Q @ risks.kernel_loss, rff.kl_divergence(Q)
+    hand |= {
+        "first_order_kl": rff.bounds.first_order_kl(loss, kl, n, t, epsilon, form),
+        "second_order_kl": rff.bounds.second_order_kl(loss, kl, n, t, epsilon, form),
+        "f_divergence": rff.bounds.f_divergence(loss, rff.power_divergence(Q, mu), mu, n, epsilon, form),
+        "chi_square": rff.bounds.chi_square(loss, rff.power_divergence(Q, 2.0), n, epsilon, form),
+    }
+    assert curves.kernel.risk[i] == pytest.approx(Q @ risks.kernel_risk, rel=1e-12)
+
+    assert set(hand) == set(curves.bounds) == {*bc.LANDMARK_BOUNDS, *bc.KERNEL_BOUNDS}
+    for name, value in hand.items():
+        assert curves.bounds[name].values[i] == pytest.approx(value, rel=1e-12), name
+        assert curves.bounds[name].at(1.01 * beta) == curves.bounds[name].values[i]
+
+
+def test_the_parts_are_the_loss_and_nonnegative_others(risks):
+    curves = bc.bound_curves(risks, BETAS, 0.05)
+    for name, curve in curves.bounds.items():
+        assert len(curve.terms) == (4 if name in bc.WITH_T else 2)
+        np.testing.assert_array_equal(curve.terms["loss"], curves.posterior(name).loss)
+        assert min(part.min() for part in curve.terms.values()) >= 0
+
+
+def test_empirical_and_true_losses_are_those_of_all_pairs():
+    n, fresh, D = 40, 300, 5
+    sample, other = datasets.make_toy("xor", n, 0.1, 3), datasets.make_toy("xor", fresh, 0.1, 4)
+    kernel = rff.GaussianKernel(0.7)
+    risks = bc.candidate_risks(sample.X, sample.y, other.X, other.y, kernel, D, 9)
+    # The engine is asked for the frequencies again in the way its docstring says: a smaller D is a prefix.
+    one = bc.candidate_risks(sample.X, sample.y, other.X, other.y, kernel, 1, 9)
+    assert one.kernel_loss[0] == pytest.approx(risks.kernel_loss[0]) and one.landmark == risks.landmark
+
+    omega = _frequencies(kernel, D, 9)
+    l = risks.landmark
+    for X, y, own, pairs in (
+        (sample.X, sample.y, risks.landmark_loss, risks.kernel_loss),
+        (other.X, other.y, risks.landmark_risk, risks.kernel_risk),
+    ):
+        np.testing.assert_allclose(pairs, _mean_pair_loss(X, y, omega), atol=1e-12)
+        others = np.arange(n) != l if X is sample.X else slice(None)
+        delta = (X[others] - sample.X[l]) @ omega.T
+        agree = np.where(y[others] == sample.y[l], 1, -1)[:, None]
+        np.testing.assert_allclose(own, ((1 - agree * np.cos(delta)) / 2).mean(axis=0), atol=1e-12)
+
+
+def _frequencies(kernel, D, seed):
+    rng = np.random.default_rng(seed)
+    _, drawing = (int(rng.integers(2**31)) for _ in range(2))
+    return kernel.sample_frequencies(D, 2, drawing)
+
+
+def _mean_pair_loss(X, y, omega):
+    cosines = np.cos((X[:, None] - X[None]) @ omega.T)
+    loss = (1 - np.where(y[:, None] == y, 1, -1)[..., None] * cosines) / 2
+    apart = ~np.eye(len(X), dtype=bool)
+    return loss[apart].mean(axis=0)
+
+
+def test_true_risk_agrees_with_independent_pairs():
+    """A mean over disjoint pairs of other fresh points estimates the same expectation, with a known error."""
+    D, pairs = 12, 40_000
+    risks = risks_of(D=D, fresh=20_000, dtype=np.float32)
+    points = datasets.make_toy("moons", 2 * pairs, 0.1, 77)
+    omega = _frequencies(rff.GaussianKernel(0.5), D, 0)
+    agree = np.where(points.y[:pairs] == points.y[pairs:], 1, -1)[:, None]
+    losses = (1 - agree * np.cos((points.X[:pairs] - points.X[pairs:]) @ omega.T)) / 2
+    error = 0.5 / np.sqrt(pairs) + 0.5 * 2 / np.sqrt(20_000)  # of either estimate, losses in [0, 1]
+    np.testing.assert_allclose(risks.kernel_risk, losses.mean(axis=0), atol=4 * error)
+
+
+def test_float32_fresh_points_give_the_same_risks():
+    a, b = risks_of(dtype=np.float32), risks_of(dtype=np.float64)
+    np.testing.assert_allclose(a.kernel_risk, b.kernel_risk, atol=1e-6)
+    np.testing.assert_allclose(a.landmark_risk, b.landmark_risk, atol=1e-6)
+
+
+def test_the_minimum_of_each_curve_is_found(risks):
+    for curve in bc.bound_curves(risks, BETAS, 0.05).bounds.values():
+        assert curve.best_value == curve.values.min() == curve.at(curve.best_beta)
+        assert (curve.values >= curve.best_value).all()
+
+
+def test_choosing_beta_has_a_price_where_there_is_a_t_and_only_there(risks):
+    free, paid = (bc.bound_curves(risks, BETAS, 0.05, pay_for_beta=pay) for pay in (False, True))
+    coarse = bc.bound_curves(risks, BETAS[::10], 0.05, pay_for_beta=True)
+    for name, curve in free.bounds.items():
+        if name in bc.WITH_T:
+            assert (paid.bounds[name].values > curve.values).all()
+            # A grid of fewer betas costs less at each of them.
+            assert (coarse.bounds[name].values < paid.bounds[name].values[::10]).all()
+        else:
+            np.testing.assert_array_equal(paid.bounds[name].values, curve.values)
+
+
+def test_the_price_is_a_union_bound(risks):
+    paid = bc.bound_curves(risks, BETAS, 0.05, pay_for_beta=True)
+    each = bc.bound_curves(risks, BETAS, 0.05 / len(BETAS))
+    for name in bc.WITH_T:
+        np.testing.assert_allclose(paid.bounds[name].values, each.bounds[name].values, rtol=1e-14)
+
+
+def test_more_certainty_costs_more(risks):
+    careless, careful = (bc.bound_curves(risks, BETAS, epsilon) for epsilon in (0.2, 0.01))
+    for name, curve in careless.bounds.items():
+        assert (careful.bounds[name].values > curve.values).all()
+
+
+def test_rulers_cover_the_path_and_name_the_largest_part(risks):
+    curve = bc.bound_curves(risks, BETAS, 0.05).bounds["second_order_kl"]
+    rulers = curve.rulers()
+    assert rulers[0][1] == BETAS[0] and rulers[-1][2] == BETAS[-1]
+    covered = np.zeros(len(BETAS), dtype=int)
+    for name, low, high in rulers:
+        within = (low <= BETAS) & (high >= BETAS)
+        covered += within
+        for part in ("complexity", "deviation", "confidence"):
+            assert (curve.terms[name][within] >= curve.terms[part][within]).all()
+    assert (covered == 1).all()
+    # Little t: 1/t is what hurts. Large t: t/n is.
+    assert rulers[0][0] == "confidence" and rulers[-1][0] == "deviation"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 1000])
+@pytest.mark.parametrize("D", [2, 2000])
+@pytest.mark.parametrize("sigma", [0.1, 10.0])
+def test_the_ends_of_all_settings_give_finite_bounds(n, D, sigma):
+    risks = risks_of(n=n, D=D, sigma=sigma)
+    for epsilon in (0.001, 0.5):
+        for mu in (1.1, 2.0, 10.0):
+            for form in ("paper", "corrected"):
+                for pay in (False, True):
+                    curves = bc.bound_curves(risks, BETAS, epsilon, mu, form, pay)
+                    for curve in curves.bounds.values():
+                        assert np.isfinite(curve.values).all()
+                    for posterior in (curves.landmark, curves.kernel):
+                        assert all(np.isfinite(values).all() for values in vars(posterior).values())
+
+
+@pytest.mark.parametrize("betas", [[], [0.0, 1.0], [2.0, 1.0], [[1.0, 2.0]], [np.nan]])
+def test_impossible_betas_are_refused(risks, betas):
+    with pytest.raises(ValueError, match="betas must be"):
+        bc.bound_curves(risks, betas, 0.05)
+    with pytest.raises(ValueError, match="epsilon"):
+        bc.bound_curves(risks, BETAS, 1.0)
+    with pytest.raises(ValueError, match="form"):
+        bc.bound_curves(risks, BETAS, 0.05, form="printed")

@@ -1,0 +1,91 @@
+"""The slow formulas, straight from the definitions, that the engine is compared with."""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gamma, kv
+
+
+def dense(X):
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
+def alignment_loss(X, y, omega):
+    """1/(n(n-1)) sum over i != j of (1 - lambda_ij cos(omega . (x_i - x_j))) / 2."""
+    X, n = dense(X), len(y)
+    total = np.zeros(len(omega))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                sign = 1 if y[i] == y[j] else -1
+                total += (1 - sign * np.cos(omega @ (X[i] - X[j]))) / 2
+    return total / (n * (n - 1))
+
+
+def landmark_alignment_loss(X, y, landmarks, labels, omega, indices=None):
+    """Mean of (1 - lambda_lj cos(omega . (x_l - x_j))) / 2 over all j but the landmark itself."""
+    X, landmarks = dense(X), dense(landmarks)
+    losses = []
+    for l, (point, label) in enumerate(zip(landmarks, labels, strict=True)):
+        frequencies = omega if omega.ndim == 2 else omega[l]
+        others = [j for j in range(len(y)) if indices is None or j != indices[l]]
+        total = np.zeros(len(frequencies))
+        for j in others:
+            sign = 1 if y[j] == label else -1
+            total += (1 - sign * np.cos(frequencies @ (point - X[j]))) / 2
+        losses.append(total / len(others))
+    return np.array(losses)
+
+
+def landmark_similarity(X, landmarks, omega, Q):
+    """sum_m Q_lm cos(omega_lm . (x_l - x))."""
+    X, landmarks = dense(X), dense(landmarks)
+    similarity = np.empty((len(X), len(landmarks)))
+    for i, x in enumerate(X):
+        for l, point in enumerate(landmarks):
+            frequencies = omega if omega.ndim == 2 else omega[l]
+            similarity[i, l] = sum(
+                q * math.cos(w @ (point - x)) for q, w in zip(Q[l], frequencies.astype(float), strict=True)
+            )
+    return similarity
+
+
+def gaussian(delta, sigma):
+    return math.exp(-sum(t * t for t in delta) / (2 * sigma**2))
+
+
+def laplacian(delta, gamma):
+    return math.exp(-gamma * sum(abs(t) for t in delta))
+
+
+def cauchy(delta, gamma):
+    return math.prod(1 / (1 + (gamma * t) ** 2) for t in delta)
+
+
+def matern(delta, nu, length_scale):
+    z = math.sqrt(2 * nu * sum(t * t for t in delta)) / length_scale
+    return 1.0 if z == 0 else 2 ** (1 - nu) / gamma(nu) * z**nu * kv(nu, z)
+
+
+def matern_half_integer(n, distance):
+    """The Matérn kernel of nu = n + 1/2 and length 1, from K_(nu+1) = K_(nu-1) + (2 nu / z) K_nu; nothing overflows."""
+    z = np.sqrt(2 * n + 1) * np.asarray(distance, dtype=float)
+    before, now = np.exp(-z), (1 + z) * np.exp(-z)  # of nu = 1/2 and 3/2, at this z
+    for k in range(1, n):
+        nu = k + 0.5
+        before, now = now, now + z**2 / (4 * nu * (nu - 1)) * before
+    return now
+
+
+def power_divergence(Q, mu):
+    return sum((len(Q) * q) ** mu for q in Q) / len(Q) - 1
+
+
+def kl_divergence(Q):
+    return sum(q * math.log(q * len(Q)) for q in Q if q > 0)
+
+
+def bernoulli_kl(p, q):
+    first = p * math.log(p / q) if p > 0 else 0.0
+    return first + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)

@@ -1,0 +1,228 @@
+"""The bounds, each typed out once more, and what every bound must do."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rff_engine import bounds
+
+from . import naive
+
+POINTS = [  # loss, divergence, n, t, epsilon
+    (0.31, 1.7, 100, 8.0, 0.05),
+    (0.0, 0.0, 2, 0.3, 0.5),
+    (0.5, 12.0, 7, 40.0, 0.01),
+    (1.0, 0.02, 20001, 300.0, 1e-6),
+]
+every_point = pytest.mark.parametrize(("loss", "kl", "n", "t", "epsilon"), POINTS)
+
+
+# --- formulas -----------------------------------------------------------------------------------------------------
+
+
+@every_point
+def test_theorem_1(loss, kl, n, t, epsilon):
+    assert bounds.landmark_kl(loss, kl, n, t, epsilon) == pytest.approx(
+        loss + (kl + t**2 / (2 * (n - 1)) + math.log(1 / epsilon)) / t, rel=1e-13
+    )
+    assert bounds.landmark_kl(loss, kl, n, t, epsilon, 25) == pytest.approx(
+        loss + (kl + t**2 / (2 * (n - 1)) + math.log(25 / epsilon)) / t, rel=1e-13
+    )
+    assert bounds.landmark_kl(loss, kl, n, t, epsilon, 25, form="corrected") == pytest.approx(
+        loss + (kl + t**2 / (8 * (n - 1)) + math.log(25 / epsilon)) / t, rel=1e-13
+    )
+
+
+@every_point
+def test_corollary_2(loss, kl, n, t, epsilon):
+    assert bounds.first_order_kl(loss, kl, n, t, epsilon) == pytest.approx(
+        loss + 2 / t * (kl + t**2 / (2 * (n - 1)) + math.log((n + 1) / epsilon)), rel=1e-13
+    )
+    assert bounds.first_order_kl(loss, kl, n, t, epsilon, form="corrected") == pytest.approx(
+        loss + 2 / t * (kl + t**2 / (8 * (n - 1)) + math.log((n + 1) / epsilon)), rel=1e-13
+    )
+
+
+@every_point
+def test_theorem_3(loss, kl, n, t, epsilon):
+    assert bounds.second_order_kl(loss, kl, n, t, epsilon) == pytest.approx(
+        loss + (kl + t**2 / (2 * n) + math.log(1 / epsilon)) / t, rel=1e-13
+    )
+    assert bounds.second_order_kl(loss, kl, n, t, epsilon, form="corrected") == pytest.approx(
+        loss + (kl + t**2 / (8 * math.floor(n / 2)) + math.log(1 / epsilon)) / t, rel=1e-13
+    )
+
+
+@every_point
+@pytest.mark.parametrize("mu", [1.1, 1.5, 2, 2.5, 3, 10])
+def test_theorem_4(loss, kl, n, t, epsilon, mu):
+    complexity = (kl + 1) ** (1 / mu) * (1 / epsilon) ** (1 - 1 / mu)
+    printed = (1 / (4 * n)) ** ((mu - 1) / 2) if mu <= 2 else (1 / (4 * n)) ** (1 - 1 / mu)
+    variance = 1 / (2 * n)
+    right = math.sqrt(variance) if mu >= 2 else variance ** (1 - 1 / mu)
+    assert bounds.f_divergence(loss, kl, mu, n, epsilon, form="paper") == pytest.approx(loss + printed * complexity)
+    assert bounds.f_divergence(loss, kl, mu, n, epsilon) == pytest.approx(loss + right * complexity)
+
+
+@every_point
+def test_corollary_5(loss, kl, n, t, epsilon):
+    assert bounds.chi_square(loss, kl, n, epsilon, form="paper") == pytest.approx(
+        loss + math.sqrt((kl + 1) / (4 * n * epsilon)), rel=1e-13
+    )
+    assert bounds.chi_square(loss, kl, n, epsilon) == pytest.approx(
+        loss + math.sqrt((kl + 1) / (2 * n * epsilon)), rel=1e-13
+    )
+    for form in ("paper", "corrected"):
+        assert bounds.chi_square(loss, kl, n, epsilon, form) == bounds.f_divergence(loss, kl, 2, n, epsilon, form)
+
+
+@every_point
+def test_kl_inverse_inverts(loss, kl, n, t, epsilon):
+    for n_landmarks in (1, 10):
+        budget = (kl + math.log(2 * math.sqrt(n - 1) * n_landmarks / epsilon)) / (n - 1)
+        bound = bounds.landmark_kl_inverse(loss, kl, n, epsilon, n_landmarks)
+        assert loss <= bound <= 1
+        if bound < 1 - 1e-12:
+            assert naive.bernoulli_kl(loss, bound) == pytest.approx(budget, rel=1e-6)
+        elif loss < 1:  # no L below 1 is out of the budget
+            assert naive.bernoulli_kl(loss, 1 - 1e-12) <= budget
+
+
+def test_kl_inverse_where_it_has_a_closed_form():
+    # kl(0 || L) = -ln(1 - L)
+    budget = (0.4 + math.log(2 * math.sqrt(99) / 0.05)) / 99
+    assert bounds.landmark_kl_inverse(0, 0.4, 100, 0.05) == pytest.approx(1 - math.exp(-budget), rel=1e-12)
+    assert bounds.landmark_kl_inverse(1, 0.4, 100, 0.05) == 1
+    # By Pinsker it is never above loss + sqrt(budget / 2).
+    losses = np.linspace(0, 1, 50)
+    assert (bounds.landmark_kl_inverse(losses, 0.4, 100, 0.05) <= losses + math.sqrt(budget / 2) + 1e-12).all()
+
+
+# --- what every bound must do -------------------------------------------------------------------------------------
+
+
+def kl_bound(name, form):
+    return lambda loss, kl, n, epsilon: getattr(bounds, name)(loss, kl, n, 20.0, epsilon, form=form)
+
+
+def divergence_bound(mu, form):
+    return lambda loss, divergence, n, epsilon: bounds.f_divergence(loss, divergence, mu, n, epsilon, form)
+
+
+BOUNDS = {  # as functions of loss, divergence, n and epsilon, t being fixed
+    **{f"{name}, {form}": kl_bound(name, form) for name in bounds.KL_BOUNDS for form in bounds.FORMS},
+    **{f"f_divergence, {mu}, {form}": divergence_bound(mu, form) for mu in (1.2, 2, 4) for form in bounds.FORMS},
+    "chi_square": bounds.chi_square,
+    "landmark_kl_inverse": bounds.landmark_kl_inverse,
+}
+every_bound = pytest.mark.parametrize("name", BOUNDS)
+
+
+@every_bound
+def test_more_loss_or_divergence_raise_it_more_data_or_risk_lower_it(name):
+    bound = BOUNDS[name]
+    losses, divergences = np.linspace(0, 0.9, 30), np.linspace(0, 30, 30)
+    assert (np.diff(bound(losses, 1.0, 200, 0.05)) > 0).all()
+    assert (np.diff(bound(0.3, divergences, 200, 0.05)) > 0).all()
+    assert np.all(np.diff([bound(0.3, 1.0, 200, epsilon) for epsilon in (1e-6, 1e-3, 0.05, 0.5)]) < 0)
+    if "first_order_kl" not in name:  # whose union bound over n + 1 events grows with n where t does not
+        assert np.all(np.diff([bound(0.3, 1.0, n, 0.05) for n in (20, 50, 100, 400, 2000)]) < 0)
+    assert (bound(losses, 1.0, 200, 0.05) > losses).all()
+
+
+@every_bound
+def test_arrays_give_what_their_entries_give(name):
+    bound = BOUNDS[name]
+    rng = np.random.default_rng(0)
+    loss, divergence = rng.random((3, 4)), rng.random((3, 4))
+    together = bound(loss, divergence, 50, 0.05)
+    assert together.shape == (3, 4)
+    for i in np.ndindex(3, 4):
+        assert together[i] == pytest.approx(bound(loss[i], divergence[i], 50, 0.05), rel=1e-14)
+    assert np.ndim(bound(0.2, 0.3, 50, 0.05)) == 0
+    assert bound(0.2, divergence, 50, 0.05).shape == (3, 4)
+
+
+@pytest.mark.parametrize("name", bounds.KL_BOUNDS)
+def test_corrected_kl_bounds_are_below_the_printed_ones(name):
+    bound = getattr(bounds, name)
+    t = np.logspace(-1, 4, 40)
+    for n in (3, 10, 1000):
+        corrected, printed = (bound(0.3, 1.0, n, t, 0.05, form=form) for form in ("corrected", "paper"))
+        assert (corrected < printed).all()
+    # t is an array like the others, and the best of it is inside: too small and too large both cost.
+    assert 0 < np.argmin(bound(0.3, 1.0, 1000, t, 0.05)) < len(t) - 1
+
+
+@pytest.mark.parametrize("name", bounds.KL_BOUNDS)
+@pytest.mark.parametrize("form", bounds.FORMS)
+def test_terms_sum_to_the_bound(name, form):
+    kl = np.array([0.0, 1.0, 5.0])
+    terms = bounds.kl_terms(name, 0.2, kl, 90, 12.0, 0.05, form=form)
+    np.testing.assert_allclose(sum(terms), getattr(bounds, name)(0.2, kl, 90, 12.0, 0.05, form=form), rtol=1e-14)
+    double = 2 if name == "first_order_kl" else 1
+    np.testing.assert_allclose(terms.complexity, double * kl / 12)
+    assert terms.loss == 0.2 and terms.deviation > 0 and terms.confidence > 0
+    union = bounds.kl_terms("landmark_kl", 0.2, kl, 90, 12.0, 0.05, n_landmarks=9, form=form)
+    assert union.confidence == pytest.approx(math.log(9 / 0.05) / 12)
+
+
+def test_limits():
+    # With n and t = sqrt(n) growing, every bound comes down to the loss.
+    for n in (10**6, 10**10):
+        for bound in (bounds.landmark_kl, bounds.second_order_kl, bounds.first_order_kl):
+            assert 0.3 < bound(0.3, 1.0, n, math.sqrt(n), 0.05) < 0.3 + 60 / math.sqrt(n)
+        assert 0.3 < bounds.f_divergence(0.3, 1.0, 2.5, n, 0.05) < 0.3 + 10 / math.sqrt(n)
+        assert 0.3 < bounds.landmark_kl_inverse(0.3, 1.0, n, 0.05) < 0.3 + 10 / math.sqrt(n)
+    # As mu comes down to 1 the f-divergence bound says nothing: D_mu + 1 comes to 1 and n drops out.
+    assert bounds.f_divergence(0.3, 0.0, 1 + 1e-9, 10**6, 0.05) == pytest.approx(1.3, abs=1e-6)
+
+
+def test_f_divergence_is_continuous_where_its_two_cases_meet():
+    for form in bounds.FORMS:
+        below, at, above = (bounds.f_divergence(0.3, 4.0, mu, 500, 0.05, form) for mu in (2 - 1e-9, 2, 2 + 1e-9))
+        assert below == pytest.approx(at, rel=1e-7) and above == pytest.approx(at, rel=1e-7)
+
+
+def test_printed_theorem_4_is_below_the_valid_one_above_mu_2():
+    for mu in (2.1, 3, 10):
+        printed, valid = (bounds.f_divergence(0.3, 4.0, mu, 500, 0.05, form) for form in ("paper", "corrected"))
+        assert printed < valid
+
+
+def test_losses_may_round_out_of_the_unit_interval():
+    assert bounds.landmark_kl(-1e-12, 1.0, 50, 5.0, 0.05) == bounds.landmark_kl(0, 1.0, 50, 5.0, 0.05)
+    assert bounds.landmark_kl_inverse(1 + 1e-12, 1.0, 50, 0.05) == 1
+
+
+@pytest.mark.parametrize("n", [8, 40])
+def test_corrected_bounds_hold_on_simulated_samples(n):
+    """Pairs of a two-class sample and the constant hypothesis h = 1: its true loss is 2 p (1 - p)."""
+    rng = np.random.default_rng(n)
+    epsilon, p, draws = 0.2, 0.8, 20000
+    true_loss = 2 * p * (1 - p)
+    positive = rng.binomial(n, p, size=draws)
+    loss = 2 * positive * (n - positive) / (n * (n - 1))
+    allowed = epsilon + 4.5 * math.sqrt(epsilon / draws)
+    for bound in (
+        bounds.second_order_kl(loss, 0.0, n, math.sqrt(n), epsilon, form="corrected"),
+        bounds.first_order_kl(loss, 0.0, n, math.sqrt(n), epsilon, form="corrected"),
+        *(bounds.f_divergence(loss, 0.0, mu, n, epsilon) for mu in (1.5, 2, 5, 20)),
+    ):
+        assert np.mean(bound < true_loss) <= allowed
+    # One landmark, of the positive class: a mean of n - 1 independent terms of mean 1 - p.
+    of_landmark = rng.binomial(n - 1, 1 - p, size=draws) / (n - 1)
+    assert np.mean(bounds.landmark_kl(of_landmark, 0.0, n, math.sqrt(n), epsilon, form="corrected") < 1 - p) <= allowed
+    assert np.mean(bounds.landmark_kl_inverse(of_landmark, 0.0, n, epsilon) < 1 - p) <= allowed
+
+
+def test_printed_theorem_4_fails_more_often_than_it_allows():
+    rng = np.random.default_rng(0)
+    n, epsilon, p = 1000, 0.05, (1 + math.sqrt(0.5)) / 2
+    positive = rng.binomial(n, p, size=20000)
+    loss = 2 * positive * (n - positive) / (n * (n - 1))
+    failures = {
+        form: np.mean(bounds.f_divergence(loss, 0.0, 10, n, epsilon, form) < 2 * p * (1 - p)) for form in bounds.FORMS
+    }
+    assert failures["paper"] > 0.25 > epsilon >= failures["corrected"]

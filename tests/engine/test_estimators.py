@@ -1,0 +1,261 @@
+"""The transformers: scikit-learn's own checks, and the functions that they are made of."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rff_engine import (
+    FrequencyBlocks,
+    GaussianKernel,
+    LandmarkSimilarity,
+    LaplacianKernel,
+    MaternKernel,
+    OptimizedKernelFeatures,
+    PseudoPosteriorFeatures,
+    RandomFourierFeatures,
+    alignment_loss,
+    fourier_features,
+    landmark_alignment_loss,
+    landmark_similarity,
+    optimized_kernel_weights,
+    pseudo_posterior,
+    random_phase_features,
+)
+
+ESTIMATORS = [
+    RandomFourierFeatures(n_components=5, random_state=0),
+    RandomFourierFeatures(kernel=LaplacianKernel(0.5), n_components=1, random_state=0),
+    PseudoPosteriorFeatures(n_components=5, n_candidates=30, random_state=0),
+    PseudoPosteriorFeatures(kernel=MaternKernel(2.5), n_components=3, n_candidates=2, beta=0, random_state=0),
+    OptimizedKernelFeatures(n_components=5, n_candidates=30, random_state=0),
+    OptimizedKernelFeatures(n_components=5, n_candidates=30, rho=0.01, mu=3, random_state=0),
+    LandmarkSimilarity(n_components=4, random_state=0),
+    LandmarkSimilarity(n_landmarks=0.5, selection="random", n_components=4, random_state=0),
+    LandmarkSimilarity(n_landmarks=0.2, similarity="prior", random_state=0),
+]
+LEARNED = ESTIMATORS[2:]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def sample(n=60, d=4, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    return rng.normal(size=(n, d)) + y[:, None] * [1.0, -1.0, 0.0, 0.0][:d], np.array(["b", "a", "c"])[y]
+
+
+# --- made of the functions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(2.0), MaternKernel(0.8)])
+def test_random_fourier_features_are_the_functions_by_hand(kernel):
+    X, _ = sample()
+    fitted = RandomFourierFeatures(kernel, 7, random_state=3).fit(X)
+    omega = kernel.sample_frequencies(7, 4, random_state=3)
+    np.testing.assert_array_equal(fitted.frequencies_, omega)
+    np.testing.assert_array_equal(fitted.transform(X), fourier_features(X, omega))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("estimator", "learn"),
+    [
+        (PseudoPosteriorFeatures(beta=3.0), lambda loss, n: pseudo_posterior(loss, 3.0, n)),
+        (OptimizedKernelFeatures(rho=0.1), lambda loss, n: optimized_kernel_weights(loss, 0.1 * 1500)),
+        (OptimizedKernelFeatures(rho=0.1, mu=3), lambda loss, n: optimized_kernel_weights(loss, 150.0, 3)),
+    ],
+)
+def test_learned_features_are_the_functions_by_hand(estimator, learn, n_classes):
+    X, y = sample(n_classes=n_classes)
+    kernel = GaussianKernel(1.5)
+    fitted = clone(estimator).set_params(kernel=kernel, n_components=6, n_candidates=1500, random_state=4).fit(X, y)
+    rng = np.random.default_rng(4)
+    candidates = FrequencyBlocks(kernel, 1500, 4, int(rng.integers(2**31)))
+    loss = alignment_loss(X, y, candidates)
+    Q = learn(loss, 60)
+    omega = candidates.take(rng.choice(1500, size=6, p=Q))
+    np.testing.assert_allclose(fitted.loss_, loss, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fitted.weights_, Q, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.frequencies_, omega)
+    np.testing.assert_array_equal(fitted.transform(X), fourier_features(X, omega))
+
+
+@pytest.mark.parametrize("selection", ["kmeans", "random"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_landmark_similarity_is_the_functions_by_hand(selection, n_classes):
+    X, y = sample(n_classes=n_classes)
+    kernel = GaussianKernel(1.5)
+    fitted = LandmarkSimilarity(kernel, 7, selection, n_components=5, beta=2.0, random_state=1).fit(X, y)
+    assert fitted.frequencies_.shape == (7, 5, 4)
+    assert (fitted.landmark_indices_ is None) == (selection == "kmeans")
+    loss = landmark_alignment_loss(
+        X, y, fitted.landmarks_, fitted.landmark_labels_, fitted.frequencies_, fitted.landmark_indices_
+    )
+    np.testing.assert_allclose(fitted.loss_, loss, rtol=0, atol=1e-14)
+    Q = pseudo_posterior(loss, 2.0, 60)
+    np.testing.assert_allclose(fitted.weights_, Q, rtol=1e-12)
+    expected = landmark_similarity(X, fitted.landmarks_, fitted.frequencies_, Q)
+    np.testing.assert_allclose(fitted.transform(X), expected, rtol=0, atol=1e-13)
+    prior = LandmarkSimilarity(kernel, 7, selection, similarity="prior", random_state=1).fit(X, y)
+    np.testing.assert_array_equal(prior.landmarks_, fitted.landmarks_)  # the two differ in the similarity alone
+    np.testing.assert_allclose(prior.transform(X), kernel(X, fitted.landmarks_), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n_landmarks", "n_classes", "L"),
+    [(0.1, 2, 6), (0.05, 2, 2), (0.12, 2, 8), (1.0, 2, 60), (1e-9, 3, 3), (0.1, 3, 6), (5, 2, 5), (1, 3, 1)],
+)
+def test_number_of_landmarks(n_landmarks, n_classes, L):
+    X, y = sample(n_classes=n_classes)
+    fitted = LandmarkSimilarity(n_landmarks=n_landmarks, n_components=2, selection="random").fit(X, y)
+    assert fitted.landmarks_.shape == (L, 4)
+    assert fitted.transform(X).shape == (60, L)
+
+
+def test_kernel_that_is_not_given_is_the_gaussian_of_the_datas_scale():
+    X, y = sample()
+    for shift in (0.0, 1e6):
+        for estimator in ESTIMATORS:
+            if estimator.kernel is None:
+                kernel = clone(estimator).fit(X + shift, y).kernel_
+                assert kernel.gamma == pytest.approx(1 / (4 * X.var()), rel=1e-6)
+    sparse = X * (X > 0)
+    fitted = RandomFourierFeatures().fit(sp.csr_array(sparse))
+    assert fitted.kernel_.gamma == pytest.approx(1 / (4 * sparse.var()), rel=1e-12)
+    assert RandomFourierFeatures().fit(np.ones((5, 2))).kernel_.gamma == pytest.approx(1)
+
+
+# --- what all of them keep ----------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_float32_stays_and_csr_equals_dense(estimator):
+    X, y = sample()
+    X = X * (np.abs(X) > 0.3)
+    for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 2e-4)):
+        dense = clone(estimator).fit(X.astype(dtype), y)
+        phi = dense.transform(X.astype(dtype))
+        assert isinstance(phi, np.ndarray) and phi.dtype == dtype
+        for container in (sp.csr_array, sp.csr_matrix):
+            given = container(X.astype(dtype))
+            sparse = clone(estimator).fit(given, y).transform(given)
+            assert isinstance(sparse, np.ndarray) and sparse.dtype == dtype
+            np.testing.assert_allclose(sparse, phi, rtol=0, atol=tolerance)
+            np.testing.assert_allclose(dense.transform(given), phi, rtol=0, atol=tolerance)
+
+
+@every_estimator
+def test_a_seed_makes_it_reproducible(estimator):
+    X, y = sample()
+    first, again = (clone(estimator).set_params(random_state=11).fit_transform(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    old = [clone(estimator).set_params(random_state=np.random.RandomState(2)).fit_transform(X, y) for _ in range(2)]
+    np.testing.assert_array_equal(*old)
+    if not (isinstance(estimator, LandmarkSimilarity) and estimator.similarity == "prior"):
+        assert not np.array_equal(first, clone(estimator).set_params(random_state=12).fit_transform(X, y))
+
+
+@every_estimator
+def test_parameters_survive_cloning(estimator):
+    copied = clone(estimator)
+    assert copied is not estimator and copied.get_params() == estimator.get_params()
+    parameters = estimator.get_params()
+    X, y = sample()
+    assert copied.fit(X, y) is copied
+    assert copied.get_params() == parameters
+
+
+@every_estimator
+def test_feature_names(estimator):
+    X, y = sample()
+    fitted = clone(estimator).fit(X, y)
+    names = list(fitted.get_feature_names_out())
+    n_features = fitted.transform(X).shape[1]
+    if isinstance(estimator, LandmarkSimilarity):
+        assert names == [f"landmark{l}" for l in range(n_features)]
+    else:
+        D = estimator.n_components
+        assert names == [f"cos{j}" for j in range(D)] + [f"sin{j}" for j in range(D)] and n_features == 2 * D
+    table = fitted.set_output(transform="pandas").transform(X)
+    assert list(table.columns) == names
+
+
+@every_estimator
+def test_pipeline_and_grid_search(estimator):
+    X, y = sample()
+    model = make_pipeline(StandardScaler(), clone(estimator), LinearSVC())
+    step = type(estimator).__name__.lower()
+    search = GridSearchCV(model, {f"{step}__n_components": [2, 40], "linearsvc__C": [0.1, 10]}, cv=3).fit(X, y)
+    assert search.predict(X).shape == y.shape and search.best_score_ > 0.5
+
+
+def test_learned_features_separate_what_a_linear_svm_cannot():
+    X, y = make_moons(400, noise=0.1, random_state=0)
+    straight = LinearSVC().fit(X[:200], y[:200]).score(X[200:], y[200:])
+    for estimator in (
+        RandomFourierFeatures(GaussianKernel(0.4), 100, random_state=0),
+        PseudoPosteriorFeatures(GaussianKernel(0.4), 100, 500, beta=1.0, random_state=0),
+        OptimizedKernelFeatures(GaussianKernel(0.4), 100, 500, rho=0.01, random_state=0),
+        LandmarkSimilarity(GaussianKernel(0.4), 40, random_state=0),
+    ):
+        curved = make_pipeline(estimator, LinearSVC(C=10)).fit(X[:200], y[:200]).score(X[200:], y[200:])
+        assert curved > 0.97 > straight + 0.05
+
+
+def test_beta_and_rho_move_the_weights_towards_smaller_losses():
+    X, y = sample()
+    means = [
+        [(fitted := estimator.fit(X, y)).loss_ @ fitted.weights_ for estimator in path]
+        for path in (
+            [PseudoPosteriorFeatures(n_candidates=200, beta=beta, random_state=0) for beta in (0, 1, 10, 1e6)],
+            [OptimizedKernelFeatures(n_candidates=200, rho=rho, random_state=0) for rho in (0, 1e-3, 0.1, 1)],
+        )
+    ]
+    assert (np.diff(means) < 0).all()
+    np.testing.assert_allclose(
+        np.array(means)[:, 0], PseudoPosteriorFeatures(n_candidates=200, random_state=0).fit(X, y).loss_.mean()
+    )
+
+
+# --- against scikit-learn's own random features -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.0, 2.0])
+def test_the_kernel_estimate_is_distributed_as_theory_and_rbf_sampler_say(distance):
+    gamma, E, repeats = 0.5, 20, 600
+    X = np.array([[0.0, 0.0, 0.0], distance * np.array([0.6, 0.0, 0.8])])
+    k, k2 = np.exp(-gamma * distance**2), np.exp(-gamma * 4 * distance**2)
+    kernel = GaussianKernel.from_gamma(gamma)
+
+    def waves(seed):
+        return RandomFourierFeatures(kernel, E // 2, random_state=seed).fit_transform(X)
+
+    def shifted_waves(seed):
+        rng = np.random.default_rng(seed)
+        return random_phase_features(X, kernel.sample_frequencies(E, 3, rng), rng.uniform(0, 2 * np.pi, E))
+
+    def sampler(seed):
+        return RBFSampler(gamma=gamma, n_components=E, random_state=seed).fit_transform(X)
+
+    # Variances at the same embedding dimension E (Sutherland and Schneider 2015).
+    for features, variance in (
+        (waves, (1 + k2 - 2 * k**2) / E),
+        (shifted_waves, (1 + k2 / 2 - k**2) / E),
+        (sampler, (1 + k2 / 2 - k**2) / E),
+    ):
+        estimates = np.array([phi[0] @ phi[1] for phi in map(features, range(repeats))])
+        assert abs(estimates.mean() - k) < 4.5 * np.sqrt(variance / repeats)
+        squares = (estimates - k) ** 2
+        assert abs(squares.mean() - variance) < 4.5 * squares.std() / np.sqrt(repeats)

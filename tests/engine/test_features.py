@@ -1,0 +1,160 @@
+"""Feature maps: exact averages of cosines, and unbiased estimates of the kernel."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rff_engine import (
+    CauchyKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    features,
+    fourier_features,
+    phases,
+    random_phase_features,
+)
+
+KERNELS = [GaussianKernel(1.2), LaplacianKernel(0.4), MaternKernel(0.8), CauchyKernel(0.7)]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+def problem(n=9, d=3, D=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7), 2 * rng.normal(size=(D, d))
+
+
+def average_of_cosines(X, Y, omega, Q=None):
+    return np.array([[np.average(np.cos(omega @ (x - y)), weights=Q) for y in Y] for x in X])
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("D", [1, 2, 50])
+def test_inner_products_are_the_average_of_cosines(d, D):
+    X, omega = problem(d=d, D=D)
+    phi = fourier_features(X, omega)
+    assert phi.shape == (len(X), 2 * D)
+    np.testing.assert_allclose(phi @ phi.T, average_of_cosines(X, X, omega), rtol=0, atol=1e-12)
+
+
+def test_weights_make_it_a_weighted_average():
+    X, omega = problem()
+    Q = np.array([0.5, 0, 0.2, 0.3, 0, 0])
+    phi = fourier_features(X, omega, Q)
+    np.testing.assert_allclose(phi @ phi.T, average_of_cosines(X, X, omega, Q), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        fourier_features(X, omega, np.full(6, 1 / 6)), fourier_features(X, omega), rtol=0, atol=1e-14
+    )
+
+
+def test_all_cosines_come_before_all_sines():
+    X, omega = problem(D=4)
+    phi = fourier_features(X, omega)
+    for i, x in enumerate(X):
+        for j, w in enumerate(omega):
+            assert phi[i, j] == pytest.approx(np.cos(w @ x) / 2, abs=1e-14)
+            assert phi[i, 4 + j] == pytest.approx(np.sin(w @ x) / 2, abs=1e-14)
+
+
+def test_random_phase_features_are_the_formula():
+    X, omega = problem(D=4)
+    offsets = np.array([0.0, 1.0, 3.0, 6.0])
+    phi = random_phase_features(X, omega, offsets)
+    for i, x in enumerate(X):
+        for j, w in enumerate(omega):
+            assert phi[i, j] == pytest.approx(np.sqrt(2 / 4) * np.cos(w @ x + offsets[j]), abs=1e-13)
+
+
+@every_kernel
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_both_maps_are_unbiased(kernel, d):
+    D = 40000
+    rng = np.random.default_rng(d)
+    X, Y = rng.normal(size=(4, d)), rng.normal(size=(4, d))
+    omega, offsets = kernel.sample_frequencies(D, d, rng), rng.uniform(0, 2 * np.pi, D)
+    expected = np.diag(kernel(X, Y))
+
+    def waves(Z):
+        return fourier_features(Z, omega)
+
+    def shifted_waves(Z):
+        return random_phase_features(Z, omega, offsets)
+
+    for features_of, terms in ((waves, 2), (shifted_waves, 1)):
+        products = features_of(X) * features_of(Y)
+        per_frequency = D * products.reshape(4, terms, D).sum(axis=1)
+        error = per_frequency.mean(axis=1) - expected
+        assert (np.abs(error) < 4.5 * per_frequency.std(axis=1) / np.sqrt(D)).all()
+
+
+@every_kernel
+def test_norms(kernel):
+    rng = np.random.default_rng(0)
+    X, D = rng.normal(size=(5, 3)), 40000
+    omega = kernel.sample_frequencies(D, 3, rng)
+    np.testing.assert_allclose((fourier_features(X, omega) ** 2).sum(axis=1), 1, rtol=1e-12)
+    squares = D * random_phase_features(X, omega, rng.uniform(0, 2 * np.pi, D)) ** 2
+    assert (np.abs(squares.mean(axis=1) - 1) < 4.5 * squares.std(axis=1) / np.sqrt(D)).all()
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
+def test_csr_equals_dense(container):
+    X, omega = problem()
+    offsets = np.linspace(0, 6, 6)
+    for dtype in (np.float64, np.float32):
+        dense, sparse = X.astype(dtype), container(X.astype(dtype))
+        tolerance = 1e-13 if dtype == np.float64 else 1e-5
+        for name, given in ((phases, ()), (fourier_features, ()), (random_phase_features, (offsets,))):
+            found = name(sparse, omega, *given)
+            assert isinstance(found, np.ndarray) and found.dtype == dtype
+            np.testing.assert_allclose(found, name(dense, omega, *given), rtol=0, atol=tolerance)
+
+
+def test_float32_stays_and_is_close():
+    X, omega = problem()
+    X32 = X.astype(np.float32)
+    for found, exact in (
+        (fourier_features(X32, omega), fourier_features(X32.astype(np.float64), omega)),
+        (
+            random_phase_features(X32, omega, np.arange(6)),
+            random_phase_features(X32.astype(np.float64), omega, np.arange(6)),
+        ),
+    ):
+        assert found.dtype == np.float32 and exact.dtype == np.float64
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-5)
+    assert fourier_features(X.astype(int), omega).dtype == np.float64
+
+
+def test_float32_points_of_order_1e5_get_float64_phases(monkeypatch):
+    X, omega = problem()
+    X = (X + 1e5).astype(np.float32)
+    exact = np.cos(X.astype(np.float64) @ omega.T) / np.sqrt(6)
+    found = fourier_features(X, omega)[:, :6]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(fourier_features(sp.csr_array(X), omega)[:, :6], exact, rtol=0, atol=1e-6)
+    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # and without the guard they are wrong
+    assert np.abs(fourier_features(X, omega)[:, :6] - exact).max() > 1e-3
+
+
+@pytest.mark.parametrize("rows", [1, 4, 4096])
+def test_largest_norm(monkeypatch, rows):
+    monkeypatch.setattr(features, "_ROWS", rows)
+    X, _ = problem()
+    expected = max(np.linalg.norm(x) for x in X)
+    for same in (X, sp.csr_array(X), sp.csr_matrix(X)):
+        assert features.largest_norm(same) == pytest.approx(expected, rel=1e-12)
+    huge = np.array([[3e30, 4e30]], dtype=np.float32)  # whose squares overflow float32
+    assert features.largest_norm(huge) == pytest.approx(5e30, rel=1e-6)
+    assert features.largest_norm(sp.csr_array(huge)) == pytest.approx(5e30, rel=1e-6)
+
+
+def test_inputs_are_left_as_they_were():
+    X, omega = problem()
+    before = X.copy(), omega.copy()
+    offsets = np.linspace(0, 6, 6)
+    fourier_features(X, omega)
+    random_phase_features(X, omega, offsets)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(omega, before[1])
+    np.testing.assert_array_equal(offsets, np.linspace(0, 6, 6))

@@ -1,0 +1,210 @@
+"""Landmarks: how they are chosen, and similarities to them against brute force."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rff_engine import (
+    CauchyKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    landmark_similarity,
+    landmarks,
+    select_landmarks,
+    similarity_maps,
+)
+
+from . import naive
+
+
+def sample(sizes, d=3, seed=0, names=None):
+    """Points in random order; class k has sizes[k] of them."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    X = rng.normal(size=(len(y), d)) + 4 * y[:, None]
+    return X, (y if names is None else np.array(names)[y])
+
+
+# --- choosing -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["random", "kmeans"])
+@pytest.mark.parametrize(
+    ("sizes", "total", "quotas"),
+    [
+        ([20, 20], 8, [4, 4]),
+        ([20, 20], 7, [4, 3]),
+        ([20, 20], 1, [1, 0]),
+        ([20, 2], 8, [6, 2]),
+        ([2, 20], 9, [2, 7]),
+        ([20, 20, 20, 20, 20], 12, [3, 3, 2, 2, 2]),
+        ([1, 20, 3, 20, 20], 30, [1, 9, 3, 9, 8]),
+        ([1, 2, 3], 6, [1, 2, 3]),
+    ],
+)
+def test_quotas(sizes, total, quotas, method):
+    X, y = sample(sizes)
+    points, labels, _ = select_landmarks(X, y, total, method, random_state=1)
+    assert points.shape == (total, 3) and labels.shape == (total,)
+    np.testing.assert_array_equal(labels, np.repeat(np.arange(len(sizes)), quotas))
+
+
+@pytest.mark.parametrize("total", range(1, 41))
+def test_quotas_are_as_even_as_the_classes_allow(total):
+    _, y = sample([1, 4, 15, 20])
+    _, labels, _ = select_landmarks(np.zeros((40, 1)), y, total, random_state=0)
+    quotas, available = np.bincount(labels, minlength=4), np.array([1, 4, 15, 20])
+    assert quotas.sum() == total and (quotas <= available).all()
+    open_classes = quotas < available
+    if open_classes.any():  # a class that could give more has no fewer than any other, but for the remainder
+        assert quotas[open_classes].min() >= quotas.max() - 1
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("names", [None, ["nonad", "ad"]])
+def test_random_landmarks_are_different_rows_with_their_labels(container, names):
+    X, y = sample([15, 12], names=names)
+    X = container(X)
+    points, labels, indices = select_landmarks(X, y, 9, random_state=3)
+    assert len(set(indices)) == 9
+    np.testing.assert_array_equal(naive.dense(points), naive.dense(X)[indices])
+    np.testing.assert_array_equal(labels, y[indices])
+    assert type(points) is type(X) and labels.dtype == y.dtype
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_centroids_stay_within_their_class(sparse):
+    X, y = sample([30, 25], d=4)
+    given = sp.csr_array(X) if sparse else X
+    points, labels, indices = select_landmarks(given, y, 7, "kmeans", random_state=3)
+    assert indices is None and isinstance(points, np.ndarray)
+    for point, label in zip(points, labels, strict=True):
+        inside = X[y == label]
+        assert (point >= inside.min(axis=0)).all() and (point <= inside.max(axis=0)).all()
+        nearest = np.argmin(np.linalg.norm(X - point, axis=1))
+        assert y[nearest] == label
+
+
+def test_one_centroid_a_class_is_its_mean():
+    X, y = sample([30, 25])
+    points, labels, _ = select_landmarks(X, y, 2, "kmeans", random_state=0)
+    np.testing.assert_allclose(points, [X[y == label].mean(axis=0) for label in labels], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["random", "kmeans"])
+def test_choices_are_reproducible_and_keep_float32(method):
+    X, y = sample([30, 25])
+    first, again, other = (select_landmarks(X, y, 6, method, random_state=seed)[0] for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert select_landmarks(X.astype(np.float32), y, 6, method)[0].dtype == np.float32
+    assert select_landmarks(X, y, 6, method, np.random.RandomState(0))[0].shape == (6, 3)
+
+
+def test_coinciding_points_make_coinciding_centroids_without_a_warning(recwarn):
+    X, y = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0), np.repeat([0, 1], 10)
+    points, labels, _ = select_landmarks(X, y, 6, "kmeans", random_state=0)
+    np.testing.assert_array_equal(points, X[10 * labels])
+    assert not recwarn.list
+
+
+# --- similarities -------------------------------------------------------------------------------------------------
+
+
+def representation(n=13, L=5, D=9, d=3, own=True, seed=0):
+    rng = np.random.default_rng(seed)
+    X, points = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7), rng.normal(size=(L, d))
+    omega = 2 * rng.normal(size=(L, D, d) if own else (D, d))
+    return X, points, omega, rng.dirichlet(np.full(D, 0.5), size=L)
+
+
+@pytest.mark.parametrize("entries", [2**22, 200, 60, 1])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries):
+    monkeypatch.setattr(landmarks, "_BLOCK_ENTRIES", entries)
+    X, points, omega, Q = representation(d=d, own=own)
+    similarity = landmark_similarity(X, points, omega, Q)
+    np.testing.assert_allclose(similarity, naive.landmark_similarity(X, points, omega, Q), rtol=0, atol=1e-12)
+    assert similarity.dtype == np.float64 and (np.abs(similarity) <= 1 + 1e-12).all()
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("entries", [2**22, 60])
+def test_sparse_points_or_landmarks_equal_dense_ones(monkeypatch, own, entries):
+    monkeypatch.setattr(landmarks, "_BLOCK_ENTRIES", entries)
+    X, points, omega, Q = representation(own=own)
+    expected = naive.landmark_similarity(X, points, omega, Q)
+    for given in (sp.csr_array(X), sp.csr_matrix(X), X):
+        for chosen in (sp.csr_array(points), points):
+            found = landmark_similarity(given, chosen, omega, Q)
+            assert isinstance(found, np.ndarray)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("shift", "tolerance"), [(0.0, 1e-5), (1e5, 1e-6)])
+def test_float32_stays_and_is_right_even_where_points_are_large(own, shift, tolerance):
+    X, points, omega, Q = representation(own=own)
+    X, points, omega = ((A + s).astype(np.float32) for A, s in ((X, shift), (points, shift), (omega, 0)))
+    found = landmark_similarity(X, points, omega, Q.astype(np.float32))
+    assert found.dtype == np.float32
+    expected = naive.landmark_similarity(X, points, omega.astype(np.float64), Q)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_landmark_is_wholly_similar_to_itself(own):
+    _, points, omega, Q = representation(own=own)
+    np.testing.assert_allclose(np.diag(landmark_similarity(points, points, omega, Q)), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_maps_are_the_similarities_on_the_grid(own):
+    _, points, omega, Q = representation(d=2, own=own)
+    u, v = np.linspace(-2, 2, 6), np.linspace(-1, 3, 4)
+    maps = similarity_maps(u, v, points, omega, Q)
+    assert maps.shape == (5, 4, 6) and maps.dtype == np.float64
+    grid = np.array([[a, b] for b in v for a in u])
+    expected = landmark_similarity(grid, points, omega, Q).T.reshape(5, 4, 6)
+    np.testing.assert_allclose(maps, expected, rtol=0, atol=1e-12)
+
+
+def test_maps_of_large_float32_landmarks_are_in_float64():
+    _, points, omega, Q = representation(d=2)
+    points, omega = (points + 1e5).astype(np.float32), omega.astype(np.float32)
+    u, v = 1e5 + np.linspace(-2, 2, 6), 1e5 + np.linspace(-1, 3, 4)
+    maps = similarity_maps(u, v, points, omega, Q)
+    grid = np.array([[a, b] for b in v for a in u])
+    expected = naive.landmark_similarity(grid, points, omega, Q).T.reshape(5, 4, 6)
+    np.testing.assert_allclose(maps, expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "kernel", [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(0.8), CauchyKernel(0.5)], ids=repr
+)
+@pytest.mark.parametrize("d", [2, 5])
+def test_uniform_weights_on_many_frequencies_give_the_kernel(kernel, d):
+    D = 20000
+    X, points, _, _ = representation(d=d)
+    omega = kernel.sample_frequencies(5 * D, d, random_state=d).reshape(5, D, d)
+    similarity = landmark_similarity(X, points, omega, np.full((5, D), 1 / D))
+    value, doubled = kernel(X, points), kernel(2 * X, 2 * points)
+    deviation = np.sqrt(((1 + doubled) / 2 - value**2) / D)
+    assert (np.abs(similarity - value) < 4.5 * deviation + 1e-12).all()
+
+
+def test_centroids_of_a_matrix_with_indices_of_64_bits():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((40, 6), density=0.5, format="csr", rng=rng)
+    y = np.arange(40) % 2
+    expected, _, _ = select_landmarks(X, y, 6, "kmeans", random_state=0)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    landmarks, _, _ = select_landmarks(X, y, 6, "kmeans", random_state=0)
+    np.testing.assert_array_equal(landmarks, expected)
+
+
+@pytest.mark.parametrize(("n", "share", "expected"), [(100, 0.07, 6), (340, 0.1, 34), (10, 0.01, 2), (5, 1.0, 4)])
+def test_a_share_of_landmarks_is_the_same_number_for_each_of_two_classes(n, share, expected):
+    assert landmarks.landmark_count(n, 2, share) == expected

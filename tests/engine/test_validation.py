@@ -1,0 +1,369 @@
+"""Bad arguments: each is refused with a ValueError of one sentence that names it."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+import rff_engine as rff
+from rff_engine import _validation
+
+N, D_IN, D, L = 12, 2, 5, 3
+
+
+def good():
+    """Arguments that every function accepts, by name."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, D_IN)), np.arange(N) % 2
+    return {
+        "X": X,
+        "y": y,
+        "omega": rng.normal(size=(D, D_IN)),
+        "landmarks": X[:L],
+        "landmark_labels": y[:L],
+        "landmark_indices": np.arange(L),
+        "offsets": np.zeros(D),
+        "weights": np.full(D, 1 / D),
+        "Q": np.full((L, D), 1 / D),
+        "u": np.zeros(4),
+        "v": np.zeros(3),
+        "losses": np.linspace(0.1, 0.9, D),
+        "kernel": rff.GaussianKernel(),
+    }
+
+
+def changed(array, value, at=0):
+    array = np.array(array, dtype=float)
+    array.flat[at] = value
+    return array
+
+
+# The arguments that each function takes of the above, then the others it needs.
+FUNCTIONS = {
+    "kernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
+    "density": (rff.GaussianKernel().spectral_density, {"omega": "omega"}, {}),
+    "sample_frequencies": (
+        rff.CauchyKernel().sample_frequencies,
+        {},
+        {"n_frequencies": 4, "n_features": 2, "random_state": 0},
+    ),
+    "draw_frequencies": (
+        rff.draw_frequencies,
+        {"kernel": "kernel"},
+        {"n_frequencies": 4, "n_features": 2, "sampling": "monte_carlo", "random_state": 0},
+    ),
+    "FrequencyBlocks": (
+        rff.FrequencyBlocks,
+        {"kernel": "kernel"},
+        {"n_frequencies": 4, "n_features": 2, "seed": 0},
+    ),
+    "take": (rff.FrequencyBlocks(rff.GaussianKernel(), 10, 2).take, {}, {"indices": [0, 9]}),
+    "block": (rff.FrequencyBlocks(rff.GaussianKernel(), 10, 2).block, {}, {"b": 0}),
+    "phases": (rff.phases, {"X": "X", "omega": "omega"}, {}),
+    "fourier_features": (rff.fourier_features, {"X": "X", "omega": "omega", "weights": "weights"}, {}),
+    "random_phase_features": (rff.random_phase_features, {"X": "X", "omega": "omega", "offsets": "offsets"}, {}),
+    "alignment_loss": (rff.alignment_loss, {"X": "X", "y": "y", "omega": "omega"}, {}),
+    "alignment_loss_plane": (rff.alignment_loss_plane, {"X": "X", "y": "y", "u": "u", "v": "v"}, {}),
+    "landmark_alignment_loss": (
+        rff.landmark_alignment_loss,
+        {name: name for name in ("X", "y", "landmarks", "landmark_labels", "omega", "landmark_indices")},
+        {},
+    ),
+    "pseudo_posterior": (rff.pseudo_posterior, {"loss": "losses"}, {"beta": 1.0, "n": 10}),
+    "optimized_kernel_weights": (rff.optimized_kernel_weights, {"loss": "losses"}, {"rho": 1.0, "mu": 2.0}),
+    "kl_divergence": (rff.kl_divergence, {"Q": "Q"}, {}),
+    "power_divergence": (rff.power_divergence, {"Q": "Q"}, {"mu": 2.0}),
+    "select_landmarks": (
+        rff.select_landmarks,
+        {"X": "X", "y": "y"},
+        {"n_landmarks": 4, "method": "random", "random_state": 0},
+    ),
+    "landmark_similarity": (
+        rff.landmark_similarity,
+        {"X": "X", "landmarks": "landmarks", "omega": "omega", "Q": "Q"},
+        {},
+    ),
+    "similarity_maps": (
+        rff.similarity_maps,
+        {"u": "u", "v": "v", "landmarks": "landmarks", "omega": "omega", "Q": "Q"},
+        {},
+    ),
+    **{
+        bound: (
+            getattr(rff.bounds, bound),
+            {},
+            {"loss": 0.3, "kl": 1.0, "n": 50, "t": 5.0, "epsilon": 0.05, "form": "paper"},
+        )
+        for bound in rff.bounds.KL_BOUNDS
+    },
+    "kl_terms": (
+        rff.bounds.kl_terms,
+        {},
+        {"bound": "landmark_kl", "loss": 0.3, "kl": 1.0, "n": 50, "t": 5.0, "epsilon": 0.05, "n_landmarks": 2},
+    ),
+    "landmark_kl_inverse": (
+        rff.bounds.landmark_kl_inverse,
+        {},
+        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05, "n_landmarks": 2},
+    ),
+    "f_divergence": (
+        rff.bounds.f_divergence,
+        {},
+        {"loss": 0.3, "divergence": 1.0, "mu": 2.0, "n": 50, "epsilon": 0.05, "form": "paper"},
+    ),
+    "chi_square": (rff.bounds.chi_square, {}, {"loss": 0.3, "chi2": 1.0, "n": 50, "epsilon": 0.05, "form": "paper"}),
+}
+
+_NUMBERS = good()
+_POSITIVE = [0, -1.0, np.nan, np.inf, "1", None, True]
+_NONNEGATIVE = [-1.0, -1e-12, np.nan, np.inf, "1", None]
+_COUNT = [0, -1, 2.0, np.nan, "3", None, True]
+_NAME = ["unknown", None, 3, ["random"]]
+_POINTS = [
+    np.zeros(2),
+    np.zeros((2, 2, 2, 2)),
+    np.zeros((0, 2)),
+    np.zeros((3, 0)),
+    np.zeros((3, 7)),
+    "text",
+    None,
+    [["a", "b"]],
+]
+BAD = {
+    "X": [
+        *[X for X in _POINTS if np.shape(X) != (3, 7)],
+        changed(_NUMBERS["X"], np.nan),
+        changed(_NUMBERS["X"], -np.inf, 5),
+        sp.csr_array(changed(_NUMBERS["X"], np.nan)),
+        changed(_NUMBERS["X"], np.nan).astype(np.float32),
+    ],
+    "Y": [*[Y for Y in _POINTS if Y is not None], changed(_NUMBERS["X"], np.nan)],
+    "omega": [*_POINTS, changed(_NUMBERS["omega"], np.nan), sp.csr_array(_NUMBERS["omega"])],
+    "landmarks": [*_POINTS, changed(_NUMBERS["landmarks"], np.inf)],
+    "y": [
+        np.zeros(N),
+        np.full(N, "same"),
+        np.arange(N - 1) % 2,
+        np.zeros((N, 1)),
+        changed(_NUMBERS["y"], np.nan),
+        np.array([1, "a", None] * 4, dtype=object),
+        3,
+    ],
+    "landmark_labels": [[0, 1], np.zeros((3, 1)), [0, 1, np.nan], 1, [0, 0, 0]],
+    "landmark_indices": [[0, 1], [0, 1, N], [0, 1, -1], [0.0, 1.0, 2.0], [2, 1, 0], 1],
+    "weights": [np.ones(D - 1), -np.ones(D), np.full(D, np.nan), 1.0, ["a"] * D],
+    "offsets": [np.ones(D + 1), np.full(D, np.inf), 1.0, ["a"] * D],
+    "u": [np.zeros((2, 2)), [], [0, np.nan], 1.0, ["a"]],
+    "v": [np.zeros((2, 2)), [], [0, np.inf], 1.0, ["a"]],
+    "n_landmarks": [0, -1, N + 1, 2.5, "4", None],
+    "method": _NAME,
+    "sampling": _NAME,
+    "form": _NAME,
+    "bound": _NAME,
+    "random_state": [-1, 1.5, "seed", True],
+    "seed": [-1, 1.5, None],
+    "indices": [[10], [-1], [[0]], [0.5], 3, ["a"]],
+    "b": [1, -1],
+    "n_frequencies": _COUNT,
+    "n_features": _COUNT,
+    "n": _COUNT,
+    "beta": _NONNEGATIVE,
+    "rho": _NONNEGATIVE,
+    "mu": [1, 0, -2.0, np.nan, np.inf, "2", None],
+    "epsilon": [0, 1, -0.1, 1.5, np.nan, "0.05", None],
+    "t": [0, -1.0, np.nan, np.inf, [1.0, 0.0]],
+    "kl": [-1.0, np.nan, np.inf, [0.0, -1e-3]],
+    "divergence": [-1.0, np.nan, np.inf],
+    "chi2": [-1.0, np.nan, np.inf],
+}
+LOSSES = [[], 0.5, [0.1, np.nan], [0.1, np.inf], ["a"], None]
+LOSS_OF = {
+    "pseudo_posterior": LOSSES,
+    "optimized_kernel_weights": [*LOSSES, [[0.1, 0.2]]],
+}
+UNIT_LOSSES = [-0.1, 1.1, np.nan, np.inf, [0.5, 2.0], ["a"]]
+DISTRIBUTIONS = [[], 0.5, [0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [[0.5, 0.5], [0.9, 0.2]], ["a"]]
+WEIGHTS = [np.full((L, D), np.nan), np.ones(D), np.ones((L + 1, D)), np.ones((L, D + 1)), np.ones((L, 0)), ["a"]]
+
+
+def cases():
+    for function, (_, shared, others) in FUNCTIONS.items():
+        for name in [*shared, *others]:
+            bad = BAD.get(name)
+            if name == "loss":
+                bad = LOSS_OF.get(function, UNIT_LOSSES)
+            elif name == "Q":
+                bad = DISTRIBUTIONS if function.endswith("divergence") else WEIGHTS
+            elif name == "n_landmarks" and function != "select_landmarks":
+                bad = _COUNT
+            elif name == "omega" and function == "density":
+                bad = [omega for omega in bad if np.shape(omega) != (3, 7)]
+            elif name == "n" and function != "pseudo_posterior":
+                bad = [*bad, 1]
+            elif name == "kernel":
+                continue
+            for i, value in enumerate(bad):
+                yield pytest.param(function, name, value, id=f"{function}-{name}-{i}")
+
+
+def call(function, **changes):
+    does, shared, others = FUNCTIONS[function]
+    arguments = {name: good()[key] for name, key in shared.items()} | others | changes
+    return does(*arguments.values()) if function in ("kernel",) else does(**arguments)
+
+
+def assert_one_sentence(error):
+    message = str(error)
+    assert message.endswith(".") and "\n" not in message and message.count(". ") == 0, message
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_good_arguments_are_taken(function):
+    call(function)
+
+
+@pytest.mark.parametrize(("function", "name", "value"), list(cases()))
+def test_a_bad_argument_is_named_in_one_sentence(function, name, value):
+    with warnings.catch_warnings(), pytest.raises(ValueError) as raised:
+        warnings.simplefilter("error")
+        call(function, **{name: value})
+    assert_one_sentence(raised.value)
+    # A mismatch of two arguments may be told from the side of the other.
+    partners = {"landmarks": "omega|landmark_indices|Q", "omega": "Q", "Q": "omega", "X": "omega|Y|landmarks|y"}
+    partners |= {"b": "block", "landmark_labels": "landmark_indices", "y": "landmark_indices"}
+    expected = [name, *partners.get(name, name).split("|")]
+    assert any(str(raised.value).startswith(word) for word in expected), str(raised.value)
+
+
+def test_every_argument_has_bad_values():
+    named = {name for _, shared, others in FUNCTIONS.values() for name in [*shared, *others]}
+    assert named - set(BAD) <= {"kernel", "loss", "Q"}
+
+
+def test_messages_name_the_value():
+    for value, attempt in (
+        ("-0.5", lambda: rff.pseudo_posterior([0.1], -0.5, 3)),
+        ("'sobolev'", lambda: rff.draw_frequencies(rff.GaussianKernel(), 2, 2, sampling="sobolev")),
+        ("13", lambda: call("select_landmarks", n_landmarks=13)),
+        ("(2,)", lambda: rff.alignment_loss(np.zeros(2), [0, 1], np.zeros((1, 2)))),
+        ("'ham'", lambda: rff.alignment_loss(np.zeros((2, 2)), ["ham", "ham"], np.zeros((1, 2)))),
+        ("only the class 1;", lambda: rff.alignment_loss(np.zeros((2, 2)), np.array([1, 1]), np.zeros((1, 2)))),
+        ("1.2", lambda: rff.bounds.chi_square([0.2, 1.2], 0.1, 10, 0.05)),
+        ("0.9", lambda: rff.kl_divergence([0.5, 0.4])),
+    ):
+        with pytest.raises(ValueError) as raised:
+            attempt()
+        assert value in str(raised.value)
+
+
+def test_landmarks_must_be_the_rows_that_the_indices_say():
+    given = good()
+    for change in ({"landmarks": given["landmarks"] + 1e-9}, {"landmark_labels": 1 - given["landmark_labels"]}):
+        with pytest.raises(ValueError, match="landmark_indices names rows") as raised:
+            call("landmark_alignment_loss", **change)
+        assert_one_sentence(raised.value)
+
+
+def test_own_frequencies_must_be_of_all_landmarks():
+    with pytest.raises(ValueError, match=r"omega .*2 landmarks.* 3") as raised:
+        call("landmark_alignment_loss", omega=np.zeros((2, D, D_IN)))
+    assert_one_sentence(raised.value)
+    for empty in (np.zeros((L, 0, D_IN)), np.zeros((0, D_IN))):
+        with pytest.raises(ValueError, match="omega"):
+            call("landmark_alignment_loss", omega=empty)
+
+
+def test_frequency_blocks_of_another_dimension():
+    with pytest.raises(ValueError, match=r"omega has 3 columns; 2 are needed to match X\.$"):
+        call("alignment_loss", omega=rff.FrequencyBlocks(rff.GaussianKernel(), 4, 3))
+
+
+def test_large_finite_values_are_not_taken_for_infinite_ones():
+    X = np.full((4, 1), 1e308)
+    assert _validation.as_points(X) is X
+
+
+# --- estimators ---------------------------------------------------------------------------------------------------
+
+ESTIMATOR_PARAMETERS = [
+    (rff.RandomFourierFeatures, "n_components", _COUNT),
+    (rff.RandomFourierFeatures, "sampling", _NAME),
+    (rff.RandomFourierFeatures, "kernel", ["gaussian", 1.0, rff.GaussianKernel]),
+    (rff.RandomFourierFeatures, "random_state", BAD["random_state"]),
+    *[
+        (estimator, name, bad)
+        for estimator in (rff.PseudoPosteriorFeatures, rff.OptimizedKernelFeatures)
+        for name, bad in (
+            ("n_components", _COUNT),
+            ("n_candidates", _COUNT),
+            ("kernel", ["gaussian"]),
+            ("random_state", BAD["random_state"]),
+        )
+    ],
+    (rff.PseudoPosteriorFeatures, "beta", _NONNEGATIVE),
+    (rff.OptimizedKernelFeatures, "rho", _NONNEGATIVE),
+    (rff.OptimizedKernelFeatures, "mu", BAD["mu"]),
+    (rff.LandmarkSimilarity, "n_landmarks", [0, -1, N + 1, 0.0, 1.5, -0.2, np.nan, "4", None, True]),
+    (rff.LandmarkSimilarity, "n_components", _COUNT),
+    (rff.LandmarkSimilarity, "selection", _NAME),
+    (rff.LandmarkSimilarity, "similarity", _NAME),
+    (rff.LandmarkSimilarity, "beta", _NONNEGATIVE),
+    (rff.LandmarkSimilarity, "kernel", ["gaussian"]),
+    (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
+]
+ESTIMATORS = [
+    rff.RandomFourierFeatures(),
+    rff.PseudoPosteriorFeatures(n_candidates=20),
+    rff.OptimizedKernelFeatures(n_candidates=20),
+    rff.LandmarkSimilarity(),
+]
+
+
+def test_every_parameter_of_every_estimator_has_bad_values():
+    listed = {(estimator, name) for estimator, name, _ in ESTIMATOR_PARAMETERS}
+    assert listed == {(type(e), name) for e in ESTIMATORS for name in e.get_params()}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        pytest.param(estimator, name, value, id=f"{estimator.__name__}-{name}-{i}")
+        for estimator, name, bad in ESTIMATOR_PARAMETERS
+        for i, value in enumerate(bad)
+    ],
+)
+def test_bad_parameters_are_named_by_fit(estimator, name, value):
+    made = estimator(**{name: value})  # the constructor only stores
+    if name != "n_candidates" and hasattr(made, "n_candidates"):
+        made.set_params(n_candidates=20)
+    with pytest.raises(ValueError) as raised:
+        made.fit(good()["X"], good()["y"])
+    assert_one_sentence(raised.value)
+    assert str(raised.value).startswith("method" if name == "selection" else name)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_estimators_refuse_bad_points(estimator):
+    X, y = good()["X"], good()["y"]
+    for bad in (changed(X, np.nan), changed(X, np.inf), X[0], X[:0], X[:, :0], [["a", "b"]] * N):
+        with pytest.raises(ValueError):  # in scikit-learn's words
+            estimator.fit(bad, y)
+    with pytest.raises(NotFittedError):
+        type(estimator)().transform(X)
+    fitted = estimator.fit(X, y)
+    for bad in (changed(X, np.nan), X[:, :1]):
+        with pytest.raises(ValueError):
+            fitted.transform(bad)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[1:], ids=lambda e: type(e).__name__)
+def test_estimators_that_learn_need_classes(estimator):
+    X = good()["X"]
+    with pytest.raises(ValueError, match=f"{type(estimator).__name__} needs at least 2 classes.*'ham'") as raised:
+        estimator.fit(X, ["ham"] * N)
+    assert_one_sentence(raised.value)
+    for bad in (np.zeros(N - 1), np.linspace(0, 1, N), changed(np.arange(N) % 2, np.nan), None):
+        with pytest.raises(ValueError):
+            estimator.fit(X, bad)
