@@ -15,7 +15,7 @@ def freeze_imports() -> None:
 
 
 entry.mark()
-st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon=":material/waves:", layout="wide")
+st.set_page_config(page_title="PAC-Bayesian random Fourier features", layout="wide")
 # No url_path: a page's address is its file's name, see pages/components/entry.py.
 page = st.navigation(
     [

@@ -5,7 +5,7 @@ import streamlit as st
 import datasets
 from pages.components import layout
 from pages.components.controls import Number, Options, Several, mount
-from pages.components.runs import Run, RunSettings, run_queue
+from pages.components.runs import BREAST_SWEEP, Run, RunSettings, run_queue
 from rff_engine.experiments import report
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.figures import sweeps
@@ -135,8 +135,7 @@ with layout.problems_explained():
             f"Here now: {', '.join(name for name in TWO_CLASSES if name in datasets.available())}."
         )
     run = run_queue().find(settings)
-    default = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
-    if run is None and settings == default:
+    if run is None and settings == BREAST_SWEEP:
         run = run_queue().submit(settings)  # the first visitor sees a run without a click
     if run is None or run.state in ("cancelled", "failed"):
         if st.button("Run", type="primary", icon=":material/play_arrow:"):

@@ -1,3 +1,162 @@
+"""Start here: the story in five pictures, each a link to the page where it moves, with that picture's settings."""
+
+import numpy as np
 import streamlit as st
 
-st.title("coming")
+from pages.components import layout
+from pages.components.computations import (
+    BoundSettings,
+    KernelSettings,
+    LandmarkSettings,
+    Promise,
+    ToyData,
+    frequency_plane,
+    kernel_line,
+    landmark_problem,
+    landmark_view,
+    map_extent,
+    promised_curves,
+)
+from pages.components.controls import mount
+from pages.components.runs import BREAST_SWEEP, Run, run_queue
+from rff_engine.experiments import report, toy
+from rff_engine.figures import bounds, kernels, landmarks, spectra, sweeps
+
+
+def picture(number: int, heading: str, text: str) -> None:
+    """The words that belong to a picture."""
+    st.subheader(f"{number}. {heading}")
+    st.markdown(text)
+
+
+def link(page: str, label: str, **settings) -> None:
+    """The way to the page where a picture moves, with the picture's settings."""
+    query = {key: str(value) for key, value in settings.items()}
+    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
+
+
+def landmark_picture() -> None:
+    data = ToyData("moons", 300, 0.1, 0)
+    settings = LandmarkSettings(data, 0.501, 20, 5, "random")
+    problem, view = landmark_problem(settings), landmark_view(settings, 1.0, 1.0)
+    layout.figure(
+        landmarks.similarity_mosaic(
+            map_extent(data),
+            np.stack([view.prior_maps, view.learned_maps]),
+            problem.landmarks,
+            row_names=("prior", "learned"),
+        ),
+        f"Look along the rows: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on the five "
+        f"prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, on the learned ones on "
+        f"{layout.percent(view.learned.test_error)}.",
+        key="landmarks",
+        alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
+    )
+
+
+def kernel_picture() -> None:
+    layout.figure(
+        kernels.spectrum_and_kernel(kernel_line(KernelSettings("Gaussian", 1.0, 1.5, 0), 20), height=360),
+        "Left: the prior density of frequencies and 20 draws from it. Right: the average of their 20 cosines, next to "
+        "the kernel itself.",
+        key="kernel",
+        alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
+    )
+
+
+def spectrum_picture() -> None:
+    data, sigma = ToyData("checkerboard", 300, 0.1, 0), 0.251
+    plane = frequency_plane(data, sigma, 3.5 / sigma)
+    layout.figure(
+        spectra.frequency_planes(3.5 / sigma, plane.prior, plane.loss, toy.plane_posterior(plane, 10.0), height=340),
+        "From left to right, over the plane of frequencies: what the kernel believes, how badly each cosine agrees with "
+        "the labels of a checkerboard, and the belief after seeing them.",
+        key="spectrum",
+        alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
+    )
+
+
+def bound_picture() -> None:
+    curves = promised_curves(
+        BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 100), Promise(0.05, 2.0, "corrected", False)
+    )
+    layout.figure(
+        bounds.bounds_along_beta(curves, 1.0),
+        "Follow one curve from left to right: too little trust in the labels wastes them, too much pays for every "
+        "chosen cosine. The lowest point is where the promise is best.",
+        key="bounds",
+        alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
+    )
+
+
+def sweep_picture(run: Run) -> None:
+    rows = list(run.rows)
+    if run.active:
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %: {run.message}")
+    layout.figure(
+        sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
+        "Compare the curves at few frequencies: the learned distributions need fewer than the prior. Mean of 10 draws "
+        "on the paper's split of the breast cancer data, with 95 % intervals.",
+        key="sweep",
+        alt="Test error against the number of frequencies on the breast cancer data",
+    )
+    if not run.active and st.session_state.get("sweep was active"):
+        st.session_state["sweep was active"] = False
+        st.rerun()
+    st.session_state["sweep was active"] = run.active
+
+
+mount(())
+layout.title(
+    "What if a kernel were only a first guess?",
+    "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn it "
+    "into a **posterior**. Five pictures tell the story; each opens where you can move it.",
+)
+with layout.problems_explained():
+    picture(
+        1,
+        "Every landmark learns its own similarity",
+        "The kernel draws the same bump around every landmark. Re-weighting 20 random cosines by the labels gives each "
+        "landmark a similarity of its own, which follows the classes.",
+    )
+    landmark_picture()
+    link("landmarks", "Move β, add landmarks, click your own", beta=1, D=20, landmarks=5)
+    st.divider()
+
+    picture(
+        2,
+        "A kernel is an average of cosines",
+        "Draw frequencies from the kernel's Fourier transform, average their cosines, and the kernel comes back. The "
+        "distribution of the frequencies is all that a kernel believes.",
+    )
+    kernel_picture()
+    link("kernel", "Add frequencies, change the kernel", D=20)
+    st.divider()
+
+    picture(
+        3,
+        "Labels say which cosines to believe",
+        "A cosine agrees with the labels when it is large within a class and small between classes. The pseudo-posterior "
+        "weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
+    )
+    spectrum_picture()
+    link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)
+    st.divider()
+
+    picture(
+        4,
+        "A bound says what belief costs",
+        "PAC-Bayes bounds the loss on new data by the loss seen plus the distance from the prior. β balances the two.",
+    )
+    bound_picture()
+    link("bounds", "Take a bound apart, break a printed one", form="corrected", eps=0.05)
+    st.divider()
+
+    picture(
+        5,
+        "Few learned frequencies do the work of many",
+        "With the rules of the paper, on real data: this run was started when the first visitor came.",
+    )
+    run = run_queue().submit(BREAST_SWEEP)
+    st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)
+    link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")

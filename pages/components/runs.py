@@ -55,6 +55,10 @@ class RunSettings:
         return datasets.random_split(datasets.load(self.dataset), seed)
 
 
+#: The run that needs no click: seconds long, and shown on the first page.
+BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
+
+
 @dataclass(eq=False)
 class Run:
     """A run and how far it is. Written by the worker alone, but for `cancelled`."""
