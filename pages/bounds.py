@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.components import layout
-from pages.components.computations import RISK_POINTS, BoundSettings, Promise, promised_curves, worst_case
+from pages.components.bound_results import RISK_POINTS, BoundSettings, Promise, promised_curves, worst_case
 from pages.components.controls import Number, Options, Scale, Switch, mount
 from pages.components.toy_controls import BETA, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from rff_engine.figures import bounds as figures

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.components import layout
-from pages.components.computations import (
+from pages.components.controls import Options, Scale, mount, powers
+from pages.components.kernel_results import (
     APPROXIMATION_DRAWS,
     APPROXIMATION_POINTS,
     DELTA_RANGE,
@@ -16,7 +17,6 @@ from pages.components.computations import (
     kernel_plane,
     kernel_settings,
 )
-from pages.components.controls import Options, Scale, mount, powers
 from pages.components.toy_controls import SEED
 from rff_engine.figures import kernels as figures
 

@@ -4,9 +4,10 @@ import numpy as np
 import streamlit as st
 
 from pages.components import layout
-from pages.components.computations import LandmarkSettings, landmark_problem, landmark_view, map_extent, toy_sample
 from pages.components.controls import Number, Options, mount
+from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view
 from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components.toy_data import map_extent, toy_sample
 from rff_engine.figures import landmarks as figures
 
 MOST_LANDMARKS = 8

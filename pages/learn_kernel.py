@@ -5,11 +5,11 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.components import layout
-from pages.components.computations import (
+from pages.components.controls import Number, Scale, mount, powers
+from pages.components.kernel_results import FREQUENCY_COUNTS
+from pages.components.learning_results import (
     CURVE_COUNTS,
     CURVE_DRAWS,
-    FREQUENCY_COUNTS,
-    TEST_POINTS,
     CandidateSettings,
     OptimizedKernel,
     PriorWeights,
@@ -19,14 +19,12 @@ from pages.components.computations import (
     feature_errors,
     feature_errors_at,
     frequency_plane,
-    map_extent,
     prior_map,
-    toy_sample,
     weighted_map,
 )
-from pages.components.controls import Number, Scale, mount, powers
 from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
-from rff_engine.experiments import toy
+from pages.components.toy_data import TEST_POINTS, map_extent, toy_sample
+from rff_engine.experiments import toy_learning
 from rff_engine.figures import kernels, spectra
 from rff_engine.figures.style import METHOD_NAMES
 
@@ -54,7 +52,7 @@ CONTROLS = (
 )
 
 
-def heading(method: str, summary: toy.WeightSummary) -> str:
+def heading(method: str, summary: toy_learning.WeightSummary) -> str:
     """A method's name, its divergences from the prior and its effective number of frequencies."""
     effective = f"{summary.effective:.{0 if summary.effective >= 100 else 1}f}"
     return (
@@ -84,8 +82,8 @@ with layout.problems_explained():
     drawn = candidates(settings)
     weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
     learned = {method: weights[method] for method in ("pbrff", "okrff")}
-    posterior = toy.plane_posterior(plane, values.beta)
-    summaries = {method: toy.weight_summary(Q, values.mu) for method, Q in learned.items()}
+    posterior = toy_learning.plane_posterior(plane, values.beta)
+    summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
     maps = {"rff": prior_map(values.sigma, delta_extent)} | {
         method: weighted_map(settings, weightings[method], delta_extent) for method in learned
     }
@@ -121,7 +119,8 @@ with left:
             frequency_extent,
         ),
         f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Both methods choose among "
-        "them: what the prior did not draw cannot be learned. Grey dust has next to no weight.",
+        "them: what the prior did not draw cannot be learned. Grey dust has next to no weight. Of the light ones "
+        f"at most {spectra.MOST_LIGHT_DOTS} are drawn.",
         key="candidates",
         alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
     )
@@ -154,8 +153,8 @@ layout.figure(
 with layout.problems_explained():
     curves, at_chosen = {}, {}
     for method, weighting in weightings.items():
-        curves[method] = toy.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
-        at_chosen[method] = toy.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
+        curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
+        at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
 layout.figure(
     kernels.error_curves(CURVE_COUNTS, curves, values.D, at_chosen),
     f"A linear SVM on D frequencies drawn from each distribution, tested on {TEST_POINTS} fresh points: mean of "

@@ -77,8 +77,8 @@ def show_result(run: Run) -> None:
         means = report.error_by_features(rows)
         figure = sweeps.error_against_features(means, protocol.n_features)
         caption = (
-            "Compare the curves at small D: a learned distribution spends few frequencies better than the prior. Thick: "
-            "mean test error with a 95 % interval. Thin dots: training error. Dashed: the RBF SVM, which has no D."
+            "Compare the curves at small D: a learned distribution spends few frequencies better than the prior. "
+            "Thick: mean test error, 95 % interval. Thin dots: training error. Dashed: the RBF SVM, which has no D."
         )
     else:
         means = report.error_by_share(rows)

@@ -4,22 +4,14 @@ import numpy as np
 import streamlit as st
 
 from pages.components import layout
-from pages.components.computations import (
-    BoundSettings,
-    KernelSettings,
-    LandmarkSettings,
-    Promise,
-    ToyData,
-    frequency_plane,
-    kernel_line,
-    landmark_problem,
-    landmark_view,
-    map_extent,
-    promised_curves,
-)
+from pages.components.bound_results import BoundSettings, Promise, promised_curves
 from pages.components.controls import mount
+from pages.components.kernel_results import KernelSettings, kernel_line
+from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view
+from pages.components.learning_results import frequency_plane
 from pages.components.runs import BREAST_SWEEP, Run, run_queue
-from rff_engine.experiments import report, toy
+from pages.components.toy_data import ToyData, map_extent
+from rff_engine.experiments import report, toy_learning
 from rff_engine.figures import bounds, kernels, landmarks, spectra, sweeps
 
 
@@ -68,9 +60,11 @@ def spectrum_picture() -> None:
     data, sigma = ToyData("checkerboard", 300, 0.1, 0), 0.251
     plane = frequency_plane(data, sigma, 3.5 / sigma)
     layout.figure(
-        spectra.frequency_planes(3.5 / sigma, plane.prior, plane.loss, toy.plane_posterior(plane, 10.0), height=340),
-        "From left to right, over the plane of frequencies: what the kernel believes, how badly each cosine agrees with "
-        "the labels of a checkerboard, and the belief after seeing them.",
+        spectra.frequency_planes(
+            3.5 / sigma, plane.prior, plane.loss, toy_learning.plane_posterior(plane, 10.0), height=340
+        ),
+        "From left to right, over the plane of frequencies: what the kernel believes, how badly each cosine agrees "
+        "with the labels of a checkerboard, and the belief after seeing them.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
     )
@@ -136,8 +130,8 @@ with layout.problems_explained():
     picture(
         3,
         "Labels say which cosines to believe",
-        "A cosine agrees with the labels when it is large within a class and small between classes. The pseudo-posterior "
-        "weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
+        "A cosine agrees with the labels when it is large within a class and small between classes. The "
+        "pseudo-posterior weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
     )
     spectrum_picture()
     link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)

@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ._validation import as_labels, as_points
 
-__all__ = ["linear_svm_decision", "linear_svm_path"]
+__all__ = ["error_rate", "linear_svm_decision", "linear_svm_path"]
 
 # The objective F is 1-strongly convex, so half its squared gradient norm bounds F - min F.
 _RELATIVE_GAP = 1e-11
@@ -217,6 +217,23 @@ def linear_svm_path(features, y, C_values, form="auto"):
         point = _minimise(solver, signs, C_values[i], point)
         coef[i], intercept[i] = solver.weights(point)
     return coef, intercept
+
+
+def error_rate(decision, y) -> float:
+    """The fraction of points on the wrong side.
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        Decision values; a value above 0 speaks for the larger label.
+    y : array of shape (n,)
+        Labels of two classes, both present.
+
+    Returns
+    -------
+    float
+    """
+    return float(np.mean((np.asarray(decision) > 0) != (np.asarray(y) == np.max(y))))
 
 
 def linear_svm_decision(features, coef, intercept):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datasets
-from pages.components.computations import ToyData
 from pages.components.controls import Number, Options, Scale, powers
+from pages.components.toy_data import ToyData
 
 DATA = Options("data", "Toy data", "Each is drawn anew from the seed.", options=datasets.toy_names(), default="moons")
 N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)

@@ -33,7 +33,7 @@ def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
 
     Parameters
     ----------
-    line : experiments.toy.KernelLine
+    line : experiments.toy_kernels.KernelLine
     height : int
         In pixels.
 
@@ -42,11 +42,10 @@ def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
     plotly.graph_objects.Figure
     """
     fig = make_subplots(1, 2, column_widths=[0.42, 0.58], horizontal_spacing=0.1)
-    _add_spectrum(fig, line)
+    half, top = line.frequencies[-1], _add_spectrum(fig, line)
     _add_kernel(fig, line)
-    half = line.frequencies[-1]
     fig.update_xaxes(title="frequency ω (radians per unit of x)", range=[-half, half], col=1)
-    fig.update_yaxes(title="density", rangemode="tozero", range=[-0.1 * _top(line), 1.05 * _top(line)], col=1)
+    fig.update_yaxes(title="density", range=[-0.1 * top, 1.05 * top], col=1)
     fig.update_xaxes(title="difference δ = x − x′", range=[line.delta[0], line.delta[-1]], col=2)
     fig.update_yaxes(title="kernel", range=[-1.1, 1.3], tickvals=[-1, -0.5, 0, 0.5, 1], col=2)
     fig.update_xaxes(zeroline=False)
@@ -54,30 +53,15 @@ def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
     return finish(fig, height, margin={"l": 8, "r": 8, "t": 62, "b": 8})
 
 
-def _top(line) -> float:
-    return float(line.density.max())
-
-
-def _add_spectrum(fig, line) -> None:
+def _add_spectrum(fig, line) -> float:
+    """Density and frequencies; returns the height of the highest mark."""
     omega, half = line.omega, line.frequencies[-1]
+    top = float(line.density.max())
     if len(omega) > _MOST_TICKS:
-        edges = np.linspace(-half, half, 61)
-        counts, _ = np.histogram(omega, edges)
-        # Divided by all frequencies, those outside the range too: comparable with the density.
-        fig.add_bar(
-            x=((edges[:-1] + edges[1:]) / 2).astype(np.float32),
-            y=(counts / (len(omega) * np.diff(edges))).astype(np.float32),
-            marker={"color": _COS_SIN, "line": {"width": 0}},
-            opacity=0.45,
-            name="the D frequencies, histogram",
-            hovertemplate="ω about %{x:.2f}: %{y:.3g}<extra></extra>",
-            row=1,
-            col=1,
-        )
-        fig.update_layout(bargap=0)
+        top = max(top, _add_histogram(fig, omega, half))
     else:
         others = omega[~np.isin(omega, line.wave_omega) & (np.abs(omega) <= half)]
-        _add_ticks(fig, others, _COS_SIN, -0.05 * _top(line), "the D frequencies")
+        _add_ticks(fig, others, _COS_SIN, -0.05 * top, "the D frequencies")
     fig.add_scatter(
         x=line.frequencies.astype(np.float32),
         y=line.density.astype(np.float32),
@@ -89,7 +73,26 @@ def _add_spectrum(fig, line) -> None:
         col=1,
     )
     for omega_w, colour in zip(line.wave_omega, _WAVES, strict=False):
-        _add_ticks(fig, [omega_w], colour, -0.05 * _top(line), None, size=18)
+        _add_ticks(fig, [omega_w], colour, -0.05 * top, None, size=18)
+    return top
+
+
+def _add_histogram(fig, omega, half) -> float:
+    edges = np.linspace(-half, half, 61)
+    # Divided by all frequencies, those outside the range too: comparable with the density.
+    heights = np.histogram(omega, edges)[0] / (len(omega) * np.diff(edges))
+    fig.add_bar(
+        x=((edges[:-1] + edges[1:]) / 2).astype(np.float32),
+        y=heights.astype(np.float32),
+        marker={"color": _COS_SIN, "line": {"width": 0}},
+        opacity=0.45,
+        name="the D frequencies, histogram",
+        hovertemplate="ω about %{x:.2f}: %{y:.3g}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    fig.update_layout(bargap=0)
+    return float(heights.max())
 
 
 def _add_ticks(fig, omega, colour, height, name, size=12) -> None:
@@ -196,7 +199,7 @@ def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float,
 
     Parameters
     ----------
-    plane : experiments.toy.KernelPlane
+    plane : experiments.toy_kernels.KernelPlane
     omega : array of shape (D, 2)
     frequency_extent, extent : float
         Half the sides of the squares of frequencies and of differences.
@@ -209,15 +212,16 @@ def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float,
     """
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"], height=height, top=78)
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "coloraxis", "density / its maximum")
+    many = len(omega) > _MOST_TICKS
     inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent].astype(np.float32)
     fig.add_scatter(
         x=inside[:, 0],
         y=inside[:, 1],
         mode="markers",
         marker={
-            "size": 3 if len(omega) > _MOST_TICKS else 6,
+            "size": 3 if many else 6,
             "color": _COS_SIN,
-            "line": {"width": 0.5, "color": "white"},
+            "line": {"width": 0 if many else 0.5, "color": "white"},
         },
         hovertemplate="ω = (%{x:.2f}, %{y:.2f})<extra></extra>",
         showlegend=False,
@@ -236,7 +240,7 @@ def approximation_and_difference(plane, extent: float, *, height: int = 350) -> 
 
     Parameters
     ----------
-    plane : experiments.toy.KernelPlane
+    plane : experiments.toy_kernels.KernelPlane
     extent : float
         Half the side of the square of differences.
     height : int

@@ -203,6 +203,9 @@ def weighted_candidates(
 
 # Diameters in pixels: of a dot with the prior's weight, unless the largest would then be above the other.
 _PRIOR_DOT, _LARGEST_DOT = 3.0, 26.0
+#: Of candidates below five times the prior's weight the first so many are drawn, a fair sample: a browser draws
+#: hundreds of dots much faster than thousands.
+MOST_LIGHT_DOTS = 1000
 
 
 def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
@@ -210,10 +213,12 @@ def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
     ratio = Q * len(Q)
     root = np.sqrt(ratio)
     size = root * min(_PRIOR_DOT, _LARGEST_DOT / root.max())
-    # Out of the square, or too small to be seen: a browser draws hundreds of dots much faster than thousands.
-    inside = np.abs(omega).max(axis=1) <= extent
-    seen = inside & (size >= 1)
-    for chosen, opacity, sizes in ((inside & ~seen, 0.25, 1.5), (seen, 0.65, size[seen].astype(np.float32))):
+    shown = (np.abs(omega).max(axis=1) <= extent) & ((np.arange(len(Q)) < MOST_LIGHT_DOTS) | (ratio > 5))
+    seen = size >= 1
+    for chosen, opacity, sizes in (
+        (shown & ~seen, 0.25, 1.5),
+        (shown & seen, 0.65, size[shown & seen].astype(np.float32)),
+    ):
         fig.add_scatter(
             x=omega[chosen, 0].astype(np.float32),
             y=omega[chosen, 1].astype(np.float32),

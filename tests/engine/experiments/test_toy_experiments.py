@@ -7,7 +7,8 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import toy
+from rff_engine.experiments import toy_kernels, toy_landmarks, toy_learning
+from rff_engine.experiments.plane import cell_centres
 
 KERNELS = [rff.GaussianKernel(0.7), rff.LaplacianKernel(1.3), rff.MaternKernel(1.5, 0.6), rff.CauchyKernel(0.9)]
 
@@ -30,26 +31,26 @@ def naive_loss(X, y, omega):
 
 @pytest.mark.parametrize("cells", [1, 2, 5, 64])
 def test_cell_centres_fill_the_interval(cells):
-    centres = toy.cell_centres(3.0, cells)
+    centres = cell_centres(3.0, cells)
     width = 6.0 / cells
     np.testing.assert_allclose(centres, [-3 + (i + 0.5) * width for i in range(cells)], atol=1e-12)
     np.testing.assert_allclose(centres, -centres[::-1], atol=1e-12)
 
 
 def test_frequencies_and_offsets_come_from_their_distributions():
-    omega, offsets = toy.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
+    omega, offsets = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
     assert omega.shape == (4000, 2) and offsets.shape == (4000,)
     # sigma^2 |omega|^2 is chi-square with 2 degrees of freedom: compare its quartiles, standard error 0.007.
     for share in (0.25, 0.5, 0.75):
         assert np.mean(0.25 * (omega**2).sum(axis=1) < chi2.ppf(share, 2)) == pytest.approx(share, abs=0.03)
     assert offsets.min() >= 0 and offsets.max() < 2 * np.pi
     assert offsets.mean() == pytest.approx(np.pi, abs=0.12)
-    again = toy.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
+    again = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
     np.testing.assert_array_equal(omega, again[0])
 
 
 def test_uniform_points_fill_the_square():
-    points = toy.uniform_points(2.0, 2000, 0)
+    points = toy_kernels.uniform_points(2.0, 2000, 0)
     assert points.shape == (2000, 2) and np.abs(points).max() <= 2
     for quadrant in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         assert np.mean((np.sign(points) == quadrant).all(axis=1)) == pytest.approx(0.25, abs=0.04)
@@ -61,7 +62,7 @@ def test_uniform_points_fill_the_square():
 @pytest.mark.parametrize("selection", ["random", "kmeans", (3, 17, 40)])
 def test_a_landmark_problem_has_the_losses_of_its_landmarks(selection):
     X, y = sample()
-    problem = toy.landmark_problem(X, y, rff.GaussianKernel(0.5), 3, 7, selection, random_state=1)
+    problem = toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 3, 7, selection, random_state=1)
     assert problem.omega.shape == (3, 7, 2) and problem.loss.shape == (3, 7)
     if problem.indices is not None:
         np.testing.assert_array_equal(problem.landmarks, X[problem.indices])
@@ -78,7 +79,8 @@ def test_a_landmark_problem_has_the_losses_of_its_landmarks(selection):
 def test_another_landmark_leaves_the_frequencies_of_the_others():
     X, y = sample()
     few, more = (
-        toy.landmark_problem(X, y, rff.GaussianKernel(0.5), 0, 7, rows, random_state=1) for rows in ((3, 9), (3, 9, 5))
+        toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 0, 7, rows, random_state=1)
+        for rows in ((3, 9), (3, 9, 5))
     )
     np.testing.assert_array_equal(few.omega, more.omega[:2])
     np.testing.assert_array_equal(few.loss, more.loss[:2])
@@ -88,15 +90,15 @@ def test_another_landmark_leaves_the_frequencies_of_the_others():
 def test_rows_that_are_not_there_are_refused(rows):
     X, y = sample()
     with pytest.raises(ValueError, match="between 0 and 59"):
-        toy.landmark_problem(X, y, rff.GaussianKernel(0.5), 1, 7, rows)
+        toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 1, 7, rows)
 
 
 @pytest.mark.parametrize("beta", [0.0, 2.0])
 def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
     X, y = sample(80)
     X_test, y_test = sample(200, seed=9)
-    problem = toy.landmark_problem(X, y, rff.GaussianKernel(0.5), 4, 9, random_state=0)
-    view = toy.landmark_view(problem, X_test, y_test, beta, 10.0, 2.0, cells=5)
+    problem = toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 4, 9, random_state=0)
+    view = toy_landmarks.landmark_view(problem, X_test, y_test, beta, 10.0, 2.0, cells=5)
 
     weights = np.exp(-beta * np.sqrt(80) * problem.loss)
     np.testing.assert_allclose(view.Q, weights / weights.sum(axis=1, keepdims=True), rtol=1e-10)
@@ -108,7 +110,7 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
     def prior(points):
         return np.exp(-((points[:, None] - problem.landmarks) ** 2).sum(axis=2) / (2 * 0.5**2))
 
-    axis = toy.cell_centres(2.0, 5)
+    axis = cell_centres(2.0, 5)
     cells = np.array([(u, v) for v in axis for u in axis])
     for represent, maps, decision in (
         (psi, view.learned_maps, view.learned),
@@ -128,8 +130,8 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("D", [1, 6])
 def test_a_kernel_line_is_made_of_the_formulas(kernel, D):
-    omega, offsets = toy.draw_frequencies_and_offsets(kernel, 2 * D, 1, 3)
-    line = toy.kernel_line(kernel, omega, offsets, frequency_range=2.0, delta_range=3.0)
+    omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 2 * D, 1, 3)
+    line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=2.0, delta_range=3.0)
     np.testing.assert_array_equal(line.omega, omega[:D, 0])
     assert line.delta[0] == -3 and line.delta[-1] == 3 and 0 in line.delta
     assert line.outside == sum(abs(w) > 2 for w in omega[:D, 0])
@@ -148,15 +150,15 @@ def test_a_kernel_line_is_made_of_the_formulas(kernel, D):
 
 def test_the_cosines_average_to_the_kernel_at_the_origin_always():
     kernel = rff.LaplacianKernel(2.0)
-    line = toy.kernel_line(kernel, *toy.draw_frequencies_and_offsets(kernel, 10, 1, 0), 5.0, 1.0)
+    line = toy_kernels.kernel_line(kernel, *toy_kernels.draw_frequencies_and_offsets(kernel, 10, 1, 0), 5.0, 1.0)
     assert line.cos_sin[line.delta == 0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_a_kernel_plane_is_made_of_the_formulas(kernel):
     omega = kernel.sample_frequencies(5, 2, 0)
-    plane = toy.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)
-    wide, near = toy.cell_centres(2.0, 7), toy.cell_centres(1.5, 7)
+    plane = toy_kernels.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)
+    wide, near = cell_centres(2.0, 7), cell_centres(1.5, 7)
     for i in range(7):
         for j in range(7):
             delta = np.array([near[j], near[i]])
@@ -169,18 +171,18 @@ def test_a_kernel_plane_is_made_of_the_formulas(kernel):
 def test_a_weighted_map_is_the_weighted_sum_of_cosines():
     omega = np.array([[1.0, 2.0], [-3.0, 0.5], [0.2, 0.1]])
     Q = np.array([0.3, 0.0, 0.7])
-    near = toy.cell_centres(2.0, 6)
+    near = cell_centres(2.0, 6)
     by_hand = [[Q @ np.cos(omega @ [u, v]) for u in near] for v in near]
-    np.testing.assert_allclose(toy.weighted_kernel_map(omega, Q, 2.0, 6), by_hand, atol=1e-12)
+    np.testing.assert_allclose(toy_kernels.weighted_kernel_map(omega, Q, 2.0, 6), by_hand, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_the_measured_error_is_the_expected_one(kernel):
-    points = toy.uniform_points(1.0, 8, 0)
+    points = toy_kernels.uniform_points(1.0, 8, 0)
     D_values = (1, 4, 30)
-    expected = toy.expected_error(kernel, points, [2 * D for D in D_values])
+    expected = toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])
     # Squared errors of batches of draws against the variance: with t-tests that reject one time in 10^4.
-    batches = [toy.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
+    batches = [toy_kernels.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
     for name in ("cos_sin", "random_phase"):
         squares = np.array([batch[name] ** 2 for batch in batches])
         for i in range(len(D_values)):
@@ -190,13 +192,13 @@ def test_the_measured_error_is_the_expected_one(kernel):
 
 def test_for_the_gaussian_kernel_cos_sin_is_expected_to_win():
     for extent in (0.1, 1.0, 5.0):
-        error = toy.expected_error(rff.GaussianKernel(0.7), toy.uniform_points(extent, 12, 1), [2, 10])
+        error = toy_kernels.expected_error(rff.GaussianKernel(0.7), toy_kernels.uniform_points(extent, 12, 1), [2, 10])
         assert (error["cos_sin"] < error["random_phase"]).all()
 
 
 def test_the_error_of_one_draw_is_that_of_the_features():
-    kernel, points = rff.GaussianKernel(0.7), toy.uniform_points(1.0, 6, 0)
-    measured = toy.approximation_error(kernel, points, [3], 1, random_state=5)
+    kernel, points = rff.GaussianKernel(0.7), toy_kernels.uniform_points(1.0, 6, 0)
+    measured = toy_kernels.approximation_error(kernel, points, [3], 1, random_state=5)
     rng = np.random.default_rng(5)
     omega, offsets = kernel.sample_frequencies(6, 2, rng), rng.uniform(0, 2 * np.pi, 6)
     delta = points[:, None] - points[None]
@@ -212,7 +214,7 @@ def test_the_error_of_one_draw_is_that_of_the_features():
 def test_a_frequency_plane_holds_prior_and_losses():
     X, y = sample(25)
     kernel = rff.GaussianKernel(0.5)
-    plane = toy.frequency_plane(X, y, kernel, 6.0, cells=5)
+    plane = toy_learning.frequency_plane(X, y, kernel, 6.0, cells=5)
     omega = np.array([(u, v) for v in plane.grid for u in plane.grid])
     np.testing.assert_allclose(plane.loss.ravel(), naive_loss(X, y, omega), atol=1e-12)
     np.testing.assert_allclose(plane.prior.ravel(), kernel.spectral_density(omega))
@@ -222,8 +224,8 @@ def test_a_frequency_plane_holds_prior_and_losses():
 @pytest.mark.parametrize("beta", [0.0, 0.5, 1000.0])
 def test_the_posterior_density_integrates_to_one(beta):
     X, y = sample(200)
-    plane = toy.frequency_plane(X, y, rff.GaussianKernel(0.5), 7.0, cells=41)
-    posterior = toy.plane_posterior(plane, beta)
+    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(0.5), 7.0, cells=41)
+    posterior = toy_learning.plane_posterior(plane, beta)
     cell = (2 * 7.0 / 41) ** 2
     assert posterior.sum() * cell == pytest.approx(1)
     assert np.isfinite(posterior).all() and (posterior >= 0).all()
@@ -236,9 +238,9 @@ def test_the_posterior_density_integrates_to_one(beta):
 def test_many_candidates_have_the_posterior_density():
     X, y = sample(200)
     kernel, beta = rff.GaussianKernel(0.5), 1.0
-    plane = toy.frequency_plane(X, y, kernel, 9.0, cells=60)
-    density = toy.plane_posterior(plane, beta)
-    drawn = toy.draw_candidates(X, y, kernel, 40_000, 0)
+    plane = toy_learning.frequency_plane(X, y, kernel, 9.0, cells=60)
+    density = toy_learning.plane_posterior(plane, beta)
+    drawn = toy_learning.draw_candidates(X, y, kernel, 40_000, 0)
     Q = rff.pseudo_posterior(drawn.loss, beta, 200)
     within = (np.abs(plane.grid[:, None]) < 3) & (np.abs(plane.grid[None]) < 3)
     share = density[within].sum() * (18 / 60) ** 2
@@ -247,16 +249,16 @@ def test_many_candidates_have_the_posterior_density():
 
 def test_a_density_that_underflows_is_no_error():
     X, y = sample(20)
-    plane = toy.frequency_plane(X, y, rff.GaussianKernel(2.0), 200.0, cells=9)
+    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 200.0, cells=9)
     assert (plane.prior == 0).any()
-    assert np.isfinite(toy.plane_posterior(plane, 3.0)).all()
+    assert np.isfinite(toy_learning.plane_posterior(plane, 3.0)).all()
 
 
 def test_beta_is_checked():
     X, y = sample(20)
-    plane = toy.frequency_plane(X, y, rff.GaussianKernel(2.0), 2.0, cells=3)
+    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 2.0, cells=3)
     with pytest.raises(ValueError, match="beta"):
-        toy.plane_posterior(plane, -1.0)
+        toy_learning.plane_posterior(plane, -1.0)
 
 
 # --- candidates and their weights ---------------------------------------------------------------------------------
@@ -264,32 +266,19 @@ def test_beta_is_checked():
 
 def test_candidates_have_their_losses():
     X, y = sample(25)
-    drawn = toy.draw_candidates(X, y, rff.GaussianKernel(0.5), 30, 4)
+    drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.5), 30, 4)
     np.testing.assert_array_equal(drawn.omega, rff.GaussianKernel(0.5).sample_frequencies(30, 2, 4))
     np.testing.assert_allclose(drawn.loss, naive_loss(X, y, drawn.omega), atol=1e-12)
     assert drawn.n == 25
 
 
-def test_learned_weights_are_distributions_that_improve_on_the_prior():
-    loss = np.random.default_rng(0).uniform(0.2, 0.6, 50)
-    weights = toy.learned_weights(loss, 2.0, 0.05, 2.0, 100)
-    assert list(weights) == ["rff", "pbrff", "okrff"]
-    np.testing.assert_allclose(weights["rff"], 0.02)
-    by_hand = np.exp(-2.0 * 10 * loss)
-    np.testing.assert_allclose(weights["pbrff"], by_hand / by_hand.sum())
-    assert rff.power_divergence(weights["okrff"], 2.0) == pytest.approx(0.05 * 50, rel=1e-6)
-    for method in ("pbrff", "okrff"):
-        assert weights[method].sum() == pytest.approx(1)
-        assert weights[method] @ loss < weights["rff"] @ loss
-
-
 def test_a_weight_summary_between_its_ends():
-    uniform = toy.weight_summary(np.full(8, 1 / 8), 3.0)
+    uniform = toy_learning.weight_summary(np.full(8, 1 / 8), 3.0)
     assert (uniform.kl, uniform.divergence, uniform.effective) == pytest.approx((0, 0, 8))
-    point = toy.weight_summary(np.eye(8)[2], 3.0)
+    point = toy_learning.weight_summary(np.eye(8)[2], 3.0)
     assert (point.kl, point.divergence, point.effective) == pytest.approx((np.log(8), 8**2 - 1, 1))
     Q = np.array([0.5, 0.25, 0.25, 0.0])
-    some = toy.weight_summary(Q, 2.0)
+    some = toy_learning.weight_summary(Q, 2.0)
     assert some.kl == pytest.approx(0.5 * np.log(2) + 0.5 * np.log(1))
     assert some.divergence == pytest.approx(4 * 0.375 - 1)
     assert some.effective == pytest.approx(1 / 0.375)
@@ -310,23 +299,14 @@ def by_hand_error(X, y, X_test, y_test, omega, C):
 def problem():
     X, y = sample(80)
     X_test, y_test = sample(250, seed=9)
-    drawn = toy.draw_candidates(X, y, rff.GaussianKernel(0.4), 40, 0)
+    drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.4), 40, 0)
     return X, y, X_test, y_test, drawn
-
-
-def test_feature_test_error_is_that_of_an_svm_on_drawn_features(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = rff.pseudo_posterior(drawn.loss, 1.0, len(X))
-    errors = toy.feature_test_error(X, y, X_test, y_test, drawn.omega, Q, 6, 2.0, 4, random_state=3)
-    rng = np.random.default_rng(3)
-    by_hand = [by_hand_error(X, y, X_test, y_test, drawn.omega[rng.choice(40, size=6, p=Q)], 2.0) for _ in range(4)]
-    np.testing.assert_allclose(errors, by_hand, atol=0.005)
 
 
 def test_an_error_curve_is_that_of_an_svm_on_growing_prefixes(problem):
     X, y, X_test, y_test, drawn = problem
     Q = rff.pseudo_posterior(drawn.loss, 3.0, len(X))  # concentrated: frequencies repeat
-    errors = toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 3, 12), 2.0, 3, random_state=3)
+    errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 3, 12), 2.0, 3, random_state=3)
     assert errors.shape == (3, 3)
     rng = np.random.default_rng(3)
     seeds = [int(rng.integers(2**31)) for _ in range(3)]
@@ -340,16 +320,16 @@ def test_an_error_curve_is_that_of_an_svm_on_growing_prefixes(problem):
 def test_an_error_does_not_depend_on_the_other_points_of_the_curve(problem):
     X, y, X_test, y_test, drawn = problem
     Q = np.full(40, 1 / 40)
-    curve = toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 5, 20), 1.0, 3, 7)
-    alone = toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (5,), 1.0, 3, 7)
-    backwards = toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (20, 5, 1), 1.0, 3, 7)
+    curve = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 5, 20), 1.0, 3, 7)
+    alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (5,), 1.0, 3, 7)
+    backwards = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (20, 5, 1), 1.0, 3, 7)
     np.testing.assert_array_equal(alone[0], curve[1])
     np.testing.assert_array_equal(backwards[::-1], curve)
 
 
 def test_one_candidate_with_all_weight_gives_one_error(problem):
     X, y, X_test, y_test, drawn = problem
-    errors = toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.eye(40)[4], (1, 10, 50), 1.0, 3, 7)
+    errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.eye(40)[4], (1, 10, 50), 1.0, 3, 7)
     assert np.ptp(errors) == 0
 
 
@@ -358,16 +338,16 @@ def test_a_curve_refuses_what_makes_no_sense(problem, change):
     X, y, X_test, y_test, drawn = problem
     arguments = {"D_values": (1,), "C": 1.0, "n_draws": 2} | change
     with pytest.raises(ValueError):
-        toy.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.full(40, 1 / 40), **arguments)
+        toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.full(40, 1 / 40), **arguments)
 
 
 def test_the_interval_of_a_mean_covers_it_as_often_as_it_says():
     values = np.random.default_rng(0).standard_normal((4000, 10)) + 5
-    mean, margin = toy.mean_and_margin(values)
+    mean, margin = toy_learning.mean_and_margin(values)
     np.testing.assert_allclose(mean, values.mean(axis=1))
     assert np.mean(np.abs(mean - 5) <= margin) == pytest.approx(0.95, abs=0.015)
 
 
 def test_an_interval_needs_two_measurements():
     with pytest.raises(ValueError, match="measurements"):
-        toy.mean_and_margin(np.ones((3, 1)))
+        toy_learning.mean_and_margin(np.ones((3, 1)))

@@ -1,0 +1,49 @@
+"""Cached results of the Landmarks page; what depends on beta is kept apart from what does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+import rff_engine as rff
+from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
+from rff_engine.experiments import toy_landmarks
+
+MAP_CELLS = 64
+
+
+@dataclass(frozen=True)
+class LandmarkSettings:
+    """All that a landmark experiment depends on but beta and C."""
+
+    data: ToyData
+    sigma: float
+    n_frequencies: int
+    n_landmarks: int
+    selection: str | tuple[int, ...]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProblem:
+    sample = toy_sample(settings.data)
+    return read_only(
+        toy_landmarks.landmark_problem(
+            sample.X,
+            sample.y,
+            rff.GaussianKernel(settings.sigma),
+            settings.n_landmarks,
+            settings.n_frequencies,
+            settings.selection,
+            random_state=settings.data.seed,
+        )
+    )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_landmarks.LandmarkView:
+    fresh = toy_fresh_sample(settings.data)
+    problem = landmark_problem(settings)
+    return read_only(
+        toy_landmarks.landmark_view(problem, fresh.X, fresh.y, beta, C, map_extent(settings.data), MAP_CELLS)
+    )

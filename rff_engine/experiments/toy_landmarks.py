@@ -1,0 +1,167 @@
+"""The landmark experiment in the plane: data and settings in, similarity maps and decisions out (Figures 1 and 4).
+
+It composes the engine's functions in the order of Letarte et al. (2019), Section 4.2. What does not depend on beta is
+computed apart from what does, so that a caller can keep it while beta moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._validation import as_rng, check_count, draw_seed
+from ..alignment import landmark_alignment_loss
+from ..kernels import SpectralKernel
+from ..landmarks import landmark_similarity, select_landmarks, similarity_maps
+from ..linear import error_rate, linear_svm_path
+from ..posteriors import pseudo_posterior
+from .plane import cell_centres
+
+__all__ = ["Decision", "LandmarkProblem", "LandmarkView", "landmark_problem", "landmark_view"]
+
+
+@dataclass(frozen=True)
+class LandmarkProblem:
+    """Landmarks, their frequencies and the losses of these: all that stays while beta moves."""
+
+    kernel: SpectralKernel
+    X: np.ndarray
+    """(n, 2)"""
+    y: np.ndarray
+    """(n,), labels -1 and 1"""
+    landmarks: np.ndarray
+    """(L, 2)"""
+    labels: np.ndarray
+    """(L,)"""
+    indices: np.ndarray | None
+    """(L,), or None for centroids"""
+    omega: np.ndarray
+    """(L, D, 2)"""
+    loss: np.ndarray
+    """(L, D)"""
+
+
+def landmark_problem(
+    X, y, kernel: SpectralKernel, n_landmarks: int, n_frequencies: int, selection="random", random_state=None
+) -> LandmarkProblem:
+    """Choose landmarks, draw frequencies for each and compute their losses (Letarte et al. 2019, Section 4.2).
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+    kernel : SpectralKernel
+    n_landmarks, n_frequencies : int
+    selection : {"random", "kmeans"} or array of int
+        How landmarks are chosen, or the rows of `X` that they are (then `n_landmarks` does not count).
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    LandmarkProblem
+
+    Raises
+    ------
+    ValueError
+        If there are fewer points than landmarks, or a value is out of range.
+    """
+    D = check_count(n_frequencies, "n_frequencies")
+    choosing, drawing = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
+    if isinstance(selection, str):
+        landmarks, labels, indices = select_landmarks(X, y, n_landmarks, selection, choosing)
+    else:
+        indices = np.asarray(selection, dtype=np.intp)
+        if indices.size == 0 or indices.min() < 0 or indices.max() >= len(X):
+            raise ValueError(
+                f"selection must name rows of X, each between 0 and {len(X) - 1}; it is {indices.tolist()}."
+            )
+        landmarks, labels = X[indices], y[indices]
+    # One stream a landmark: adding a landmark does not change the frequencies of the others.
+    omega = np.stack([kernel.sample_frequencies(D, X.shape[1], rng) for rng in drawing.spawn(len(labels))])
+    loss = landmark_alignment_loss(X, y, landmarks, labels, omega, indices)
+    return LandmarkProblem(kernel, X, y, landmarks, labels, indices, omega, loss)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A linear SVM on similarities, with its errors and its map."""
+
+    coefficients: np.ndarray
+    """(L,)"""
+    intercept: float
+    train_error: float
+    test_error: float
+    values: np.ndarray
+    """(G, G), decision values on the grid"""
+
+
+@dataclass(frozen=True)
+class LandmarkView:
+    """Similarity maps and decisions of the prior and of the pseudo-posterior at one beta."""
+
+    Q: np.ndarray
+    """(L, D)"""
+    prior_maps: np.ndarray
+    """(L, G, G)"""
+    learned_maps: np.ndarray
+    """(L, G, G)"""
+    prior: Decision
+    learned: Decision
+
+
+def landmark_view(
+    problem: LandmarkProblem, X_test, y_test, beta: float, C: float, extent: float, cells: int = 64
+) -> LandmarkView:
+    """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1).
+
+    Parameters
+    ----------
+    problem : LandmarkProblem
+    X_test, y_test : arrays of shapes (m, 2) and (m,)
+    beta : float
+        Inverse temperature.
+    C : float
+        Of the linear SVM on the similarities.
+    extent : float
+        Half the side of the square that the maps show.
+    cells : int
+        Cells along a side.
+
+    Returns
+    -------
+    LandmarkView
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    p = problem
+    grid = cell_centres(extent, cells)
+    plane = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    Q = pseudo_posterior(p.loss, beta, len(p.X))
+    prior_maps = p.kernel(p.landmarks, plane).reshape(-1, cells, cells)
+    learned_maps = similarity_maps(grid, grid, p.landmarks, p.omega, Q)
+
+    def learned(X):
+        return landmark_similarity(X, p.landmarks, p.omega, Q)
+
+    def prior(X):
+        return p.kernel(X, p.landmarks)
+
+    return LandmarkView(
+        Q,
+        prior_maps,
+        learned_maps,
+        _decide(prior, p.X, p.y, X_test, y_test, C, prior_maps),
+        _decide(learned, p.X, p.y, X_test, y_test, C, learned_maps),
+    )
+
+
+def _decide(represent, X, y, X_test, y_test, C, maps) -> Decision:
+    psi = represent(X)
+    coefficients, intercept = (a[0] for a in linear_svm_path(psi, y, [C]))
+    train = error_rate(psi @ coefficients + intercept, y)
+    test = error_rate(represent(X_test) @ coefficients + intercept, y_test)
+    values = np.tensordot(coefficients, maps, axes=1) + intercept
+    return Decision(coefficients, float(intercept), train, test, values)

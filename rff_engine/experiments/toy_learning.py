@@ -1,0 +1,259 @@
+"""Kernel learning in the plane: the frequency plane, candidates and their weights, and what few features are worth.
+
+It composes the engine's functions in the order of Letarte et al. (2019), Sections 5.3 and 5.4. What does not depend on
+beta or rho is computed apart from what does.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import t as student_t
+from threadpoolctl import ThreadpoolController
+
+from .._validation import as_points, as_rng, check_count, check_nonnegative, draw_seed
+from ..alignment import alignment_loss, alignment_loss_plane
+from ..features import fourier_features
+from ..kernels import SpectralKernel
+from ..linear import error_rate, linear_svm_path
+from ..posteriors import kl_divergence, power_divergence
+from .plane import cell_centres, plane_points
+
+__all__ = [
+    "Candidates",
+    "FrequencyPlane",
+    "WeightSummary",
+    "draw_candidates",
+    "feature_error_curve",
+    "frequency_plane",
+    "mean_and_margin",
+    "plane_posterior",
+    "weight_summary",
+]
+
+
+@dataclass(frozen=True)
+class FrequencyPlane:
+    """Prior density and alignment loss over a square of frequencies: all that stays while beta moves."""
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), density"""
+    loss: np.ndarray
+    """(G, G)"""
+    n: int
+    """The sample size behind the losses"""
+
+
+def frequency_plane(X, y, kernel: SpectralKernel, extent: float, cells: int = 121) -> FrequencyPlane:
+    """Where the prior puts its frequencies, and what each frequency is worth (Letarte et al. 2019, Prop. 8).
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, 2) and (n,)
+    kernel : SpectralKernel
+    extent : float
+        Half the side of the square of frequencies.
+    cells : int
+        Cells along a side.
+
+    Returns
+    -------
+    FrequencyPlane
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is out of range, or `y` holds only one class.
+    """
+    grid = cell_centres(extent, cells)
+    prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
+    return FrequencyPlane(grid, prior, alignment_loss_plane(X, y, grid, grid), len(X))
+
+
+def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
+    """The pseudo-posterior as a density on the frequency plane, p(omega) exp(-beta sqrt(n) loss) / Z.
+
+    It is the limit, for ever more candidates, of the pseudo-posterior on candidates drawn from p (Letarte et al.
+    2019, Eq. 19), confined to the square.
+
+    Parameters
+    ----------
+    plane : FrequencyPlane
+    beta : float
+        Inverse temperature, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (G, G)
+        Its integral over the square is 1.
+
+    Raises
+    ------
+    ValueError
+        If beta is negative or not finite.
+    """
+    t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
+    with np.errstate(divide="ignore"):  # a density may underflow to 0 far out: its logarithm is then -inf, and right
+        log_weights = np.log(plane.prior) - t * (plane.loss - plane.loss.min())
+    cell = (plane.grid[-1] - plane.grid[0]) / (len(plane.grid) - 1)
+    return np.exp(log_weights - logsumexp(log_weights)) / cell**2
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Frequencies drawn from a kernel and their losses: all that stays while beta, rho and mu move."""
+
+    omega: np.ndarray
+    """(N, d)"""
+    loss: np.ndarray
+    """(N,)"""
+    n: int
+    """The sample size behind the losses"""
+
+
+def draw_candidates(X, y, kernel: SpectralKernel, n_candidates: int, random_state=None) -> Candidates:
+    """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4).
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+    kernel : SpectralKernel
+    n_candidates : int
+        N.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    Candidates
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, N is below 1, or `y` holds only one class.
+    """
+    X = as_points(X)
+    omega = kernel.sample_frequencies(n_candidates, X.shape[1], random_state)
+    return Candidates(omega, alignment_loss(X, y, omega), X.shape[0])
+
+
+@dataclass(frozen=True)
+class WeightSummary:
+    """How far a distribution on candidates is from the uniform one."""
+
+    kl: float
+    """KL(Q || P), in nats"""
+    divergence: float
+    """D_mu(Q || P)"""
+    effective: float
+    """1 / sum Q^2: as many equal weights would be as concentrated"""
+
+
+def weight_summary(Q, mu: float) -> WeightSummary:
+    """Divergences of Q from the prior and its effective number of frequencies.
+
+    Parameters
+    ----------
+    Q : array of shape (N,)
+    mu : float
+        Order of the divergence D_mu, above 1.
+
+    Returns
+    -------
+    WeightSummary
+
+    Raises
+    ------
+    ValueError
+        If Q is not a distribution or mu is not above 1.
+    """
+    Q = np.asarray(Q)
+    return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
+
+
+def feature_error_curve(
+    X, y, X_test, y_test, candidates, Q, D_values, C: float, n_draws: int, random_state=None
+) -> np.ndarray:
+    """Test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
+
+    Each draw is one long sequence of frequencies, of which D takes the first: an error does not depend on which
+    other values of D are asked for. At one `random_state` different Q turn the same uniform numbers into
+    frequencies, so curves of different methods differ by the methods more than by luck.
+
+    Parameters
+    ----------
+    X, y, X_test, y_test : arrays
+        Training and test points and their labels.
+    candidates : array of shape (N, d)
+        Frequencies.
+    Q : array of shape (N,)
+        Weights on the candidates; they are drawn with replacement.
+    D_values : sequence of int
+        Numbers of frequencies, in any order.
+    C : float
+    n_draws : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (len(D_values), n_draws)
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    rng = as_rng(random_state)
+    candidates, Q = np.asarray(candidates), np.asarray(Q)
+    D_values = [check_count(D, "D") for D in D_values]
+    # Single precision does for the sign of a test point's decision, in half the time.
+    X_test = np.asarray(X_test, dtype=np.float32)
+
+    def errors(seed):
+        chosen = np.random.default_rng(seed).choice(len(Q), size=max(D_values), p=Q)
+        return [error(*np.unique(chosen[:D], return_counts=True)) for D in D_values]
+
+    def error(distinct, repeats):
+        # A frequency drawn r times is one pair of features, sqrt(r) times as long: the inner products, and so the
+        # SVM, are the same, and a concentrated Q is cheap.
+        omega, weights = candidates[distinct], repeats / repeats.sum()
+        coefficients, intercept = (a[0] for a in linear_svm_path(fourier_features(X, omega, weights), y, [C]))
+        return error_rate(fourier_features(X_test, omega, weights) @ coefficients + intercept, y_test)
+
+    seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
+    # One draw a thread: products of matrices this small gain nothing from threads of their own.
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return np.array(list(pool.map(errors, seeds))).T
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def mean_and_margin(values) -> tuple[np.ndarray, np.ndarray]:
+    """Mean over the last axis, and half the width of its 95 % confidence interval by Student's t.
+
+    Parameters
+    ----------
+    values : array of shape (..., R)
+        R independent measurements, at least 2.
+
+    Returns
+    -------
+    mean, margin : ndarrays of shape (...)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 measurements.
+    """
+    values = np.asarray(values, dtype=float)
+    R = check_count(values.shape[-1] if values.ndim else 0, "the number of measurements", low=2)
+    return values.mean(axis=-1), student_t.ppf(0.975, R - 1) * values.std(axis=-1, ddof=1) / np.sqrt(R)
