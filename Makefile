@@ -3,16 +3,19 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
+# One worker a core: more threads than that would only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+
 .PHONY: app test quick lint clean
 
 app: .venv/app.stamp
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: .venv/dev.stamp
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(PYTEST)
 
 quick: .venv/dev.stamp
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow and not browser"
+	$(PYTEST) -m "not slow and not browser"
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -3,13 +3,17 @@
 import gc
 
 import streamlit as st
+from threadpoolctl import threadpool_limits
 
 from pages.components import entry
 
 
 @st.cache_resource
-def freeze_imports() -> None:
-    """Take what the imports have made out of the garbage collector's sight: it runs after every script run."""
+def settle_libraries() -> None:
+    """Once a server: what makes every rerun slower is put out of the way."""
+    # Pictures are small problems in many sessions: BLAS threads would mostly wait for each other.
+    threadpool_limits(limits=1, user_api="blas")
+    # Garbage is collected after every script run: what the imports have made need not be looked through again.
     gc.collect()
     gc.freeze()
 
@@ -29,4 +33,4 @@ page = st.navigation(
     position="top",
 )
 page.run()
-freeze_imports()
+settle_libraries()

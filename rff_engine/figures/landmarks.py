@@ -14,6 +14,7 @@ from .style import (
     add_note,
     finish,
     landmark_colour,
+    lying_colorbar,
 )
 
 # Tiles are unit squares; these are the spaces between them.
@@ -66,7 +67,7 @@ def similarity_mosaic(extent: float, rows, landmarks, *, row_names) -> go.Figure
             "colorscale": SIMILARITY_SCALE,
             "cmin": -1,
             "cmax": 1,
-            "colorbar": _lying_colorbar("similarity to the star"),
+            "colorbar": lying_colorbar("similarity to the star", (-1, 0, 1)),
         },
     )
 
@@ -132,7 +133,7 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
             "colorscale": DECISION_SCALE,
             "cmin": -1,
             "cmax": 1,
-            "colorbar": _lying_colorbar("decision value"),
+            "colorbar": lying_colorbar("decision value", (-1, 0, 1)),
         },
     )
 
@@ -154,21 +155,6 @@ def _square_tiles(fig, left, right, bottom, top):
         constraintoward="top",
         fixedrange=True,
     )
-
-
-def _lying_colorbar(title):
-    return {
-        "orientation": "h",
-        "x": 0.5,
-        "xanchor": "center",
-        "y": 1,
-        "yanchor": "bottom",
-        "len": 0.5,
-        "thickness": 10,
-        "title": {"text": title, "side": "top"},
-        "tickvals": [-1, 0, 1],
-        "ypad": 2,
-    }
 
 
 def _mosaic(tiles, left, bottom):

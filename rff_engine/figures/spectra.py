@@ -14,6 +14,7 @@ from .style import (
     SEQUENTIAL_SCALE,
     add_note,
     finish,
+    lying_colorbar,
 )
 
 #: The same losses, densities and weights on every page: bright is where a cosine is wanted.
@@ -98,18 +99,7 @@ def panel_scale(fig: go.Figure, panel: int, title: str, scale, low: float, high:
         "colorscale": scale,
         "cmin": low,
         "cmax": high,
-        "colorbar": {
-            "orientation": "h",
-            "x": (left + right) / 2,
-            "xanchor": "center",
-            "y": 1,
-            "yanchor": "bottom",
-            "len": 0.85 * (right - left),
-            "thickness": 9,
-            "ypad": 4,
-            "title": {"text": title, "side": "top"},
-            "tickvals": ticks,
-        },
+        "colorbar": lying_colorbar(title, ticks, centre=(left + right) / 2, length=0.85 * (right - left)),
     }
 
 

@@ -68,3 +68,19 @@ def finish(fig: go.Figure, height: int, **layout) -> go.Figure:
 def add_note(fig: go.Figure, x: float, y: float, text: str, **kwargs) -> None:
     """A piece of text inside a figure, without an arrow."""
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
+
+
+def lying_colorbar(title: str, ticks, *, centre: float = 0.5, length: float = 0.5) -> dict:
+    """A colour bar above the plot, with its title on top; centre and length are parts of the figure's width."""
+    return {
+        "orientation": "h",
+        "x": centre,
+        "xanchor": "center",
+        "y": 1,
+        "yanchor": "bottom",
+        "len": length,
+        "thickness": 9,
+        "title": {"text": title, "side": "top"},
+        "tickvals": ticks,
+        "ypad": 4,
+    }
