@@ -221,7 +221,7 @@ def _mend_url(controls: list[Control]) -> None:
     changed, notes = False, []
     for control in controls:
         raw = st.query_params.get_all(control.key)
-        if not raw:
+        if not raw or control.key in st.session_state:  # a widget that is there already keeps the URL itself
             continue
         mended, note = control.mend(raw)
         if mended in (raw, *raw[:1]):

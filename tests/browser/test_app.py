@@ -137,6 +137,17 @@ def test_a_broken_link_is_mended_and_said_so(open_page, path, key, mended):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+def test_deselecting_every_method_is_said_at_the_control(open_page):
+    page = open_page("real_data?seed=9")
+    page.locator(".st-key-methods").get_by_role("button", name=re.compile("clear", re.IGNORECASE)).click()
+    page.wait_for_selector("text=Choose at least one")
+    settle(page)
+    page.reload()
+    page.wait_for_selector("h1")
+    settle(page)
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
 def test_links_of_the_start_page_lead_to_the_pictures(open_page):
     page = open_page("")
     links = page.locator("[data-testid=stPageLink] a")
