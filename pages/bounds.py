@@ -17,7 +17,7 @@ CONTROLS = (
     BETA,
     Scale(
         "D",
-        "Candidate frequencies D",
+        "Candidates N",
         "Drawn from the prior; the pseudo-posterior weighs them.",
         (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000),
         200,
@@ -31,7 +31,7 @@ CONTROLS = (
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         0.05,
     ),
-    Number("mu", "Order μ of Theorem 4", "At 2 it is Corollary 5.", 1.1, 10.0, 3.0, 0.1),
+    Number("mu", "Order μ of Theorem 4", "At 2 it is Corollary 5.", 1.1, 10.0, 5.0, 0.1),
     Options(
         "form",
         "Form of the bounds",
@@ -73,12 +73,12 @@ def what_rules(curve) -> str:
 def verdict(failures, allowed: float) -> str:
     """The failure rate of a bound in a simulation against the one it allows."""
     low, high = failures.interval()
-    rate = f"{layout.percent(failures.rate)} of samples break a promise of {100 * allowed:g} %"
+    rate = f"beyond it lie {layout.percent(failures.rate)} of samples, and {100 * allowed:g} % are allowed"
     if failures.failures == 0:
-        return f"no sample breaks a promise of {100 * allowed:g} %"
+        return f"no sample lies beyond it, and {100 * allowed:g} % may: the promise is kept"
     if low > allowed:
-        return f":red[**{rate}**]"
-    return rate + ("" if high <= allowed else ", too close to call")
+        return f":red[**{rate}: the promise is broken**]"
+    return rate + (": the promise is kept here" if high <= allowed else ": too close to call")
 
 
 values = mount(CONTROLS)
@@ -99,7 +99,7 @@ name = next(key for key, shown in NAMES.items() if shown == values.bound)
 
 st.subheader("How tight are they?")
 paid_for = " The bounds with a t pay for the choice of β here."
-unproved = " Theorem 4 as printed is **no valid promise at μ > 2**: see the last view."
+unproved = " Theorem 4 as printed is **no valid promise at μ > 2**: see *Does it hold?* below."
 layout.figure(
     figures.bounds_along_beta(curves, values.beta),
     "Drag n and watch the curves come down; drag ε and D and see who minds. Diamonds: the smallest value of each "

@@ -32,10 +32,11 @@ CONTROLS = (
     ),
     Scale(
         "nu",
-        "Smoothness ν (Matérn only)",
+        "Smoothness ν",
         "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
         (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
         1.5,
+        only_if=("kernel", ("Matérn",)),
     ),
     "Random features",
     Scale("D", "Frequencies D", "More frequencies join the ones already drawn.", FREQUENCY_COUNTS, 50),

@@ -26,7 +26,7 @@ CONTROLS = (
         "random",
         True,
     ),
-    Number("landmarks", "Number of landmarks", "Counts for random and k-means.", 1, MOST_LANDMARKS, 5, 1),
+    Number("landmarks", "Number of landmarks", None, 1, MOST_LANDMARKS, 5, 1, only_if=("how", ("random", "k-means"))),
     "Data",
     DATA,
     NOISE,
@@ -58,8 +58,7 @@ def take_click(key: str, shown: tuple[int, ...]) -> None:
     """A click on a point makes it a landmark, a click on a landmark makes it none any more."""
     picks = list(shown)
     for mark in st.session_state[key].selection.points:
-        # The first trace holds the points, the others one star each.
-        row = mark["point_index"] if mark["curve_number"] == 0 else shown[mark["curve_number"] - 1]
+        row = mark["customdata"]
         if row in picks:
             picks.remove(row)
         elif len(picks) < MOST_LANDMARKS:
@@ -77,9 +76,10 @@ def take_click(key: str, shown: tuple[int, ...]) -> None:
 values = mount(CONTROLS)
 layout.title(
     "What does a landmark learn about its neighbourhood?",
-    "The **prior row** shows how similar the Gaussian kernel finds each point of the plane to a landmark. The "
-    "**learned row** shows the similarity after a pseudo-posterior has re-weighted a few random cosines. "
-    "Move **β** from left to right and watch the lower row leave the upper one.",
+    "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "
+    "and a linear SVM learns from these. The **prior row** shows the similarity of the Gaussian kernel, the same bump "
+    "everywhere. The **learned row** weighs a few random cosines by how well they agree with the labels around the "
+    "landmark; **β** says how strongly the labels count. Drag it.",
 )
 with layout.problems_explained():
     data = toy_data(values)
@@ -97,24 +97,24 @@ layout.figure(
         map_extent(data),
         np.stack([view.prior_maps, view.learned_maps]),
         problem.landmarks,
+        sample.X,
+        sample.y,
         row_names=("prior", "learned"),
     ),
-    "Drag β and D. Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. "
-    "The prior only knows distance; the learned similarity follows the classes.",
+    "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. The learned "
+    "maps try to be green on the landmark's own class and purple on the other. At the smallest β they are the plain "
+    "average of the same D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
     key="maps",
     alt="Similarity maps of each landmark for the prior and for the learned weights",
 )
 
 left, right = st.columns([2, 4])
 with left:
-    centroids = problem.indices is None
-    shown = () if centroids else tuple(map(int, problem.indices))
+    shown = () if problem.indices is None else tuple(map(int, problem.indices))
     key = f"points{st.session_state.get(CLICKS, 0)}"
     layout.figure(
-        figures.points_and_landmarks(
-            sample.X, sample.y, problem.landmarks, map_extent(data), clickable_landmarks=not centroids
-        ),
-        "Click a point to make it a landmark; click it again to remove it.",
+        figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, problem.indices, map_extent(data)),
+        "Click a point to make it a landmark; click a star to remove it.",
         key=key,
         alt="Training points of two classes with the landmarks as numbered stars",
         on_select=lambda: take_click(key, shown),

@@ -56,7 +56,7 @@ def heading(method: str, summary: toy_learning.WeightSummary) -> str:
     """A method's name, its divergences from the prior and its effective number of frequencies."""
     effective = f"{summary.effective:.{0 if summary.effective >= 100 else 1}f}"
     return (
-        f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:.3g}"
+        f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:,.4g}"
         f"<br>effective: {effective} of {values.N}"
     )
 
@@ -127,7 +127,7 @@ with left:
 with right:
     layout.figure(
         spectra.sorted_weights(weights),
-        f"Weights from the largest down; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:.3g}; where "
+        f"Weights from the largest down; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; where "
         "it stays below, all weight is on the best candidate already.",
         key="weights",
         alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",

@@ -24,7 +24,7 @@ CONTROLS = (
     Options(
         "preset",
         "Grid",
-        "quick: seconds to a minute; paper: the whole grid, minutes to hours.",
+        "quick: seconds for breast, minutes for large sets; paper: the whole grid, minutes to hours.",
         ("quick", "paper"),
         "quick",
         True,
@@ -41,13 +41,12 @@ CONTROLS = (
         "repeats", "Repeats", "Runs with consecutive seeds; the band is a 95 % interval of their mean.", 1, 20, 10, 1
     ),
     Number("seed", "First seed", "Of all frequencies, and of the random split.", 0, 99, 0, 1),
+    *(
+        # A key of its own for each study: the methods of a link belong to one of them.
+        Several(key, "Methods", None, tuple(METHODS[study]), tuple(METHODS[study]), only_if=("study", (study,)))
+        for key, study in (("methods", "features D"), ("similarities", "landmarks"))
+    ),
 )
-
-
-def methods_control(study: str) -> Several:
-    """The methods of a study. Each study has a key of its own: a link's methods belong to one of them."""
-    names = tuple(METHODS[study])
-    return Several({"features D": "methods", "landmarks": "similarities"}[study], "Methods", None, names, names)
 
 
 def describe(name: str) -> None:
@@ -60,7 +59,7 @@ def show_progress(run: Run) -> None:
         ahead = run_queue().ahead_of(run)
         st.progress(0.0, f"Waiting: {ahead} run{'s' if ahead != 1 else ''} ahead of this one.")
     elif run.state == "running":
-        st.progress(run.fraction, f"{100 * run.fraction:.0f} %: {run.message}")
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
     elif run.state == "cancelled":
@@ -78,7 +77,7 @@ def show_result(run: Run) -> None:
         figure = sweeps.error_against_features(means, protocol.n_features)
         caption = (
             "Compare the curves at small D: a learned distribution spends few frequencies better than the prior. "
-            "Thick: mean test error, 95 % interval. Thin dots: training error. Dashed: the RBF SVM, which has no D."
+            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         )
     else:
         means = report.error_by_share(rows)
@@ -113,26 +112,29 @@ def show_result(run: Run) -> None:
 
 
 values = mount(CONTROLS)
-(chosen,) = vars(mount((methods_control(values.study),))).values()
+chosen = values.methods if values.study == "features D" else values.similarities
 methods = tuple(METHODS[values.study][name] for name in chosen)
 layout.title(
     "Do learned frequencies help on real data?",
-    "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the paper. "
+    "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the paper: "
+    "RFF draws random Fourier features from the prior, PBRFF from the pseudo-posterior, OKRFF from the optimized "
+    "kernel. "
     "A run goes on when you leave this page, and anyone with the same settings sees it.",
 )
 describe(values.dataset)
 study = "features" if values.study == "features D" else "landmarks"
 settings = RunSettings(study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods)
 with layout.problems_explained():
-    if settings.split_name == "published" and settings.dataset not in datasets.published_names():
+    here = [name for name in TWO_CLASSES if name in datasets.available()]
+    if settings.dataset not in here:
         raise ValueError(
-            f"The paper has no split of {settings.dataset}: choose the random split, or one of "
-            f"{', '.join(datasets.published_names())}."
+            f"{settings.dataset} is not on this machine: whoever runs this server can fetch it with "
+            f"`python -m datasets fetch {settings.dataset}`; here now are {', '.join(here)}."
         )
-    if settings.dataset not in datasets.available():
+    published = [name for name in here if name in datasets.published_names()]
+    if settings.split_name == "published" and settings.dataset not in published:
         raise ValueError(
-            f"{settings.dataset} is not on this machine: `python -m datasets fetch {settings.dataset}` fetches it. "
-            f"Here now: {', '.join(name for name in TWO_CLASSES if name in datasets.available())}."
+            f"The paper has no split of {settings.dataset}: choose the random split, or one of {', '.join(published)}."
         )
     run = run_queue().find(settings)
     if run is None and settings == BREAST_SWEEP:

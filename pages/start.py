@@ -36,6 +36,8 @@ def landmark_picture() -> None:
             map_extent(data),
             np.stack([view.prior_maps, view.learned_maps]),
             problem.landmarks,
+            problem.X,
+            problem.y,
             row_names=("prior", "learned"),
         ),
         f"Look along the rows: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on the five "
@@ -63,7 +65,7 @@ def spectrum_picture() -> None:
         spectra.frequency_planes(
             3.5 / sigma, plane.prior, plane.loss, toy_learning.plane_posterior(plane, 10.0), height=340
         ),
-        "From left to right, over the plane of frequencies: what the kernel believes, how badly each cosine agrees "
+        "From left to right, over the plane of frequencies: what the kernel believes, which cosines agree "
         "with the labels of a checkerboard, and the belief after seeing them.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
@@ -72,12 +74,12 @@ def spectrum_picture() -> None:
 
 def bound_picture() -> None:
     curves = promised_curves(
-        BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 100), Promise(0.05, 2.0, "corrected", False)
+        BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200), Promise(0.05, 5.0, "corrected", False)
     )
     layout.figure(
         bounds.bounds_along_beta(curves, 1.0),
         "Follow one curve from left to right: too little trust in the labels wastes them, too much pays for every "
-        "chosen cosine. The lowest point is where the promise is best.",
+        "chosen cosine. The lowest point is the best promise, if that β was fixed beforehand.",
         key="bounds",
         alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
     )
@@ -86,7 +88,7 @@ def bound_picture() -> None:
 def sweep_picture(run: Run) -> None:
     rows = list(run.rows)
     if run.active:
-        st.progress(run.fraction, f"{100 * run.fraction:.0f} %: {run.message}")
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     layout.figure(
         sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
         "Compare the curves at few frequencies: the learned distributions need fewer than the prior. Mean of 10 draws "
@@ -114,7 +116,7 @@ with layout.problems_explained():
         "landmark a similarity of its own, which follows the classes.",
     )
     landmark_picture()
-    link("landmarks", "Move β, add landmarks, click your own", beta=1, D=20, landmarks=5)
+    link("landmarks", "Move β, add landmarks, click your own", data="moons", beta=1, D=20, sigma=0.501, landmarks=5)
     st.divider()
 
     picture(
@@ -124,7 +126,7 @@ with layout.problems_explained():
         "distribution of the frequencies is all that a kernel believes.",
     )
     kernel_picture()
-    link("kernel", "Add frequencies, change the kernel", D=20)
+    link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     st.divider()
 
     picture(
@@ -143,13 +145,22 @@ with layout.problems_explained():
         "PAC-Bayes bounds the loss on new data by the loss seen plus the distance from the prior. β balances the two.",
     )
     bound_picture()
-    link("bounds", "Take a bound apart, break a printed one", form="corrected", eps=0.05)
+    link(
+        "bounds",
+        "Take a bound apart, break a printed one",
+        form="corrected",
+        beta=1,
+        D=200,
+        sigma=0.501,
+        eps=0.05,
+        mu=5,
+    )
     st.divider()
 
     picture(
         5,
         "Few learned frequencies do the work of many",
-        "With the rules of the paper, on real data: this run was started when the first visitor came.",
+        "With the rules of the paper, on real data: below about five frequencies the learned ones err far less often.",
     )
     run = run_queue().submit(BREAST_SWEEP)
     st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)

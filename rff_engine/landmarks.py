@@ -40,7 +40,8 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     Returns
     -------
     landmarks : array or CSR matrix of shape (n_landmarks, d)
-        In the order of the classes; CSR only for random landmarks of a CSR `X`.
+        In the order of the classes; CSR only for random landmarks of a CSR `X`. Fewer random landmarks at the same
+        seed are some of the more.
     labels : ndarray of shape (n_landmarks,)
     indices : ndarray of shape (n_landmarks,), or None
         The rows of `X` that the landmarks are; ``None`` for centroids.
@@ -61,9 +62,7 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     labels = np.repeat(classes, quotas)
     members = [np.flatnonzero(codes == k) for k in range(len(classes))]
     if method == "random":
-        indices = np.concatenate(
-            [rng.choice(rows, size=quota, replace=False) for rows, quota in zip(members, quotas, strict=True)]
-        )
+        indices = np.concatenate([rng.permutation(rows)[:quota] for rows, quota in zip(members, quotas, strict=True)])
         return X[indices], labels, indices
     centroids = [_centroids(X[rows], quota, rng) for rows, quota in zip(members, quotas, strict=True) if quota > 0]
     return np.concatenate(centroids), labels, None

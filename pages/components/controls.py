@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from pages.components import entry
 
 _NOTES = "notes about the link"
+_MOUNTED = "controls of the page"
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Control:
     key: str
     label: str
     help: str | None = None
+    only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
+    """An earlier control and the values of it for which this one counts; for others it is not shown."""
 
     def mend(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
         """What the URL should say instead of `raw` (``None``: nothing), and a note if that is something else."""
@@ -89,7 +93,12 @@ class Several(Control):
 
     def render(self):
         chosen = st.multiselect(
-            self.label, self.options, default=list(self.default), key=self.key, help=self.help, bind="query-params"
+            self.label,
+            self.options,
+            default=list(self.default),
+            key=self.key,
+            help=self.help,
+            bind="query-params",
         )
         if not chosen:
             st.caption(f":red[Choose at least one; {', '.join(self.default)} is used meanwhile.]")
@@ -156,8 +165,9 @@ class Scale(Control):
         logarithmic = value > 0 and self.values[0] > 0
         nearest = min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
         text = f"{nearest:g}"
-        same = math.isclose(nearest, value, rel_tol=1e-9)
-        return text, None if same else self._refused(raw[0], text, f"{ends}, on the slider's scale")
+        # A value between two of the slider's is no mistake: the slider shows which one is taken.
+        inside = self.values[0] <= value <= self.values[-1] or math.isclose(nearest, value, rel_tol=1e-9)
+        return text, None if inside else self._refused(raw[0], text, ends)
 
     def render(self):
         return st.select_slider(
@@ -203,18 +213,34 @@ def _as_number(raw: list[str]) -> float | None:
 def mount(controls: Sequence[Control | str]) -> SimpleNamespace:
     """Mend the URL, show the controls in the sidebar, and return their values by key.
 
-    A string among the controls is a heading. Must be called before any other widget of the page.
+    A string among the controls is a heading. A control that does not count has its default. Must be called once a
+    page, before any other widget.
     """
     entry.insist()
-    _mend_url([control for control in controls if isinstance(control, Control)])
+    own = [control for control in controls if isinstance(control, Control)]
+    _forget_other_pages(own)
+    _mend_url(own)
     values = SimpleNamespace()
     with st.sidebar:
         for control in controls:
             if isinstance(control, str):
                 st.markdown(f"**{control}**")
-            else:
-                setattr(values, control.key, control.render())
+                continue
+            counts = control.only_if is None or getattr(values, control.only_if[0]) in control.only_if[1]
+            setattr(values, control.key, control.render() if counts else control.default)
     return values
+
+
+def _forget_other_pages(controls: list[Control]) -> None:
+    """On the way in from another page, let the link or the page's own example decide, not what that page was set to."""
+    here = urlsplit(st.context.url or "").path
+    mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
+    if mounted["page"] != here:
+        mounted["page"], mounted["keys"] = here, set()
+    for control in controls:
+        if control.key not in mounted["keys"]:
+            mounted["keys"].add(control.key)
+            st.session_state.pop(control.key, None)
 
 
 def _mend_url(controls: list[Control]) -> None:
@@ -234,7 +260,10 @@ def _mend_url(controls: list[Control]) -> None:
             st.query_params[control.key] = mended
     if changed:
         # Widgets read the URL when they first appear: let them appear in a run that starts with the mended one.
-        st.session_state[_NOTES] = notes
+        st.session_state[_NOTES] = notes, st.query_params.to_dict()
         st.rerun()
-    for note in st.session_state.pop(_NOTES, ()):
-        st.warning(note, icon=":material/link_off:")
+    notes, mended_url = st.session_state.get(_NOTES, ((), None))
+    if st.query_params.to_dict() != mended_url:  # something has been changed since: the notes have done their duty
+        st.session_state.pop(_NOTES, None)
+    elif notes:
+        st.warning("\n\n".join(notes), icon=":material/link_off:")

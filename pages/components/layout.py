@@ -9,6 +9,7 @@ import streamlit as st
 # Less air above the title, and columns that go below each other where they would get too narrow to read.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem; max-width: 84rem}
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: inherit; opacity: 0.92}
 [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}
 </style>"""

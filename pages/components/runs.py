@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -70,11 +71,21 @@ class Run:
     fraction: float = 0.0
     rows: list[dict] = field(default_factory=list)
     n_test: int = 0
+    started: float | None = None
+    """On the monotonic clock, in seconds"""
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     @property
     def active(self) -> bool:
         return self.state in ("waiting", "running")
+
+    @property
+    def time_left(self) -> str:
+        """In words, by what is done and the time it took."""
+        if self.started is None or self.fraction < 0.02:
+            return "time left unknown yet"
+        seconds = (time.monotonic() - self.started) * (1 / self.fraction - 1)
+        return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
     def cancel(self) -> None:
         """Stop after the step under way; rows known by then are kept."""
@@ -86,7 +97,7 @@ class Run:
         """The worker's part: never raises, never calls Streamlit."""
         if self.cancelled.is_set():
             return
-        self.state, self.message = "running", "loading the data"
+        self.state, self.message, self.started = "running", "loading the data", time.monotonic()
         try:
             for step in self._steps():
                 self.rows.extend(step.rows)

@@ -20,7 +20,7 @@ SIGMA = Scale(
 BETA = Scale(
     "beta",
     "Inverse temperature β",
-    "0.001 is nearly the prior; 1000 puts nearly all weight on one cosine.",
+    "How strongly labels overrule the prior: near 0 they are ignored, at 1000 nearly all weight is on one cosine.",
     powers(-3, 3, 5),
     1.0,
 )

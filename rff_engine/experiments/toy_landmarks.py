@@ -69,6 +69,8 @@ def landmark_problem(
     choosing, drawing = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
     if isinstance(selection, str):
         landmarks, labels, indices = select_landmarks(X, y, n_landmarks, selection, choosing)
+        order = _alternating(labels)
+        landmarks, labels, indices = landmarks[order], labels[order], None if indices is None else indices[order]
     else:
         indices = np.asarray(selection, dtype=np.intp)
         if indices.size == 0 or indices.min() < 0 or indices.max() >= len(X):
@@ -80,6 +82,16 @@ def landmark_problem(
     omega = np.stack([kernel.sample_frequencies(D, X.shape[1], rng) for rng in drawing.spawn(len(labels))])
     loss = landmark_alignment_loss(X, y, landmarks, labels, omega, indices)
     return LandmarkProblem(kernel, X, y, landmarks, labels, indices, omega, loss)
+
+
+def _alternating(labels) -> np.ndarray:
+    """An order in which the classes take turns: a landmark more is then one at the end."""
+    _, codes = np.unique(labels, return_inverse=True)
+    rank = np.empty(len(codes), dtype=int)
+    for k in range(codes.max() + 1):
+        own = codes == k
+        rank[own] = np.arange(own.sum())
+    return np.lexsort((codes, rank))
 
 
 @dataclass(frozen=True)

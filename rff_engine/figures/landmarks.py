@@ -19,9 +19,13 @@ from .style import (
 
 # Tiles are unit squares; these are the spaces between them.
 _GAP, _TITLE_GAP = 0.06, 0.1
+# A star of the clickable figure covers so much of half its side.
+_STAR_RADIUS = 0.08
+# Points shown on each similarity map: enough to see the classes, few enough for a browser to draw them at once.
+_POINTS_ON_A_MAP = 100
 
 
-def similarity_mosaic(extent: float, rows, landmarks, *, row_names) -> go.Figure:
+def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.Figure:
     """Similarity maps of every landmark, one row a method.
 
     One heatmap holds all maps: a browser draws one image much faster than it builds a dozen charts.
@@ -33,6 +37,8 @@ def similarity_mosaic(extent: float, rows, landmarks, *, row_names) -> go.Figure
     rows : array of shape (R, L, G, G)
         Similarities in [-1, 1].
     landmarks : array of shape (L, 2)
+    X, y : arrays of shapes (n, 2) and (n,)
+        Labels -1 and 1; the first hundred points are shown on every map.
     row_names : sequence of R strings
 
     Returns
@@ -41,17 +47,19 @@ def similarity_mosaic(extent: float, rows, landmarks, *, row_names) -> go.Figure
     """
     R, L = rows.shape[:2]
     left, bottom = np.arange(L) * (1 + _GAP), -np.arange(R) * (1 + _GAP)
-    x, y, z = _mosaic(rows, left, bottom)
+    tile_x, tile_y, z = _mosaic(rows, left, bottom)
     fig = go.Figure(
         go.Heatmap(
-            x=x,
-            y=y,
+            x=tile_x,
+            y=tile_y,
             z=z,
             coloraxis="coloraxis",
             hoverongaps=False,
             hovertemplate="similarity %{z:.2f}<extra></extra>",
         )
     )
+    corners = [(at, low) for low in bottom for at in left]
+    _add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
     for l in range(L):
         place = [_in_tile(landmarks[l : l + 1], extent, left[l], bottom[r]) for r in range(R)]
         _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
@@ -106,21 +114,7 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
     for c in range(C):
         _add_boundary(fig, decisions[c], left[c])
         add_note(fig, left[c] + 0.5, 1, titles[c], yanchor="bottom", yshift=1)
-    for label, colour in CLASS_COLOURS.items():
-        own = [_in_tile(np.asarray(X)[np.asarray(y) == label], extent, at, 0) for at in left]
-        fig.add_scatter(
-            x=np.concatenate([p[0] for p in own]),
-            y=np.concatenate([p[1] for p in own]),
-            mode="markers",
-            marker={
-                "size": 5,
-                "color": colour,
-                "symbol": CLASS_SYMBOLS[label],
-                "line": {"width": 0.7, "color": "white"},
-            },
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    _add_points(fig, np.asarray(X), np.asarray(y), extent, [(at, 0) for at in left], size=5)
     for l in range(len(landmarks)):
         place = [_in_tile(landmarks[l : l + 1], extent, at, 0) for at in left]
         _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
@@ -136,6 +130,25 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
             "colorbar": lying_colorbar("decision value", (-1, 0, 1)),
         },
     )
+
+
+def _add_points(fig, X, y, extent, corners, size):
+    """The points of both classes, in every tile, as one trace a class."""
+    for label, colour in CLASS_COLOURS.items():
+        own = [_in_tile(X[y == label], extent, *corner) for corner in corners]
+        fig.add_scatter(
+            x=np.concatenate([place[0] for place in own]).astype(np.float32),
+            y=np.concatenate([place[1] for place in own]).astype(np.float32),
+            mode="markers",
+            marker={
+                "size": size,
+                "color": colour,
+                "symbol": CLASS_SYMBOLS[label],
+                "line": {"width": 0.7 if size > 4 else 0.3, "color": "white"},
+            },
+            hoverinfo="skip",
+            showlegend=False,
+        )
 
 
 def _in_tile(points, extent, left, bottom):
@@ -204,48 +217,59 @@ def _add_stars(fig, x, y, index, size=20):
     )
 
 
-def points_and_landmarks(X, y, landmarks, extent: float, clickable_landmarks: bool = True) -> go.Figure:
+def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
     """The training points, to click on, with the landmarks as numbered stars.
+
+    A mark's customdata is the row of `X` that a click on it means. Points under a star do not answer to the mouse.
 
     Parameters
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1. The first trace holds all points, in their order.
+        Labels -1 and 1.
     landmarks : array of shape (L, 2)
+    rows : sequence of L int, or None
+        The rows of `X` that the landmarks are; ``None`` for centroids, whose stars do not answer either.
     extent : float
         Half the side of the square shown.
-    clickable_landmarks : bool
-        Whether a star answers to the mouse, or lets it through to the points below.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
-    y = np.asarray(y)
+    X, y, landmarks = np.asarray(X), np.asarray(y), np.asarray(landmarks)
+    under = np.zeros(len(X), dtype=bool)
+    if rows is not None:
+        distance = np.linalg.norm(X[:, None] - landmarks[None], axis=2).min(axis=1)
+        under = distance < _STAR_RADIUS * extent
     fig = go.Figure()
-    fig.add_scatter(
-        x=np.asarray(X)[:, 0],
-        y=np.asarray(X)[:, 1],
-        mode="markers",
-        marker={
-            "size": 8,
-            "color": [CLASS_COLOURS[int(label)] for label in y],
-            "symbol": [CLASS_SYMBOLS[int(label)] for label in y],
-            "line": {"width": 0.7, "color": "white"},
-        },
-        # Selecting is a click here, not a state: nothing fades.
-        selected={"marker": {"opacity": 0.9}},
-        unselected={"marker": {"opacity": 0.9}},
-        hovertemplate="point %{pointIndex}: (%{x:.2f}, %{y:.2f})<extra></extra>",
-        showlegend=False,
-    )
-    for l, point in enumerate(np.asarray(landmarks)):
+    for which, answers in ((~under, True), (under, False)):
+        index = np.flatnonzero(which)
+        fig.add_scatter(
+            x=X[index, 0],
+            y=X[index, 1],
+            customdata=index,
+            mode="markers",
+            marker={
+                "size": 8,
+                "color": [CLASS_COLOURS[int(label)] for label in y[index]],
+                "symbol": [CLASS_SYMBOLS[int(label)] for label in y[index]],
+                "line": {"width": 0.7, "color": "white"},
+            },
+            # Selecting is a click here, not a state: nothing fades.
+            selected={"marker": {"opacity": 0.9}},
+            unselected={"marker": {"opacity": 0.9}},
+            hovertemplate="point %{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>" if answers else None,
+            hoverinfo=None if answers else "skip",
+            showlegend=False,
+        )
+    for l, point in enumerate(landmarks):
         _add_stars(fig, point[:1], point[1:], l, size=24)
-        if not clickable_landmarks:
+        if rows is None:
             fig.data[-1].update(hoverinfo="skip", hovertemplate=None)
-    fig.update_xaxes(range=[-extent, extent], title="x₁", zeroline=False)
+        else:
+            fig.data[-1].customdata = [int(rows[l])]
+    fig.update_xaxes(range=[-extent, extent], constrain="domain", title="x₁", zeroline=False)
     fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
-    fig.update_xaxes(constrain="domain")
     return finish(fig, 430, margin={"l": 8, "r": 8, "t": 8, "b": 8})
 
 

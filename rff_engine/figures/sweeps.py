@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 
 from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, finish
 
+#: Runs that an interval is drawn for.
+_FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 
 
@@ -15,7 +17,7 @@ def error_against_features(means, all_D) -> go.Figure:
 
     Parameters
     ----------
-    means : DataFrame with columns method, D, test_error, half_width, train_error
+    means : DataFrame with columns method, D, test_error, half_width, train_error, runs
         One row for each method and D, as `report.error_by_features` gives them; errors are fractions. The method "svm"
         has no D.
     all_D : sequence of int
@@ -42,7 +44,7 @@ def error_against_landmarks(means, all_shares) -> go.Figure:
 
     Parameters
     ----------
-    means : DataFrame with columns method, landmarks, share, test_error, half_width, train_error
+    means : DataFrame with columns method, landmarks, share, test_error, half_width, train_error, runs
         One row for each method, selection and share, as `report.error_by_share` gives them; shares and errors are
         fractions. The method "svm" has no share; landmarks is "random" or "clustering".
     all_shares : sequence of float
@@ -69,8 +71,11 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
         "legendgroup": name,
         "name": name,
     }
-    test, half_width = 100 * curve["test_error"], 100 * curve["half_width"]
-    if half_width.notna().any():
+    # An interval of two or three runs is so wide that it says nothing but hides everything.
+    test, half_width = 100 * curve["test_error"], 100 * curve["half_width"].where(curve["runs"] >= _FEWEST_RUNS)
+    if selection is not None:  # few shares, crossing curves: bars can be told apart where bands cannot
+        look["error_y"] = {"array": half_width.fillna(0), "thickness": 1.2, "width": 4}
+    elif half_width.notna().any():
         half_width = half_width.fillna(0)
         fig.add_scatter(
             x=np.concatenate([x, x[::-1]]),
@@ -97,7 +102,7 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
         opacity=0.4,
         showlegend=False,
         hovertemplate=f"{name}<br>{unit} %{{x}}: training error %{{y:.2f}} %<extra></extra>",
-        **(look | {"line": look["line"] | {"width": 1, "dash": "dot"}}),
+        **(look | {"line": look["line"] | {"width": 1, "dash": "dot"}, "error_y": None}),
     )
 
 
@@ -113,7 +118,8 @@ def _add_svm(fig, means):
 
 def _round_ticks(values) -> list[int]:
     low, high = min(values), max(values)
-    return [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
+    ticks = [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
+    return ticks if ticks[-1] == high else [*ticks, high]
 
 
 def _finish(fig) -> go.Figure:

@@ -54,7 +54,6 @@ def test_mending_ends_after_one_step(control, raw):
         (CONTROLS[1], "0.9", "0.5"),
         (CONTROLS[2], "1e7", "1000"),
         (CONTROLS[2], "0", "0.001"),
-        (CONTROLS[2], "7", "6.31"),
     ],
 )
 def test_numbers_go_to_the_nearest_allowed(control, raw, expected):
@@ -67,6 +66,10 @@ def test_numbers_go_to_the_nearest_allowed(control, raw, expected):
 def test_an_allowed_number_needs_no_note(raw, same):
     mended, note = CONTROLS[0].mend([raw])
     assert float(mended) == float(same) and note is None
+
+
+def test_a_value_between_two_of_a_scale_is_rounded_without_a_note():
+    assert CONTROLS[2].mend(["7"]) == ("6.31", None)
 
 
 @pytest.mark.parametrize("raw", [f"{value:g}" for value in powers(-3, 3, 5)])
