@@ -76,7 +76,7 @@ def lying_colorbar(title: str, ticks, *, centre: float = 0.5, length: float = 0.
         "orientation": "h",
         "x": centre,
         "xanchor": "center",
-        "y": 1,
+        "y": 1.02,
         "yanchor": "bottom",
         "len": length,
         "thickness": 9,

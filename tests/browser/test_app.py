@@ -101,18 +101,34 @@ def test_dragging_a_slider_changes_the_picture(open_page):
     assert wait_for_change(page, "decisions", before)["notes"] != before["notes"]
 
 
+def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
+    """The middle of the mark, point or star, that a click on a row of the training points goes to."""
+    return page.evaluate(
+        """([key, row]) => {
+            const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+            for (const [k, trace] of plot._fullData.entries()) {
+                const i = trace.hoverinfo === 'skip' ? -1 : Array.from(trace.customdata).indexOf(row);
+                if (i < 0) continue;
+                const box = plot.querySelectorAll('.trace.scatter')[k].querySelectorAll('.point')[i];
+                box.scrollIntoView({block: 'center'});
+                const {x, y, width, height} = box.getBoundingClientRect();
+                return [x + width / 2, y + height / 2];
+            }
+        }""",
+        [figure_key, row],
+    )
+
+
 def test_clicking_points_makes_and_removes_landmarks(open_page):
     page = open_page("landmarks?how=clicked&picks=3-17")
-    for clicks, picks in enumerate(("3-17-40", "3-17")):
-        chart = page.locator(f".st-key-points{clicks}")  # a new one after every click
-        chart.locator(".main-svg").first.wait_for()
+    for clicks, (picks, hover) in enumerate((("3-17-40", "point 40:"), ("3-17", "landmark 3"))):
+        key = f"points{clicks}"  # a new figure after every click
+        page.locator(f".st-key-{key} .main-svg").first.wait_for()
         settle(page)
-        point = chart.locator(".trace.scatter").first.locator(".point").nth(40)
-        point.scroll_into_view_if_needed()
-        box = point.bounding_box()
-        page.mouse.move(box["x"] - 20, box["y"])
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
-        chart.locator(".hovertext", has_text="point 40:").wait_for()
+        x, y = where_row_is(page, key, 40)
+        page.mouse.move(x - 30, y)
+        page.mouse.move(x, y, steps=4)
+        page.locator(f".st-key-{key} .hovertext", has_text=hover).wait_for()
         page.mouse.down()
         page.mouse.up()
         page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")
@@ -146,6 +162,21 @@ def test_deselecting_every_method_is_said_at_the_control(open_page):
     page.wait_for_selector("h1")
     settle(page)
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
+    page = open_page("landmarks?beta=100")
+    page.get_by_role("link", name="Start here").first.click()
+    page.locator("[data-testid=stPageLink] a").first.wait_for()
+    settle(page)
+    page.locator("[data-testid=stPageLink] a").first.click()
+    page.wait_for_url(re.compile("/landmarks"))
+    page.wait_for_selector(".st-key-beta input[type=range]", state="attached")
+    settle(page)
+    wait_until(lambda: slider(page, "beta").get_attribute("aria-valuetext") == "1")
+    page.get_by_role("link", name="Learn the kernel").first.click()
+    page.wait_for_url(re.compile("/learn_kernel"))
+    wait_until(lambda: slider(page, "beta").get_attribute("aria-valuetext") == "10")
 
 
 def test_links_of_the_start_page_lead_to_the_pictures(open_page):
