@@ -393,8 +393,14 @@ def test_ctrl_c_leaves_nothing(offer, server, cache):
         f"catalogue.CATALOGUE[{NAME!r}] = replace(catalogue.CATALOGUE[{NAME!r}], files=(raw,))\n"
         f"sys.exit(main(['fetch', {NAME!r}]))\n"
     )
+    # A background shell ignores Ctrl-C and its children inherit that: a terminal's do not.
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         deadline = time.monotonic() + 30

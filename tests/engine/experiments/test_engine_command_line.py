@@ -75,7 +75,13 @@ def test_coverage_table(capsys):
 def test_an_interrupt_keeps_what_is_known(tmp_path):
     file = tmp_path / "rows.csv"
     command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
-    process = subprocess.Popen([*command, "--output", str(file)], stderr=subprocess.PIPE, text=True)
+    # A background shell ignores Ctrl-C and its children inherit that: a terminal's do not.
+    process = subprocess.Popen(
+        [*command, "--output", str(file)],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     partial = tmp_path / "rows.csv.partial"
     deadline = time.monotonic() + 60
     while not (partial.exists() and partial.read_text().count("\n") > 20) and time.monotonic() < deadline:
