@@ -19,7 +19,7 @@ def settle_libraries() -> None:
 
 
 entry.mark()
-st.set_page_config(page_title="PAC-Bayesian random Fourier features", layout="wide")
+st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
 # No url_path: a page's address is its file's name, see pages/components/entry.py.
 page = st.navigation(
     [

@@ -1,21 +1,23 @@
 """Landmarks: the kernel's similarity to a few points against the one learned for each (Figures 1 and 4)."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
-from pages.components import layout
-from pages.components.controls import Number, Options, mount
-from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view
+from pages.components import layout, live
+from pages.components.controls import Number, Options, Switch, mount
+from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
 from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from pages.components.toy_data import map_extent, toy_sample
 from rff_engine.figures import landmarks as figures
 
-MOST_LANDMARKS = 8
+MOST_LANDMARKS, MOST_FREQUENCIES = 8, 256
 
 CONTROLS = (
     "Learning",
     BETA,
-    Number("D", "Frequencies per landmark D", None, 1, 256, 20, 1),
+    Number("D", "Frequencies per landmark D", None, 1, MOST_FREQUENCIES, 20, 1),
     SIGMA,
     "Landmarks",
     Options(
@@ -33,6 +35,7 @@ CONTROLS = (
     N_POINTS,
     SEED,
     COST,
+    Switch("plain", "Plain figures", "For browsers in which the live pictures do not run.", False),
 )
 
 PICKS = "picks"
@@ -54,23 +57,115 @@ def clicked_points(n: int) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def take_click(key: str, shown: tuple[int, ...]) -> None:
-    """A click on a point makes it a landmark, a click on a landmark makes it none any more."""
+def toggle(row: int, shown: tuple[int, ...]) -> None:
+    """Make a point a landmark, or a landmark none any more."""
     picks = list(shown)
-    for mark in st.session_state[key].selection.points:
-        row = mark["customdata"]
-        if row in picks:
-            picks.remove(row)
-        elif len(picks) < MOST_LANDMARKS:
-            picks.append(row)
-        else:
-            st.toast(
-                f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
-            )
+    if row in picks:
+        picks.remove(row)
+    elif len(picks) < MOST_LANDMARKS:
+        picks.append(row)
+    else:
+        st.toast(f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click a star to remove it first.")
     st.query_params[PICKS] = "-".join(map(str, picks))
     st.session_state["how"] = "clicked"
+
+
+def take_click(key: str, shown: tuple[int, ...]) -> None:
+    """A click in the plain figure."""
+    for mark in st.session_state[key].selection.points:
+        toggle(mark["customdata"], shown)
     # The next figure starts with nothing selected, so that the next click is seen whatever it is on.
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
+
+
+def take_settled() -> None:
+    """The live sliders have come to rest: their values go to the controls, and with them into the URL."""
+    settled = st.session_state["live"].settled
+    st.session_state["beta"] = BETA.nearest(settled["beta"])
+    st.session_state["D"] = min(max(int(settled["D"]), 1), MOST_FREQUENCIES)
+
+
+def show_live(settings: LandmarkSettings) -> None:
+    """The live pictures; their own sliders stand for those of the sidebar."""
+    st.html("<style>.st-key-beta, .st-key-D {display: none}</style>")
+    problem = landmark_problem(settings)
+    shown = () if problem.indices is None else tuple(map(int, problem.indices))
+    live.landmarks(
+        live_landmarks(settings, values.C),
+        values.beta,
+        values.D,
+        key="live",
+        on_settled=take_settled,
+        on_clicked=lambda: toggle(int(st.session_state["live"].clicked), shown),
+    )
+    st.caption(
+        "Drag β and D, or press play: everything follows. Each column is one landmark, the star. Green: similar to it; "
+        "purple: dissimilar; white: neither. Hover over a weight to see its cosine on the map, over a point to find it "
+        "on every map; click a point to make it a landmark, a star to remove it. Decisions are a linear SVM on the "
+        "similarities of a row, with errors on the training points and on 2000 fresh ones."
+    )
+
+
+def show_plain(settings: LandmarkSettings) -> None:
+    """The same in Plotly figures, drawn anew when a slider is let go."""
+    with layout.problems_explained():
+        problem = landmark_problem(settings)
+        view = landmark_view(settings, values.beta, values.C)
+
+    layout.figure(
+        figures.similarity_mosaic(
+            map_extent(data),
+            np.stack([view.prior_maps, view.learned_maps]),
+            problem.landmarks,
+            sample.X,
+            sample.y,
+            row_names=("prior", "learned"),
+        ),
+        "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. The learned "
+        "maps try to be green on the landmark's own class and purple on the other. At the smallest β they are the "
+        "plain average of the same D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
+        key="maps",
+        alt="Similarity maps of each landmark for the prior and for the learned weights",
+    )
+
+    left, right = st.columns([2, 4])
+    with left:
+        shown = () if problem.indices is None else tuple(map(int, problem.indices))
+        key = f"points{st.session_state.get(CLICKS, 0)}"
+        layout.figure(
+            figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, problem.indices, map_extent(data)),
+            "Click a point to make it a landmark; click a star to remove it.",
+            key=key,
+            alt="Training points of two classes with the landmarks as numbered stars",
+            on_select=lambda: take_click(key, shown),
+            selection_mode="points",
+        )
+    with right:
+        layout.figure(
+            figures.decision_maps(
+                map_extent(data),
+                np.stack([view.prior.values, view.learned.values]),
+                problem.landmarks,
+                sample.X,
+                sample.y,
+                titles=[
+                    f"<b>{name}</b>: train error {layout.percent(made.train_error)}, "
+                    f"test error {layout.percent(made.test_error)}"
+                    for name, made in (("prior", view.prior), ("learned", view.learned))
+                ],
+            ),
+            f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
+            "errors are measured on 2000 fresh points.",
+            key="decisions",
+            alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
+        )
+    layout.figure(
+        figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
+        "One row a landmark, one cell a frequency, from slow to fast: its weight as a multiple of the prior's. At "
+        "small β every cell is 1; as β grows the weight gathers on the few cosines that agree with the labels.",
+        key="weights",
+        alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
+    )
 
 
 values = mount(CONTROLS)
@@ -89,62 +184,11 @@ with layout.problems_explained():
         st.info("No point is chosen yet: click one in the data figure below. Random landmarks are shown meanwhile.")
     method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
     settings = LandmarkSettings(data, values.sigma, values.D, values.landmarks, method)
-    problem = landmark_problem(settings)
-    view = landmark_view(settings, values.beta, values.C)
-
-layout.figure(
-    figures.similarity_mosaic(
-        map_extent(data),
-        np.stack([view.prior_maps, view.learned_maps]),
-        problem.landmarks,
-        sample.X,
-        sample.y,
-        row_names=("prior", "learned"),
-    ),
-    "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. The learned "
-    "maps try to be green on the landmark's own class and purple on the other. At the smallest β they are the plain "
-    "average of the same D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
-    key="maps",
-    alt="Similarity maps of each landmark for the prior and for the learned weights",
-)
-
-left, right = st.columns([2, 4])
-with left:
-    shown = () if problem.indices is None else tuple(map(int, problem.indices))
-    key = f"points{st.session_state.get(CLICKS, 0)}"
-    layout.figure(
-        figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, problem.indices, map_extent(data)),
-        "Click a point to make it a landmark; click a star to remove it.",
-        key=key,
-        alt="Training points of two classes with the landmarks as numbered stars",
-        on_select=lambda: take_click(key, shown),
-        selection_mode="points",
-    )
-with right:
-    layout.figure(
-        figures.decision_maps(
-            map_extent(data),
-            np.stack([view.prior.values, view.learned.values]),
-            problem.landmarks,
-            sample.X,
-            sample.y,
-            titles=[
-                f"<b>{name}</b>: train error {layout.percent(d.train_error)}, test error {layout.percent(d.test_error)}"
-                for name, d in (("prior", view.prior), ("learned", view.learned))
-            ],
-        ),
-        f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
-        "errors are measured on 2000 fresh points.",
-        key="decisions",
-        alt="Decision maps of a linear SVM on the prior and on the learned similarities, with train and test errors",
-    )
-layout.figure(
-    figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
-    "One row a landmark, one cell a frequency, from slow to fast: its weight as a multiple of the prior's. At small β "
-    "every cell is 1; as β grows the weight gathers on the few cosines that agree with the labels.",
-    key="weights",
-    alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
-)
+    if not values.plain:
+        # Frequencies are drawn one after the other: a smaller D takes the first of them.
+        show_live(replace(settings, n_frequencies=MOST_FREQUENCIES))
+if values.plain:
+    show_plain(settings)
 
 layout.equation(
     "pseudo-posterior and similarity",

@@ -157,13 +157,17 @@ class Scale(Control):
     values: tuple[float, ...] = ()
     default: float = 1.0
 
+    def nearest(self, value: float) -> float:
+        """The value of the scale that is nearest, in ratio where both are above 0."""
+        logarithmic = value > 0 and self.values[0] > 0
+        return min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
+
     def mend(self, raw):
         value = _as_number(raw)
         ends = f"a number from {self.values[0]:g} to {self.values[-1]:g}"
         if value is None:
             return None, self._refused(", ".join(raw), f"{self.default:g}", ends)
-        logarithmic = value > 0 and self.values[0] > 0
-        nearest = min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
+        nearest = self.nearest(value)
         text = f"{nearest:g}"
         # A value between two of the slider's is no mistake: the slider shows which one is taken.
         inside = self.values[0] <= value <= self.values[-1] or math.isclose(nearest, value, rel_tol=1e-9)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import rff_engine as rff
+from pages.components import live
 from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import toy_landmarks
 
@@ -47,3 +48,11 @@ def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_land
     return read_only(
         toy_landmarks.landmark_view(problem, fresh.X, fresh.y, beta, C, map_extent(settings.data), MAP_CELLS)
     )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
+    """What the live view needs: all frequencies that D may reach, and the prior's side, which never moves."""
+    problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)
+    view = toy_landmarks.landmark_view(problem, fresh.X, fresh.y, 0.0, C, extent, live.LIVE_CELLS)
+    return live.pack_landmarks(problem, view, fresh, extent, C)

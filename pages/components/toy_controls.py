@@ -21,7 +21,7 @@ BETA = Scale(
     "beta",
     "Inverse temperature β",
     "How strongly labels overrule the prior: near 0 they are ignored, at 1000 nearly all weight is on one cosine.",
-    powers(-3, 3, 5),
+    powers(-3, 3, 10),
     1.0,
 )
 COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", powers(-2, 4, 1), 1.0)

@@ -31,7 +31,7 @@ def page(request) -> AppTest:
 def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert healthy(page)
     assert len(page.title) == 1 and page.title[0].value.endswith("?")
-    figures = page.get("plotly_chart")
+    figures = page.get("plotly_chart") + page.get("bidi_component")
     assert figures
     assert len(page.caption) >= len(figures)
 

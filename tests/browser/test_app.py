@@ -54,7 +54,7 @@ def wait_for_change(page, key: str, before: dict) -> dict:
 def test_every_page_opens_with_its_figures_and_no_error(open_page, path, width, scheme):
     page = open_page(path, width, scheme)
     assert page.locator("h1").inner_text().endswith("?")
-    assert page.locator(".js-plotly-plot").count() >= 1
+    assert page.locator(".js-plotly-plot, .live canvas").count() >= 1
     assert page.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
     assert page.get_by_text("Page not found").count() == 0
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -73,7 +73,7 @@ def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, pa
 
 
 def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
-    page = open_page("landmarks")
+    page = open_page("landmarks?plain=true")
     before = figure(page, "maps")
     thumb = slider(page, "beta")
     thumb.focus()
@@ -89,7 +89,7 @@ def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
 
 
 def test_dragging_a_slider_changes_the_picture(open_page):
-    page = open_page("landmarks")
+    page = open_page("landmarks?plain=true")
     before = figure(page, "decisions")
     box = page.locator(".st-key-beta [data-testid=stSliderThumbValue]").locator("..").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -120,7 +120,7 @@ def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
 
 
 def test_clicking_points_makes_and_removes_landmarks(open_page):
-    page = open_page("landmarks?how=clicked&picks=3-17")
+    page = open_page("landmarks?plain=true&how=clicked&picks=3-17")
     for clicks, (picks, hover) in enumerate((("3-17-40", "point 40:"), ("3-17", "landmark 3"))):
         key = f"points{clicks}"  # a new figure after every click
         page.locator(f".st-key-{key} .main-svg").first.wait_for()
@@ -191,7 +191,7 @@ def test_links_of_the_start_page_lead_to_the_pictures(open_page):
         page.wait_for_selector("h1")
         settle(page)
         assert page.get_by_text("The link asked for").count() == 0
-        assert page.locator(".js-plotly-plot").count() >= 1
+        assert page.locator(".js-plotly-plot, .live canvas").count() >= 1
 
 
 def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page):
