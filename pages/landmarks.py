@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import layout, live
+from pages.components import layout, live, presets
 from pages.components.controls import Number, Options, Switch, mount
 from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
 from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
@@ -176,6 +176,7 @@ layout.title(
     "everywhere. The **learned row** weighs a few random cosines by how well they agree with the labels around the "
     "landmark; **β** says how strongly the labels count. Drag it.",
 )
+presets.offer(presets.LANDMARK_PRESETS, CONTROLS)
 with layout.problems_explained():
     data = toy_data(values)
     sample = toy_sample(data)

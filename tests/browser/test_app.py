@@ -23,11 +23,12 @@ def slider(page, key: str):
     return page.locator(f".st-key-{key} input[type=range]")
 
 
-def figure(page, key: str) -> dict:
-    """A figure as Plotly holds it: every trace's z or y, and the annotations."""
+def figure(page, key: str) -> dict | None:
+    """A figure as Plotly holds it: every trace's z or y, and the annotations; None while it is made anew."""
     return page.evaluate(
         """key => {
             const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+            if (!plot?.layout) return null;
             const text = a => JSON.stringify(a ?? null, (k, v) => ArrayBuffer.isView(v) ? Array.from(v) : v);
             const notes = (plot.layout.annotations ?? []).map(note => note.text);
             return {data: plot.data.map(trace => text(trace.z ?? trace.y)), notes};
@@ -45,8 +46,14 @@ def wait_until(condition, seconds: float = 20.0) -> None:
 
 def wait_for_change(page, key: str, before: dict) -> dict:
     """The figure, once it differs from what it was."""
-    wait_until(lambda: figure(page, key) != before)
-    return figure(page, key)
+    seen = [before]
+
+    def changed() -> bool:
+        seen.append(figure(page, key))
+        return seen[-1] not in (None, before)
+
+    wait_until(changed)
+    return seen[-1]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -77,7 +84,7 @@ def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
     before = figure(page, "maps")
     thumb = slider(page, "beta")
     thumb.focus()
-    for _ in range(5):
+    for _ in range(10):
         thumb.press("ArrowRight")
     page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '10'")
     wait_for_change(page, "maps", before)
@@ -129,6 +136,9 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
         page.mouse.move(x - 30, y)
         page.mouse.move(x, y, steps=4)
         page.locator(f".st-key-{key} .hovertext", has_text=hover).wait_for()
+        page.wait_for_timeout(
+            200
+        )  # Plotly takes a click for what it saw last under the pointer, at most 20 times a second
         page.mouse.down()
         page.mouse.up()
         page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")

@@ -10,6 +10,7 @@ from conftest import settle
 
 import datasets
 import rff_engine as rff
+from pages.components.presets import LANDMARK_PRESETS
 from rff_engine.experiments.plane import cell_centres
 from rff_engine.experiments.toy_landmarks import landmark_problem, landmark_view
 
@@ -161,3 +162,18 @@ def test_pointing_at_a_weight_shows_its_cosine_and_marks_its_landmark(open_page)
     assert np.ptp(cosine) > 1.5 and max(cosine) <= 1 + 1e-6
     page.mouse.move(5, 5)
     page.wait_for_function("() => document.querySelectorAll('.live .maps canvas.on').length === 0")
+
+
+@pytest.mark.parametrize("name", ["Figure 4", "Spirals", "XOR", "Noise", "Figure 1"])
+def test_every_preset_opens_its_experiment(open_page, name):
+    page = open_live(open_page, "landmarks?data=blobs&seed=5")
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_function("() => !location.search.includes('blobs') && !location.search.includes('seed')")
+    settle(page)
+    preset = next(preset for preset in LANDMARK_PRESETS if preset.name == name)
+    query = {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
+    for key, value in query.items():
+        assert float(value) == preset.settings[key] if key != "data" else value == preset.settings[key]
+    landmarks = preset.settings.get("landmarks", 5)
+    page.wait_for_function(f"() => document.querySelector('.live').view.L === {landmarks}")
+    assert page.locator("[data-testid=stAlert]").count() == 0
