@@ -8,6 +8,7 @@ mean is the page's business.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ _MOUNTED = "controls of the page"
 
 
 @dataclass(frozen=True)
-class Control:
+class Control(ABC):
     """One setting. Its key is also its name in the URL."""
 
     key: str
@@ -31,13 +32,13 @@ class Control:
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
     """An earlier control and the values of it for which this one counts; for others it is not shown."""
 
+    @abstractmethod
     def mend(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
         """What the URL should say instead of `raw` (``None``: nothing), and a note if that is something else."""
-        raise NotImplementedError
 
+    @abstractmethod
     def render(self):
         """Show the widget and return its value."""
-        raise NotImplementedError
 
     def _refused(self, raw, taken: str, allowed: str) -> str:
         return f"The link asked for {self.key} = {raw!r}; allowed is {allowed}, so {taken} is used."
