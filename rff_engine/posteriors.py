@@ -11,7 +11,7 @@ from bisect import bisect_left
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp, xlogy
+from scipy.special import xlogy
 
 from ._validation import as_distribution, as_losses, check_count, check_interval, check_nonnegative
 
@@ -45,8 +45,8 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
     beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
     # The gap comes first: beta sqrt(n) alone may overflow, and infinity times a gap of 0 is no number.
     with np.errstate(over="ignore"):
-        log_weights = -(beta * (loss - loss.min(axis=-1, keepdims=True))) * root_n
-    return np.exp(log_weights - logsumexp(log_weights, axis=-1, keepdims=True))
+        weights = np.exp(-(beta * (loss - loss.min(axis=-1, keepdims=True))) * root_n)
+    return weights / weights.sum(axis=-1, keepdims=True)  # the largest weight is 1: no sum is too small
 
 
 def kl_divergence(Q) -> np.ndarray | float:

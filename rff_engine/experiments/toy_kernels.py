@@ -60,12 +60,16 @@ def approximation_error(kernel: SpectralKernel, points, D_values, n_draws: int, 
     for _ in range(check_count(n_draws, "n_draws")):
         omega = kernel.sample_frequencies(2 * largest, points.shape[1], rng)
         offsets = rng.uniform(0, 2 * np.pi, 2 * largest)
-        for i, D in enumerate(D_values):
-            for name, phi in (
-                ("cos_sin", fourier_features(points, omega[:D])),
-                ("random_phase", random_phase_features(points, omega[: 2 * D], offsets[: 2 * D])),
-            ):
-                squares[name][i] += np.mean((phi @ phi.T - exact) ** 2) / n_draws
+        # sqrt(D) times the features of every D at once: those of a smaller D are the first of a larger one.
+        cosines, sines = np.split(fourier_features(points, omega[:largest], np.ones(largest)), 2, axis=1)
+        phased = random_phase_features(points, omega, offsets) * np.sqrt(2 * largest)
+        for name, features, per_D in (("cos_sin", (cosines, sines), 1), ("random_phase", (phased,), 2)):
+            total, done = np.zeros_like(exact), 0
+            for i in np.argsort(D_values, kind="stable"):
+                more, done = slice(done, per_D * D_values[i]), per_D * D_values[i]
+                for wave in features:
+                    total += wave[:, more] @ wave[:, more].T
+                squares[name][i] += np.mean((total / done - exact) ** 2) / n_draws
     return {name: np.sqrt(values) for name, values in squares.items()}
 
 

@@ -14,11 +14,20 @@ from .._validation import as_rng, check_count, draw_seed
 from ..alignment import landmark_alignment_loss
 from ..kernels import SpectralKernel
 from ..landmarks import landmark_similarity, select_landmarks, similarity_maps
-from ..linear import error_rate, linear_svm_path
-from ..posteriors import pseudo_posterior
-from .plane import cell_centres
+from ..linear import error_rate, linear_svm_batch, linear_svm_path
+from ..posteriors import kl_divergence, pseudo_posterior
+from .plane import cell_centres, plane_points
 
-__all__ = ["Decision", "LandmarkProblem", "LandmarkView", "landmark_problem", "landmark_view"]
+__all__ = [
+    "Decision",
+    "LandmarkPath",
+    "LandmarkProblem",
+    "LandmarkView",
+    "landmark_path",
+    "landmark_problem",
+    "landmark_view",
+    "prior_view",
+]
 
 
 @dataclass(frozen=True)
@@ -150,24 +159,42 @@ def landmark_view(
     """
     p = problem
     grid = cell_centres(extent, cells)
-    plane = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     Q = pseudo_posterior(p.loss, beta, len(p.X))
-    prior_maps = p.kernel(p.landmarks, plane).reshape(-1, cells, cells)
+    prior_maps, prior = prior_view(problem, X_test, y_test, C, extent, cells)
     learned_maps = similarity_maps(grid, grid, p.landmarks, p.omega, Q)
 
     def learned(X):
         return landmark_similarity(X, p.landmarks, p.omega, Q)
 
-    def prior(X):
-        return p.kernel(X, p.landmarks)
+    decision = _decide(learned, p.X, p.y, X_test, y_test, C, learned_maps)
+    return LandmarkView(Q, prior_maps, learned_maps, prior, decision)
 
-    return LandmarkView(
-        Q,
-        prior_maps,
-        learned_maps,
-        _decide(prior, p.X, p.y, X_test, y_test, C, prior_maps),
-        _decide(learned, p.X, p.y, X_test, y_test, C, learned_maps),
-    )
+
+def prior_view(
+    problem: LandmarkProblem, X_test, y_test, C: float, extent: float, cells: int = 64
+) -> tuple[np.ndarray, Decision]:
+    """The prior's side of `landmark_view`, which no beta moves.
+
+    Parameters
+    ----------
+    problem : LandmarkProblem
+    X_test, y_test : arrays of shapes (m, 2) and (m,)
+    C, extent, cells
+        As for `landmark_view`.
+
+    Returns
+    -------
+    maps : ndarray of shape (L, cells, cells)
+    decision : Decision
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    p = problem
+    maps = p.kernel(p.landmarks, plane_points(cell_centres(extent, cells))).reshape(-1, cells, cells)
+    return maps, _decide(lambda X: p.kernel(X, p.landmarks), p.X, p.y, X_test, y_test, C, maps)
 
 
 def _decide(represent, X, y, X_test, y_test, C, maps) -> Decision:
@@ -177,3 +204,53 @@ def _decide(represent, X, y, X_test, y_test, C, maps) -> Decision:
     test = error_rate(represent(X_test) @ coefficients + intercept, y_test)
     values = np.tensordot(coefficients, maps, axes=1) + intercept
     return Decision(coefficients, float(intercept), train, test, values)
+
+
+@dataclass(frozen=True)
+class LandmarkPath:
+    """What a landmark experiment comes to along the betas, (B,) each."""
+
+    betas: np.ndarray
+    train_error: np.ndarray
+    test_error: np.ndarray
+    kl: np.ndarray
+    """KL(Q || P) in nats, the mean over the landmarks"""
+
+
+def landmark_path(problem: LandmarkProblem, X_test, y_test, betas, C: float) -> LandmarkPath:
+    """Errors and divergence of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
+
+    At each beta they are those of `landmark_view`. The cosines do not depend on beta and are computed once.
+
+    Parameters
+    ----------
+    problem : LandmarkProblem
+    X_test, y_test : arrays of shapes (m, 2) and (m,)
+    betas : array of shape (B,)
+        Inverse temperatures.
+    C : float
+        Of the linear SVM on the similarities.
+
+    Returns
+    -------
+    LandmarkPath
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    p, n = problem, len(problem.X)
+    Q = np.stack([pseudo_posterior(p.loss, beta, n) for beta in betas])  # (B, L, D)
+    points = np.concatenate([p.X, X_test])
+    psi = np.empty((len(Q), len(points), len(p.labels)))
+    for l, (landmark, omega) in enumerate(zip(p.landmarks, p.omega, strict=True)):
+        psi[:, :, l] = Q[:, l] @ np.cos(omega @ (landmark - points).T)
+    coefficients, intercepts = linear_svm_batch(psi[:, :n], p.y, C)
+    decisions = (psi @ coefficients[:, :, None])[:, :, 0] + intercepts[:, None]
+    return LandmarkPath(
+        np.asarray(betas, dtype=float),
+        np.array([error_rate(decision, p.y) for decision in decisions[:, :n]]),
+        np.array([error_rate(decision, y_test) for decision in decisions[:, n:]]),
+        kl_divergence(Q).mean(axis=1),
+    )

@@ -6,22 +6,18 @@ beta or rho is computed apart from what does.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import t as student_t
-from threadpoolctl import ThreadpoolController
 
 from .._validation import as_points, as_rng, check_count, check_nonnegative, draw_seed
 from ..alignment import alignment_loss, alignment_loss_plane
 from ..features import fourier_features
 from ..kernels import SpectralKernel
-from ..linear import error_rate, linear_svm_path
-from ..posteriors import kl_divergence, power_divergence
+from ..linear import error_rate, linear_svm_batch
+from ..posteriors import kl_divergence, power_divergence, pseudo_posterior
 from .plane import cell_centres, plane_points
 
 __all__ = [
@@ -31,6 +27,7 @@ __all__ = [
     "draw_candidates",
     "feature_error_curve",
     "frequency_plane",
+    "kl_path",
     "mean_and_margin",
     "plane_posterior",
     "weight_summary",
@@ -177,6 +174,27 @@ def weight_summary(Q, mu: float) -> WeightSummary:
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
 
 
+def kl_path(drawn: Candidates, betas) -> np.ndarray:
+    """KL(Q || P) of the pseudo-posterior at every beta, in nats (Letarte et al. 2019, Eq. 19).
+
+    Parameters
+    ----------
+    drawn : Candidates
+    betas : array of shape (B,)
+        Inverse temperatures.
+
+    Returns
+    -------
+    ndarray of shape (B,)
+
+    Raises
+    ------
+    ValueError
+        If a beta is negative or not finite.
+    """
+    return kl_divergence(np.stack([pseudo_posterior(drawn.loss, beta, drawn.n) for beta in betas]))
+
+
 def feature_error_curve(
     X, y, X_test, y_test, candidates, Q, D_values, C: float, n_draws: int, random_state=None
 ) -> np.ndarray:
@@ -184,7 +202,7 @@ def feature_error_curve(
 
     Each draw is one long sequence of frequencies, of which D takes the first: an error does not depend on which
     other values of D are asked for. At one `random_state` different Q turn the same uniform numbers into
-    frequencies, so curves of different methods differ by the methods more than by luck.
+    frequencies, so curves of different methods, or along beta, differ by their Q more than by luck.
 
     Parameters
     ----------
@@ -192,7 +210,7 @@ def feature_error_curve(
         Training and test points and their labels.
     candidates : array of shape (N, d)
         Frequencies.
-    Q : array of shape (N,)
+    Q : array of shape (N,) or (B, N)
         Weights on the candidates; they are drawn with replacement.
     D_values : sequence of int
         Numbers of frequencies, in any order.
@@ -202,7 +220,7 @@ def feature_error_curve(
 
     Returns
     -------
-    ndarray of shape (len(D_values), n_draws)
+    ndarray of shape (len(D_values), n_draws) or (B, len(D_values), n_draws)
 
     Raises
     ------
@@ -212,29 +230,45 @@ def feature_error_curve(
     rng = as_rng(random_state)
     candidates, Q = np.asarray(candidates), np.asarray(Q)
     D_values = [check_count(D, "D") for D in D_values]
-    # Single precision does for the sign of a test point's decision, in half the time.
-    X_test = np.asarray(X_test, dtype=np.float32)
-
-    def errors(seed):
-        chosen = np.random.default_rng(seed).choice(len(Q), size=max(D_values), p=Q)
-        return [error(*np.unique(chosen[:D], return_counts=True)) for D in D_values]
-
-    def error(distinct, repeats):
-        # A frequency drawn r times is one pair of features, sqrt(r) times as long: the inner products, and so the
-        # SVM, are the same, and a concentrated Q is cheap.
-        omega, weights = candidates[distinct], repeats / repeats.sum()
-        coefficients, intercept = (a[0] for a in linear_svm_path(fourier_features(X, omega, weights), y, [C]))
-        return error_rate(fourier_features(X_test, omega, weights) @ coefficients + intercept, y_test)
-
     seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
-    # One draw a thread: products of matrices this small gain nothing from threads of their own.
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return np.array(list(pool.map(errors, seeds))).T
+    drawn = np.array(
+        [
+            np.random.default_rng(seed).choice(len(weights), size=max(D_values), p=weights)
+            for weights in np.atleast_2d(Q)
+            for seed in seeds
+        ]
+    )
+    # Every frequency is evaluated once, for whichever draws and D it serves.
+    distinct, drawn = np.unique(drawn, return_inverse=True)
+    drawn = drawn.reshape(-1, max(D_values))
+    # Single precision does for the sign of a test point's decision, in half the time.
+    waves, test_waves = (_waves(points, candidates[distinct]) for points in (X, np.asarray(X_test, dtype=np.float32)))
+    errors = np.stack([_errors_of_draws(waves, y, test_waves, y_test, drawn[:, :D], C) for D in D_values])
+    return np.moveaxis(errors.reshape(len(D_values), *Q.shape[:-1], len(seeds)), 0, -2)
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+def _waves(points, omega) -> np.ndarray:
+    """Cosines and sines, (2, K, n)."""
+    return np.stack(np.split(fourier_features(points, omega, np.ones(len(omega))).T, 2))
+
+
+def _errors_of_draws(waves, y, test_waves, y_test, drawn, C: float) -> np.ndarray:
+    """Test error of each row of `drawn` (R, D), positions of frequencies in the waves."""
+    R, D = drawn.shape
+    # A frequency drawn r times is one pair of features, sqrt(r) times as long: the inner products, and so the
+    # SVM, are the same, and a concentrated Q is cheap.
+    parts = [np.unique(row, return_counts=True) for row in drawn]
+    width = max(len(rows) for rows, _ in parts)
+    features = np.zeros((R, 2, width, waves.shape[2]))
+    for own, (rows, repeats) in zip(features, parts, strict=True):
+        own[:, : len(rows)] = waves[:, rows] * np.sqrt(repeats / D)[:, None]
+    coefficients, intercepts = linear_svm_batch(features.reshape(R, 2 * width, -1).transpose(0, 2, 1), y, C)
+    errors = np.empty(R)
+    for r, (rows, repeats) in enumerate(parts):
+        weights = coefficients[r].reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
+        decision = sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
+        errors[r] = error_rate(decision + intercepts[r], y_test)
+    return errors
 
 
 def mean_and_margin(values) -> tuple[np.ndarray, np.ndarray]:

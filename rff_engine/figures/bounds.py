@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from ..bounds import KL_BOUNDS
-from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish
+from .sheet import Sheet
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
 
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
 VERMILION = METHOD_COLOURS["pbrff"]
@@ -46,7 +46,7 @@ TERM_NAMES = {
 }
 TERM_COLOURS = {"loss": GREY, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
 # What is measured, not bounded.
-_EMPIRICAL, _TRUE = {"color": GREY, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
+EMPIRICAL_LINE, TRUE_LINE = {"color": GREY, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
 
 # Up to this value of the y axis nothing is cut off; the axis grows beyond it only to keep a minimum in sight.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
@@ -67,14 +67,14 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    fig = make_subplots(
-        1,
-        2,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        subplot_titles=("<b>one landmark</b>", "<b>the whole kernel</b>"),
-    )
-    for column, posterior in enumerate((curves.landmark, curves.kernel), start=1):
+    fig = Sheet(columns=2, gap=(0.04, 0))
+    fig.update_yaxes(col=2, matches="y", showticklabels=False)
+    for column, (posterior, title) in enumerate(
+        ((curves.landmark, "<b>one landmark</b>"), (curves.kernel, "<b>the whole kernel</b>")), start=1
+    ):
+        add_note(
+            fig, sum(fig.domain(column)) / 2, 1, title, xref="paper", yref="paper", yanchor="bottom", font={"size": 16}
+        )
         panel = {"row": 1, "col": column}
         own = {**panel, "legend": f"legend{column + 1}"}
         for name, curve in curves.bounds.items():
@@ -82,7 +82,7 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
                 _add_bound(fig, curve, own)
         _add_losses(fig, posterior, curves.betas, own)
         _add_beta(fig, beta, panel)
-    top = _top(curves.bounds.values())
+    top = top_of(curves.bounds.values())
     _vacuous(fig, top, columns=2)
     _beta_axis(fig, curves.betas)
     fig.update_yaxes(range=[0, top], fixedrange=True)
@@ -95,7 +95,7 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
         legend2=below | {"x": 0},
         legend3=below | {"x": 0.52},
         hovermode="x unified",
-        margin={"l": 8, "r": 20, "t": 28, "b": 150},
+        margin=fixed_margin(right=20, top=28, bottom=174),
     )
 
 
@@ -116,7 +116,7 @@ def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.F
     -------
     plotly.graph_objects.Figure
     """
-    curve, fig = curves.bounds[name], go.Figure()
+    curve, fig = curves.bounds[name], Sheet()
     for term, values in curve.terms.items():
         fig.add_scatter(
             x=curve.betas,
@@ -133,15 +133,15 @@ def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.F
         y=curves.posterior(name).risk,
         name="true risk",
         mode="lines",
-        line=_TRUE,
+        line=TRUE_LINE,
         hovertemplate="%{y:.3f}",
     )
-    top = _top([curve])
+    top = top_of([curve])
     _vacuous(fig, top)
     _add_beta(fig, beta, {})
     _beta_axis(fig, curve.betas)
     fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
-    return finish(fig, height, hovermode="x unified", margin={"l": 8, "r": 20, "t": 70, "b": 8})
+    return finish(fig, height, hovermode="x unified", margin=fixed_margin(right=20, top=84))
 
 
 def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
@@ -165,8 +165,8 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     fixed = [free.bounds[name].at(beta) for name in names]
     unpaid = [free.bounds[name].best_value for name in names]
     honest = [paid.bounds[name].best_value for name in names]
-    top = _top([*free.bounds.values(), *paid.bounds.values()])
-    fig = go.Figure()
+    top = top_of([*free.bounds.values(), *paid.bounds.values()])
+    fig = Sheet()
     for row, a, b in zip(rows, unpaid, honest, strict=True):
         line = {"color": GREY, "width": 3}
         fig.add_scatter(x=[a, b], y=[row, row], mode="lines", line=line, hoverinfo="skip", showlegend=False)
@@ -198,7 +198,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
         fig,
         height,
         legend={"orientation": "v", "yanchor": "bottom", "y": 1.02, "x": 0},
-        margin={"l": 8, "r": 8, "t": 80, "b": 8},
+        margin=fixed_margin(left=104, top=84),
     )
 
 
@@ -222,7 +222,7 @@ def promise_kept(case, height: int = 380) -> go.Figure:
     # As wide as its neighbours allow, but on one side of either line.
     width = np.min([gaps[:-1], gaps[1:], 2 * np.abs(deviation - near), 2 * np.abs(deviation - far)], axis=0)
     broken = (deviation > near).astype(int) + (deviation > far)
-    fig = go.Figure()
+    fig = Sheet()
     for level, (label, colour) in enumerate(
         (("both promises kept", GREY), (f"{first} promise broken", VERMILION), ("both promises broken", VIOLET))
     ):
@@ -255,7 +255,7 @@ def promise_kept(case, height: int = 380) -> go.Figure:
         fig,
         height,
         barmode="overlay",
-        margin={"l": 8, "r": 8, "t": 64, "b": 8},
+        margin=fixed_margin(top=64),
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.1, "x": 0},
     )
 
@@ -286,7 +286,10 @@ def _add_bound(fig, curve, place: Mapping, name: str | None = None) -> None:
 
 
 def _add_losses(fig, posterior, betas, place: Mapping) -> None:
-    for label, values, line in (("empirical loss", posterior.loss, _EMPIRICAL), ("true risk", posterior.risk, _TRUE)):
+    for label, values, line in (
+        ("empirical loss", posterior.loss, EMPIRICAL_LINE),
+        ("true risk", posterior.risk, TRUE_LINE),
+    ):
         fig.add_scatter(
             x=betas,
             y=values,
@@ -304,7 +307,7 @@ def _add_key(fig, label: str, symbol: str) -> None:
     fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
 
 
-def _top(curves) -> float:
+def top_of(curves) -> float:
     """The upper end of the y axis: a little above 1, more if a bound never gets there."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
@@ -312,11 +315,9 @@ def _top(curves) -> float:
 
 def _vacuous(fig, top: float, columns: int = 1) -> None:
     """The line y = 1, above which a bound says nothing."""
-    place = {"row": 1, "col": "all"} if columns > 1 else {}
-    fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line_width=0, **place)
-    fig.add_hline(y=1, line={"color": GREY, "width": 1}, **place)
+    fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
+    fig.add_hline(y=1, line={"color": GREY, "width": 1})
     for column in range(1, columns + 1):
-        place = {"row": 1, "col": column} if columns > 1 else {"xref": "x"}
         add_note(
             fig,
             0,

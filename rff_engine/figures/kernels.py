@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from .spectra import add_map, panel_scale, square_panels
+from .sheet import Sheet
+from .spectra import add_map, finish_panels, panel_scale, square_panels
 from .style import (
     LANDMARK_COLOURS,
     METHOD_COLOURS,
@@ -15,6 +15,7 @@ from .style import (
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
     finish,
+    fixed_margin,
 )
 
 #: The exact kernel, and its two estimates.
@@ -41,7 +42,7 @@ def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    fig = make_subplots(1, 2, column_widths=[0.42, 0.58], horizontal_spacing=0.1)
+    fig = Sheet(columns=2, widths=(0.42, 0.58))
     half, top = line.frequencies[-1], _add_spectrum(fig, line)
     _add_kernel(fig, line)
     fig.update_xaxes(title="frequency ω (radians per unit of x)", range=[-half, half], col=1)
@@ -50,7 +51,7 @@ def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
     fig.update_yaxes(title="kernel", range=[-1.1, 1.3], tickvals=[-1, -0.5, 0, 0.5, 1], col=2)
     fig.update_xaxes(zeroline=False)
     fig.update_yaxes(zeroline=False)
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": 62, "b": 8})
+    return finish(fig, height, margin=fixed_margin(top=84))
 
 
 def _add_spectrum(fig, line) -> float:
@@ -158,7 +159,7 @@ def approximation_error(n_features, measured: dict, expected: dict, current: int
     plotly.graph_objects.Figure
     """
     n_features = np.asarray(n_features)
-    fig = go.Figure()
+    fig = Sheet()
     fig.add_vline(x=float(n_features[current]), line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for key, name, colour, symbol in (
         ("random_phase", "random phase", _PHASE, "square"),
@@ -191,7 +192,7 @@ def approximation_error(n_features, measured: dict, expected: dict, current: int
         )
     fig.update_xaxes(type="log", title="number of features, 2D", dtick=1)
     fig.update_yaxes(type="log", title="error of the kernel matrix (RMS)", tickvals=_ERROR_TICKS)
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": 62, "b": 8})
+    return finish(fig, height, margin=fixed_margin(top=62))
 
 
 def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float, *, height: int = 350) -> go.Figure:
@@ -210,7 +211,7 @@ def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float,
     -------
     plotly.graph_objects.Figure
     """
-    fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"], height=height, top=78)
+    fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "coloraxis", "density / its maximum")
     many = len(omega) > _MOST_TICKS
     inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent].astype(np.float32)
@@ -229,10 +230,11 @@ def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float,
         col=1,
     )
     add_map(fig, 2, plane.exact, extent, "coloraxis2", "kernel")
-    return fig.update_layout(
+    fig.update_layout(
         coloraxis=panel_scale(fig, 1, "<b>density</b>, share of its maximum", SEQUENTIAL_SCALE, 0, 1, [0, 0.5, 1]),
         coloraxis2=panel_scale(fig, 2, "<b>kernel</b> k(δ)", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
     )
+    return finish_panels(fig, height, top=78)
 
 
 def approximation_and_difference(plane, extent: float, *, height: int = 350) -> go.Figure:
@@ -250,14 +252,15 @@ def approximation_and_difference(plane, extent: float, *, height: int = 350) -> 
     -------
     plotly.graph_objects.Figure
     """
-    fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2, height=height, top=78)
+    fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
     add_map(fig, 1, plane.approximate, extent, "coloraxis", "approximation")
     add_map(fig, 2, plane.approximate - plane.exact, extent, "coloraxis2", "difference")
     half = _DIFFERENCE_LIMIT
-    return fig.update_layout(
+    fig.update_layout(
         coloraxis=panel_scale(fig, 1, "<b>mean of D cosines</b>", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
         coloraxis2=panel_scale(fig, 2, "<b>mean minus kernel</b>", "PuOr", -half, half, [-half, 0, half]),
     )
+    return finish_panels(fig, height, top=78)
 
 
 def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
@@ -277,13 +280,13 @@ def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
     plotly.graph_objects.Figure
     """
     P = len(maps)
-    fig = square_panels([""] * P, [extent] * P, ["δ"] * P, height=height, top=78)
+    fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
     for panel, (method, values) in enumerate(maps.items(), start=1):
         coloraxis = f"coloraxis{panel}"
         add_map(fig, panel, values, extent, coloraxis, "kernel")
         title = f"<b>{METHOD_NAMES[method]}</b>"
-        fig.update_layout({coloraxis: panel_scale(fig, panel, title, SIMILARITY_SCALE, -1, 1, [-1, 0, 1])})
-    return fig
+        fig.update_layout(**{coloraxis: panel_scale(fig, panel, title, SIMILARITY_SCALE, -1, 1, [-1, 0, 1])})
+    return finish_panels(fig, height, top=78)
 
 
 def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height: int = 430) -> go.Figure:
@@ -306,7 +309,7 @@ def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height
     plotly.graph_objects.Figure
     """
     D_values = np.asarray(D_values)
-    fig = go.Figure()
+    fig = Sheet()
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, (mean, margin) in curves.items():
         colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
@@ -346,7 +349,7 @@ def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height
         type="log", title="number of frequencies D", tickvals=D_values, ticktext=[str(D) for D in D_values]
     )
     fig.update_yaxes(title="test error (%)", rangemode="tozero")
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": 40, "b": 8})
+    return finish(fig, height, margin=fixed_margin(top=84))
 
 
 def _percent(mean: float, margin: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
     CLASS_SYMBOLS,
@@ -13,6 +14,7 @@ from .style import (
     SIMILARITY_SCALE,
     add_note,
     finish,
+    fixed_margin,
     landmark_colour,
     lying_colorbar,
 )
@@ -48,15 +50,14 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.
     R, L = rows.shape[:2]
     left, bottom = np.arange(L) * (1 + _GAP), -np.arange(R) * (1 + _GAP)
     tile_x, tile_y, z = _mosaic(rows, left, bottom)
-    fig = go.Figure(
-        go.Heatmap(
-            x=tile_x,
-            y=tile_y,
-            z=z,
-            coloraxis="coloraxis",
-            hoverongaps=False,
-            hovertemplate="similarity %{z:.2f}<extra></extra>",
-        )
+    fig = Sheet()
+    fig.add_heatmap(
+        x=tile_x,
+        y=tile_y,
+        z=z,
+        coloraxis="coloraxis",
+        hoverongaps=False,
+        hovertemplate="similarity %{z:.2f}<extra></extra>",
     )
     corners = [(at, low) for low in bottom for at in left]
     _add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
@@ -69,8 +70,8 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.
     width = left[-1] + 1.14
     return finish(
         fig,
-        height=int(np.clip(1000 / width * (R + 0.1) + 66, 260, 520)),
-        margin={"l": 8, "r": 8, "t": 58, "b": 8},
+        height=int(np.clip(1000 / width * (R + 0.1) + 82, 276, 536)),
+        margin=fixed_margin(left=24, top=74, bottom=8),
         coloraxis={
             "colorscale": SIMILARITY_SCALE,
             "cmin": -1,
@@ -101,15 +102,14 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
     C = len(decisions)
     left, bottom = np.arange(C) * (1 + _GAP), np.zeros(1)
     tile_x, tile_y, z = _mosaic(np.asarray(decisions)[None], left, bottom)
-    fig = go.Figure(
-        go.Heatmap(
-            x=tile_x,
-            y=tile_y,
-            z=z,
-            coloraxis="coloraxis",
-            hoverongaps=False,
-            hovertemplate="decision value %{z:.2f}<extra></extra>",
-        )
+    fig = Sheet()
+    fig.add_heatmap(
+        x=tile_x,
+        y=tile_y,
+        z=z,
+        coloraxis="coloraxis",
+        hoverongaps=False,
+        hovertemplate="decision value %{z:.2f}<extra></extra>",
     )
     for c in range(C):
         _add_boundary(fig, decisions[c], left[c])
@@ -121,8 +121,8 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
     _square_tiles(fig, -0.02, left[-1] + 1.02, -0.02, 1 + _TITLE_GAP)
     return finish(
         fig,
-        height=430,
-        margin={"l": 8, "r": 8, "t": 58, "b": 8},
+        height=446,
+        margin=fixed_margin(left=24, top=74, bottom=8),
         coloraxis={
             "colorscale": DECISION_SCALE,
             "cmin": -1,
@@ -241,7 +241,7 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
     if rows is not None:
         distance = np.linalg.norm(X[:, None] - landmarks[None], axis=2).min(axis=1)
         under = distance < _STAR_RADIUS * extent
-    fig = go.Figure()
+    fig = Sheet()
     for which, answers in ((~under, True), (under, False)):
         index = np.flatnonzero(which)
         fig.add_scatter(
@@ -267,10 +267,10 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
         if rows is None:
             fig.data[-1].update(hoverinfo="skip", hovertemplate=None)
         else:
-            fig.data[-1].customdata = [int(rows[l])]
+            fig.data[-1]["customdata"] = [int(rows[l])]
     fig.update_xaxes(range=[-extent, extent], constrain="domain", title="x₁", zeroline=False)
     fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
-    return finish(fig, 430, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    return finish(fig, 430, margin=fixed_margin(left=44, top=8))
 
 
 def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:
@@ -291,14 +291,13 @@ def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:
     Q = np.asarray(Q)
     L, D = Q.shape
     shown = Q if order is None else np.take_along_axis(Q, np.argsort(order, axis=1, kind="stable"), axis=1)
-    fig = go.Figure(
-        go.Heatmap(
-            x=np.arange(1, D + 1),
-            y=[f"{l + 1}" for l in range(L)],
-            z=(shown * D).astype(np.float32),
-            coloraxis="coloraxis",
-            hovertemplate="landmark %{y}, frequency %{x}<br>%{z:.2f} times the prior's weight<extra></extra>",
-        )
+    fig = Sheet()
+    fig.add_heatmap(
+        x=np.arange(1, D + 1),
+        y=[f"{l + 1}" for l in range(L)],
+        z=(shown * D).astype(np.float32),
+        coloraxis="coloraxis",
+        hovertemplate="landmark %{y}, frequency %{x}<br>%{z:.2f} times the prior's weight<extra></extra>",
     )
     fig.update_xaxes(title="frequency ω of the landmark" + ("" if order is None else ", slow to fast"), showgrid=False)
     fig.update_yaxes(title="landmark", autorange="reversed", showgrid=False, type="category")

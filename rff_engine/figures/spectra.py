@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
     CLASS_SYMBOLS,
@@ -14,6 +14,7 @@ from .style import (
     SEQUENTIAL_SCALE,
     add_note,
     finish,
+    fixed_margin,
     lying_colorbar,
 )
 
@@ -22,7 +23,7 @@ _LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
 _METHOD_DASHES = {"rff": "dot", "pbrff": "solid", "okrff": "dash"}
 
 
-def square_panels(titles, extents, variables, *, height: int, top: int = 36) -> go.Figure:
+def square_panels(titles, extents, variables) -> Sheet:
     """A row of empty square panels, each with its own pair of axes around 0.
 
     Parameters
@@ -33,15 +34,13 @@ def square_panels(titles, extents, variables, *, height: int, top: int = 36) -> 
         Half the sides of the squares.
     variables : sequence of P strings
         What either axis is a coordinate of, one letter.
-    height, top : int
-        Height of the figure and the margin above the panels, in pixels.
 
     Returns
     -------
-    plotly.graph_objects.Figure
+    Sheet
     """
     P = len(extents)
-    fig = make_subplots(1, P, horizontal_spacing=0.22 / P)
+    fig = Sheet(columns=P, gap=(0.22 / P, 0))
     for p, (title, extent, letter) in enumerate(zip(titles, extents, variables, strict=True), start=1):
         fig.update_xaxes(
             # One title for both axes: beside a panel it would run into the next one where the window is narrow.
@@ -68,14 +67,19 @@ def square_panels(titles, extents, variables, *, height: int, top: int = 36) -> 
         )
         if title:
             add_note(fig, 0.5, 1, title, xref=f"{_axis('x', p)} domain", yref="paper", yanchor="bottom", yshift=4)
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": top, "b": 8})
+    return fig
+
+
+def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
+    """The figure of a row of panels, with so many pixels above them."""
+    return finish(fig, height, margin=fixed_margin(left=40, top=top))
 
 
 def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
 
 
-def add_map(fig: go.Figure, panel: int, values, extent: float, coloraxis: str, name: str) -> None:
+def add_map(fig: Sheet, panel: int, values, extent: float, coloraxis: str, name: str) -> None:
     """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, in a panel."""
     values = np.asarray(values, dtype=np.float32)
     V, U = values.shape
@@ -92,9 +96,9 @@ def add_map(fig: go.Figure, panel: int, values, extent: float, coloraxis: str, n
     )
 
 
-def panel_scale(fig: go.Figure, panel: int, title: str, scale, low: float, high: float, ticks) -> dict:
+def panel_scale(fig: Sheet, panel: int, title: str, scale, low: float, high: float, ticks) -> dict:
     """A colour axis whose bar lies above a panel and carries its title."""
-    left, right = fig.layout[_axis("xaxis", panel)].domain
+    left, right = fig.domain(panel)
     return {
         "colorscale": scale,
         "cmin": low,
@@ -119,7 +123,7 @@ def frequency_planes(extent: float, prior, loss, posterior, *, height: int = 420
     -------
     plotly.graph_objects.Figure
     """
-    fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3, height=height, top=78)
+    fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
     lowest, highest = float(np.min(loss)), float(np.max(loss))
     for panel, (values, name, title, scale, low, high) in enumerate(
         (
@@ -133,8 +137,8 @@ def frequency_planes(extent: float, prior, loss, posterior, *, height: int = 420
         add_map(fig, panel, values, extent, coloraxis, name)
         bar = panel_scale(fig, panel, title, scale, low, high, [low, (low + high) / 2, high])
         bar["colorbar"]["tickformat"] = ".2g"
-        fig.update_layout({coloraxis: bar})
-    return fig
+        fig.update_layout(**{coloraxis: bar})
+    return finish_panels(fig, height, top=78)
 
 
 def weighted_candidates(
@@ -166,8 +170,6 @@ def weighted_candidates(
         ["<b>data</b><br> <br> ", *(titles[m] for m in methods)],
         [data_extent, *[frequency_extent] * (P - 1)],
         ["x", *["ω"] * (P - 1)],
-        height=height,
-        top=72,
     )
     for label, colour in CLASS_COLOURS.items():
         own = np.asarray(X)[np.asarray(y) == label].astype(np.float32)
@@ -188,7 +190,7 @@ def weighted_candidates(
         )
     for panel, method in enumerate(methods, start=2):
         _add_weighted_dots(fig, panel, omega, weights[method], METHOD_COLOURS[method], frequency_extent)
-    return fig
+    return finish_panels(fig, height, top=72)
 
 
 # Diameters in pixels: of a dot with the prior's weight, unless the largest would then be above the other.
@@ -241,7 +243,7 @@ def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    fig = go.Figure()
+    fig = Sheet()
     lowest = 1e-4
     for method, Q in weights.items():
         ratio = np.sort(np.asarray(Q))[::-1] * len(Q)
@@ -260,4 +262,4 @@ def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
     fig.update_yaxes(
         type="log", title="weight Q·N", range=[np.log10(lowest), np.log10(N) + 0.1], dtick=1, exponentformat="power"
     )
-    return finish(fig, height, margin={"l": 8, "r": 8, "t": 62, "b": 8})
+    return finish(fig, height, margin=fixed_margin(top=84))

@@ -6,7 +6,10 @@ numbered, methods differ in dash or symbol, classes in the sign of the scale.
 
 from __future__ import annotations
 
+import plotly.colors
 import plotly.graph_objects as go
+
+from .sheet import Sheet
 
 BLUE, RED = "#2C6FB3", "#C8372D"
 CLASS_COLOURS = {-1: BLUE, 1: RED}
@@ -46,26 +49,56 @@ DECISION_SCALE = ((0.0, BLUE), (0.5, "#F4F1EE"), (1.0, RED))
 SEQUENTIAL_SCALE = "Viridis"
 
 
+def palette() -> dict:
+    """The colours as "#rrggbb", scales as evenly spaced stops, for pictures that are not drawn by Plotly."""
+    return {
+        "blue": BLUE,
+        "red": RED,
+        "landmarks": list(LANDMARK_COLOURS),
+        "methods": METHOD_COLOURS,
+        "similarity": _stops(plotly.colors.get_colorscale(SIMILARITY_SCALE)),
+        "decision": _stops(DECISION_SCALE),
+        "sequential": _stops(plotly.colors.get_colorscale(SEQUENTIAL_SCALE)),
+    }
+
+
+def _stops(scale) -> list[str]:
+    colours = [colour if colour.startswith("#") else plotly.colors.unlabel_rgb(colour) for _, colour in scale]
+    return [c if isinstance(c, str) else "#{:02x}{:02x}{:02x}".format(*map(round, c)) for c in colours]
+
+
 def landmark_colour(index: int) -> str:
     """The colour of a landmark, the same on every page."""
     return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
 
 
-def finish(fig: go.Figure, height: int, **layout) -> go.Figure:
-    """Margins, legend and hover that all figures share; `layout` overrides them."""
+def finish(fig: Sheet, height: int, **layout) -> go.Figure:
+    """The figure of a sheet, with margins, legend and hover that all share; `layout` overrides them."""
     defaults = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title_text": ""},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": {"text": ""}},
         "hovermode": "closest",
         "dragmode": False,
         "uirevision": "keep",  # zoom and hidden traces survive a change of a control
     }
-    fig.update_layout(**(defaults | layout))
-    return fig
+    layout = defaults | layout
+    if layout["margin"].get("autoexpand") is False:
+        fig.update_xaxes(automargin=False)
+        fig.update_yaxes(automargin=False)
+    fig.update_layout(**layout)
+    return fig.figure()
 
 
-def add_note(fig: go.Figure, x: float, y: float, text: str, **kwargs) -> None:
+def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict:
+    """Room around the panels, in pixels, for all that stands there.
+
+    Left to itself, Plotly draws a figure, measures its labels, legend and colour bars, and draws it again.
+    """
+    return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
+
+
+def add_note(fig: Sheet, x: float, y: float, text: str, **kwargs) -> None:
     """A piece of text inside a figure, without an arrow."""
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, finish
+from .sheet import Sheet
+from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_note, finish
 
 #: Runs that an interval is drawn for.
 _FEWEST_RUNS = 4
@@ -27,7 +28,7 @@ def error_against_features(means, all_D) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    fig = go.Figure()
+    fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
         _add_curve(fig, method, curve["D"].astype(int), curve, "D")
     _add_svm(fig, means)
@@ -54,7 +55,7 @@ def error_against_landmarks(means, all_shares) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    fig = go.Figure()
+    fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
         _add_curve(fig, method, 100 * curve["share"], curve, "landmarks %", selection)
     _add_svm(fig, means)
@@ -108,12 +109,9 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
 
 def _add_svm(fig, means):
     for error in means.loc[means["method"] == "svm", "test_error"].head(1):
-        fig.add_hline(
-            y=100 * error,
-            line={"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"},
-            annotation={"text": f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", "font_color": METHOD_COLOURS["svm"]},
-            annotation_position="top left",
-        )
+        fig.add_hline(y=100 * error, line={"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"})
+        text, font = f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", {"color": METHOD_COLOURS["svm"]}
+        add_note(fig, 0, 100 * error, text, xref="x domain", xanchor="left", yanchor="bottom", font=font)
 
 
 def _round_ticks(values) -> list[int]:

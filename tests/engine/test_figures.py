@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from plotly.subplots import make_subplots
 
 import datasets
-from rff_engine.figures import landmarks, sweeps
+from rff_engine.figures import landmarks, paths, sweeps
+from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
 
@@ -61,6 +63,20 @@ def test_every_mark_that_answers_says_its_row(sample, rows):
         assert set(said) == set(np.flatnonzero(~near)) | {4, 7}
 
 
+def test_errors_stand_over_the_divergence_with_one_marker_through_both():
+    betas = np.array([0.01, 1.0, 100.0])
+    test = paths.ErrorPath(betas, np.array([0.3, 0.1, 0.2]), np.array([0.05, 0.2, 0.05]))
+    train = paths.ErrorPath(betas, np.array([0.3, 0.1, 0.0]))
+    fig = paths.errors_and_kl(10.0, {"test": test, "train": train}, betas, np.array([0.0, 1.0, 2.0]))
+    band, of_test, of_train, kl = fig.data
+    np.testing.assert_allclose(of_test.y, [30, 10, 20])
+    np.testing.assert_allclose(of_train.y, [30, 10, 0])
+    np.testing.assert_allclose(band.y, [35, 30, 25, 15, 0, 25])  # an error is never below 0
+    np.testing.assert_allclose(kl.y, [0, 1, 2])
+    assert (of_test.yaxis, kl.yaxis) == ("y", "y2")
+    assert [(shape.x0, shape.xref) for shape in fig.layout.shapes] == [(10.0, "x"), (10.0, "x2")]
+
+
 def test_an_interval_is_drawn_from_four_runs_on():
     def means(runs):
         return pd.DataFrame(
@@ -77,3 +93,35 @@ def test_the_svm_is_a_line_at_its_error():
     )
     fig = sweeps.error_against_features(means, (1, 10))
     assert fig.layout.shapes[0].y0 == pytest.approx(4.9)
+
+
+def test_panels_and_their_axes_are_those_of_plotly():
+    ours = Sheet(rows=2, columns=3, widths=(1, 2, 1), heights=(3, 1), gap=(0.1, 0.2)).figure()
+    theirs = make_subplots(
+        2, 3, column_widths=[1, 2, 1], row_heights=[3, 1], horizontal_spacing=0.1, vertical_spacing=0.2
+    )
+    for panel in range(1, 7):
+        for axis in (f"xaxis{panel}", f"yaxis{panel}"):
+            assert ours.layout[axis].domain == pytest.approx(theirs.layout[axis].domain)
+            assert ours.layout[axis].anchor == theirs.layout[axis].anchor
+
+
+def test_traces_axes_and_lines_go_to_the_panels_they_name():
+    sheet = Sheet(rows=2, columns=2)
+    sheet.add_scatter(x=[1], y=[2], row=2, col=1)
+    sheet.add_scatter(x=[1], y=[2])
+    sheet.update_xaxes(type="log", col=2)
+    sheet.add_vline(3, row=1, col=2, line={"width": 1})
+    sheet.add_hline(4, row=2)
+    figure = sheet.figure()
+    assert [(trace.xaxis, trace.yaxis) for trace in figure.data] == [("x3", "y3"), ("x", "y")]
+    assert [figure.layout[f"xaxis{k}"].type for k in (1, 2, 3, 4)] == [None, "log", None, "log"]
+    places = [(shape.xref, shape.yref, shape.x0, shape.y0, shape.x1, shape.y1) for shape in figure.layout.shapes]
+    assert places == [("x2", "y2 domain", 3, 0, 3, 1), ("x3 domain", "y3", 0, 4, 1, 4), ("x4 domain", "y4", 0, 4, 1, 4)]
+
+
+def test_what_plotly_does_not_know_is_refused():
+    sheet = Sheet()
+    sheet.add_scatter(x=[1], colour="red")
+    with pytest.raises(ValueError, match="colour"):
+        sheet.figure()

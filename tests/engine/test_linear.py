@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from rff_engine.linear import linear_svm_decision, linear_svm_path
+from rff_engine.linear import linear_svm_batch, linear_svm_decision, linear_svm_path
 
 C_GRID = np.logspace(-5, 4, 10)
 
@@ -130,6 +130,46 @@ def test_the_larger_label_is_positive():
         same = linear_svm_path(Z, labels, [1.0])
         np.testing.assert_array_equal(same[0], coef)
         np.testing.assert_array_equal(same[1], intercept)
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("case", CASES)
+def test_a_batch_holds_the_svms_of_its_parts(case, C):
+    Z, y = make(case)
+    # Problems that need different numbers of steps and rows, one of them with fewer features than the others.
+    parts = [Z, 0.1 * Z[:, ::-1], np.where(np.arange(Z.shape[1]) < 3, Z, 0.0)]
+    coef, intercept = linear_svm_batch(np.stack(parts), y, C)
+    for w, b, part in zip(coef, intercept, parts, strict=True):
+        alone = linear_svm_path(part, y, [C])
+        np.testing.assert_allclose(w, alone[0][0], rtol=1e-4, atol=1e-5)
+        assert b == pytest.approx(alone[1][0], rel=1e-4, abs=1e-5)
+        slope, scale = gradient(part, y, w, b, C)
+        assert np.linalg.norm(slope) <= 1e-5 * scale + 1e-12
+
+
+def test_in_a_batch_a_huge_C_gives_finite_weights_that_separate():
+    Z, _ = make("tall")
+    y = np.where(Z[:, 0] > np.median(Z[:, 0]), 1, -1)
+    for C in (1e8, 1e16):
+        coef, intercept = linear_svm_batch(np.stack([Z, 2 * Z]), y, C)
+        assert np.isfinite(coef).all() and np.isfinite(intercept).all()
+        assert (y * linear_svm_decision(Z, coef[:1], intercept[:1]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"features": np.ones((80, 2))}, "three dimensions"),
+        ({"features": np.full((1, 80, 2), np.inf)}, "infinity"),
+        ({"y": np.ones(80)}, "only the class"),
+        ({"y": np.arange(79) % 2}, "79 labels"),
+        ({"C": 0.0}, "above 0"),
+    ],
+)
+def test_a_batch_refuses_what_makes_no_sense(change, said):
+    arguments = {"features": np.ones((1, 80, 2)), "y": np.arange(80) % 2, "C": 1.0} | change
+    with pytest.raises(ValueError, match=said):
+        linear_svm_batch(**arguments)
 
 
 def test_weights_agree_with_liblinear():

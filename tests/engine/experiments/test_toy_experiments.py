@@ -124,6 +124,22 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
         assert decision.test_error == pytest.approx(1 - svc.score(represent(X_test), y_test), abs=0.006)
 
 
+@pytest.mark.parametrize("selection", ["random", "kmeans"])
+def test_a_path_of_betas_holds_the_errors_and_divergences_of_its_views(selection):
+    X, y = sample(80)
+    X_test, y_test = sample(200, seed=9)
+    problem = toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 4, 9, selection, random_state=0)
+    betas = (0.0, 0.01, 1.0, 7.0, 1000.0)
+    path = toy_landmarks.landmark_path(problem, X_test, y_test, betas, 10.0)
+    np.testing.assert_array_equal(path.betas, betas)
+    for i, beta in enumerate(betas):
+        view = toy_landmarks.landmark_view(problem, X_test, y_test, beta, 10.0, 2.0, cells=2)
+        assert path.train_error[i] == pytest.approx(view.learned.train_error, abs=1e-12)
+        assert path.test_error[i] == pytest.approx(view.learned.test_error, abs=1e-12)
+        assert path.kl[i] == pytest.approx(np.mean(rff.kl_divergence(view.Q)), abs=1e-12)
+    assert len(set(path.test_error)) > 1 and path.kl[0] == pytest.approx(0, abs=1e-12)
+
+
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
 
 
@@ -331,6 +347,27 @@ def test_one_candidate_with_all_weight_gives_one_error(problem):
     X, y, X_test, y_test, drawn = problem
     errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.eye(40)[4], (1, 10, 50), 1.0, 3, 7)
     assert np.ptp(errors) == 0
+
+
+def test_several_weightings_at_once_have_the_errors_of_each(problem):
+    X, y, X_test, y_test, drawn = problem
+    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, len(X)) for beta in (0.0, 1.0, 30.0)])
+    together = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (4, 15), 1.0, 3, 7)
+    assert together.shape == (3, 2, 3)
+    for one, weights in zip(together, Q, strict=True):
+        alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, weights, (4, 15), 1.0, 3, 7)
+        np.testing.assert_allclose(one, alone, atol=1 / 250 + 1e-12)  # rounding may move a point on the boundary
+    assert np.ptp(together.mean(axis=(1, 2))) > 0.01
+
+
+def test_the_divergence_along_betas_is_that_of_each_posterior(problem):
+    X, *_, drawn = problem
+    kl = toy_learning.kl_path(drawn, (0.0, 2.0, 1e6))
+    for value, beta in zip(kl, (0.0, 2.0, 1e6), strict=True):
+        weights = np.exp(-beta * np.sqrt(len(X)) * (drawn.loss - drawn.loss.min()))
+        weights /= weights.sum()
+        seen = weights[weights > 0]
+        assert value == pytest.approx(np.log(len(weights)) + (seen * np.log(seen)).sum(), abs=1e-9)
 
 
 @pytest.mark.parametrize("change", [{"D_values": (0,)}, {"n_draws": 0}, {"C": -1.0}])

@@ -1,0 +1,111 @@
+"""Figures of what a path of inverse temperatures comes to: errors above, divergence from the prior below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .sheet import Sheet
+from .style import METHOD_COLOURS, finish, fixed_margin
+
+__all__ = ["ErrorPath", "errors_and_kl"]
+
+_LEARNED, _MARKER = METHOD_COLOURS["pbrff"], "#8C8C8C"
+_LOOKS = (
+    {"line": {"color": _LEARNED, "width": 2.5}, "marker": {"symbol": "diamond", "size": 7}},
+    {"line": {"color": _LEARNED, "width": 1.5, "dash": "dot"}, "marker": {"symbol": "circle", "size": 5}},
+)
+
+
+@dataclass(frozen=True)
+class ErrorPath:
+    """An error along betas, a fraction, with the half-width of an interval where there is one."""
+
+    betas: np.ndarray
+    """(B,)"""
+    error: np.ndarray
+    """(B,)"""
+    margin: np.ndarray | None = None
+    """(B,)"""
+
+
+def errors_and_kl(
+    beta: float, errors: Mapping[str, ErrorPath], kl_betas, kl, kl_name: str = "KL(Q‖P)", *, height: int = 430
+) -> go.Figure:
+    """Errors against beta over the divergence from the prior that they cost.
+
+    Parameters
+    ----------
+    beta : float
+        Where the vertical line stands.
+    errors : dict of at most two ErrorPath
+        By name; the first is the one to look at.
+    kl_betas, kl : arrays of shape (K,)
+        Divergences from the prior, in nats.
+    kl_name : str
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(rows=2, heights=(3, 2), gap=(0, 0.06))
+    for (name, path), look in zip(errors.items(), _LOOKS, strict=False):
+        if path.margin is not None:
+            _add_band(fig, path)
+        fig.add_scatter(
+            x=path.betas,
+            y=100 * path.error,
+            name=name,
+            mode="lines+markers",
+            customdata=100 * (np.zeros(len(path.betas)) if path.margin is None else path.margin),
+            hovertemplate="β = %{x:.3g}: %{y:.1f}"
+            + (" ± %{customdata:.1f}" if path.margin is not None else "")
+            + f" %<extra>{name}</extra>",
+            row=1,
+            **look,
+        )
+    fig.add_scatter(
+        x=kl_betas,
+        y=kl,
+        name=kl_name,
+        mode="lines",
+        line={"color": "#0072B2", "width": 2.5},
+        hovertemplate=f"β = %{{x:.3g}}: %{{y:.3g}} nats<extra>{kl_name}</extra>",
+        row=2,
+    )
+    fig.add_vline(beta, line={"color": _MARKER, "width": 1.5, "dash": "dot"})
+    low, high = np.log10([min(kl_betas), max(kl_betas)])
+    decades = np.arange(np.ceil(low - 1e-9), high + 1e-9)
+    fig.update_xaxes(
+        type="log",
+        range=[low - 0.08, high + 0.08],  # room for the markers at the ends
+        tickvals=10.0**decades,
+        ticktext=[f"{10.0**decade:g}" for decade in decades],
+        fixedrange=True,
+    )
+    fig.update_xaxes(row=1, showticklabels=False)
+    fig.update_xaxes(row=2, title="inverse temperature β")
+    fig.update_yaxes(row=1, title="error (%)", rangemode="tozero", fixedrange=True)
+    fig.update_yaxes(row=2, title="KL (nats)", rangemode="tozero", fixedrange=True)
+    return finish(fig, height, margin=fixed_margin(top=62))
+
+
+def _add_band(fig, path: ErrorPath) -> None:
+    low, high = np.maximum(path.error - path.margin, 0), np.minimum(path.error + path.margin, 1)
+    fig.add_scatter(
+        x=np.concatenate([path.betas, path.betas[::-1]]),
+        y=100 * np.concatenate([high, low[::-1]]),
+        fill="toself",
+        fillcolor=_LEARNED,
+        opacity=0.18,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+        row=1,
+    )

@@ -1,0 +1,110 @@
+"""A figure while it is being made: traces and layout as plain dicts, which Plotly checks once, when all is there.
+
+Plotly's own figures check every piece at every step, which takes several times as long as the checking itself. The
+methods have Plotly's names and arguments, as far as the figures here need them.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import plotly.graph_objects as go
+
+__all__ = ["Sheet"]
+
+
+class Sheet:
+    """An empty figure of `rows` x `columns` panels, each with axes of its own; panels count from 1, row by row."""
+
+    def __init__(self, rows: int = 1, columns: int = 1, *, widths=None, heights=None, gap=(0.1, 0.1)):
+        self.data, self.rows, self.columns = [], rows, columns
+        self.layout = {"shapes": [], "annotations": []}
+        across = _shares(widths or [1] * columns, gap[0])
+        down = _shares((heights or [1] * rows)[::-1], gap[1])[::-1]  # the first row is on top
+        for panel, (y, x) in enumerate(itertools.product(down, across), start=1):
+            self.layout[_axis("x", panel)] = {"domain": x, "anchor": _reference("y", panel)}
+            self.layout[_axis("y", panel)] = {"domain": y, "anchor": _reference("x", panel)}
+
+    def domain(self, panel: int) -> list[float]:
+        """Where a panel begins and ends, as shares of the figure's width."""
+        return self.layout[_axis("x", panel)]["domain"]
+
+    def figure(self) -> go.Figure:
+        """What has been put together, checked by Plotly."""
+        return go.Figure({"data": self.data, "layout": self.layout})
+
+    # --- traces -------------------------------------------------------------------------------------------------------
+
+    def add_scatter(self, **trace):
+        self._add("scatter", trace)
+
+    def add_bar(self, **trace):
+        self._add("bar", trace)
+
+    def add_heatmap(self, **trace):
+        self._add("heatmap", trace)
+
+    def add_contour(self, **trace):
+        self._add("contour", trace)
+
+    def _add(self, kind, trace):
+        panel = self._panels(trace)[0]
+        self.data.append({"type": kind, "xaxis": _reference("x", panel), "yaxis": _reference("y", panel)} | trace)
+
+    # --- layout -------------------------------------------------------------------------------------------------------
+
+    def update_layout(self, **layout):
+        self.layout.update(layout)
+
+    def update_xaxes(self, **axis):
+        self._update("x", axis)
+
+    def update_yaxes(self, **axis):
+        self._update("y", axis)
+
+    def _update(self, letter, axis):
+        for panel in self._panels(axis):
+            self.layout[_axis(letter, panel)].update(axis)
+
+    def add_annotation(self, **annotation):
+        self.layout["annotations"].append(annotation)
+
+    def add_vline(self, x, **shape):
+        self._cross(shape, "line", "x", x, x)
+
+    def add_hline(self, y, **shape):
+        self._cross(shape, "line", "y", y, y)
+
+    def add_hrect(self, y0, y1, **shape):
+        self._cross(shape, "rect", "y", y0, y1)
+
+    def _cross(self, shape, kind, along, low, high):
+        """A shape from side to side of each of its panels, between two values of one axis."""
+        across = "y" if along == "x" else "x"
+        for panel in self._panels(shape):
+            place = {f"{along}0": low, f"{along}1": high, f"{across}0": 0, f"{across}1": 1}
+            place |= {f"{along}ref": _reference(along, panel), f"{across}ref": f"{_reference(across, panel)} domain"}
+            self.layout["shapes"].append({"type": kind} | place | shape)
+
+    def _panels(self, where: dict) -> list[int]:
+        """The panels of `row` and `col`, which are taken out of `where`; all of a row or column that is not named."""
+        row, column = where.pop("row", None), where.pop("col", None)
+        rows = [row] if row else range(1, self.rows + 1)
+        columns = [column] if column else range(1, self.columns + 1)
+        return [(r - 1) * self.columns + c for r, c in itertools.product(rows, columns)]
+
+
+def _shares(sizes, gap) -> list[list[float]]:
+    """[start, end] of neighbours of the given relative sizes, with gaps between them, within [0, 1]."""
+    lengths = np.asarray(sizes, dtype=float) / np.sum(sizes) * (1 - gap * (len(sizes) - 1))
+    starts = [float(lengths[:i].sum() + gap * i) for i in range(len(lengths))]
+    return [[start, min(start + float(length), 1.0)] for start, length in zip(starts, lengths, strict=True)]
+
+
+def _reference(letter, panel) -> str:
+    return letter if panel == 1 else f"{letter}{panel}"
+
+
+def _axis(letter, panel) -> str:
+    return f"{letter}axis" if panel == 1 else f"{letter}axis{panel}"
