@@ -18,7 +18,6 @@ def settle_libraries() -> None:
     gc.freeze()
 
 
-entry.mark()
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
 # No url_path: a page's address is its file's name, see pages/components/entry.py.
 page = st.navigation(
@@ -32,5 +31,6 @@ page = st.navigation(
     ],
     position="top",
 )
+entry.mark(page.url_path)
 page.run()
 settle_libraries()

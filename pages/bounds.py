@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.components import layout
-from pages.components.bound_results import RISK_POINTS, BoundSettings, Promise, promised_curves, worst_case
+from pages.components import guide, layout, live, sharing
+from pages.components.bound_results import RISK_POINTS, BoundSettings, Promise, live_bounds, promised_curves, worst_case
 from pages.components.controls import Number, Options, Scale, Switch, mount
-from pages.components.toy_controls import BETA, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components.sharing.recipes import bounds as recipe
+from pages.components.toy_controls import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from rff_engine.figures import bounds as figures
 
 NAMES = figures.BOUND_NAMES
@@ -47,6 +48,7 @@ CONTROLS = (
     NOISE,
     N_POINTS,
     SEED,
+    PLAIN,
 )
 
 TERM_WORDS = {"complexity": "the KL term", "deviation": "the t term", "confidence": "the ln term"}
@@ -81,7 +83,8 @@ def verdict(failures, allowed: float) -> str:
     return rate + (": the promise is kept here" if high <= allowed else ": too close to call")
 
 
-values = mount(CONTROLS)
+tour = guide.Tour("bounds", CONTROLS)
+values = mount(CONTROLS, tour)
 layout.title(
     "What does a bound promise, and what does it cost?",
     "A **bound** is computed from the sample alone and promises: *with probability 1 − ε over samples, the true "
@@ -90,6 +93,7 @@ layout.title(
     "through t = β√n), **ε**, **μ**, the **frequencies** and their **width σ**. Those must be fixed beforehand, or "
     "paid for.",
 )
+tour.show()
 with layout.problems_explained():
     settings = BoundSettings(toy_data(values), values.sigma, values.D)
     free, paid = (promised_curves(settings, Promise(values.eps, values.mu, values.form, pay)) for pay in (False, True))
@@ -97,44 +101,48 @@ with layout.problems_explained():
 curves = paid if values.price else free
 name = next(key for key, shown in NAMES.items() if shown == values.bound)
 
-st.subheader("How tight are they?")
+st.header("How tight are they, and what are they made of?")
 paid_for = " The bounds with a t pay for the choice of β here."
 unproved = " Theorem 4 as printed is **no valid promise at μ > 2**: see *Does it hold?* below."
-layout.figure(
-    figures.bounds_along_beta(curves, values.beta),
-    "Drag n and watch the curves come down; drag ε and D and see who minds. Diamonds: the smallest value of each "
-    "bound. Dotted: your β. Left, bounds on the loss of one training point as a landmark; right, on the loss over "
-    f"all pairs. The dashed line is the truth, measured on {RISK_POINTS} fresh points: each valid bound "
-    f"lies above it in all but {100 * values.eps:g} % of samples, at a β fixed beforehand."
+curve_words = (
+    "Diamonds: the smallest value of each bound. Left, bounds on the loss of one training point as a landmark; right, "
+    f"on the loss over all pairs. The dashed line is the truth, measured on {RISK_POINTS} fresh points: each valid "
+    f"bound lies above it in all but {100 * values.eps:g} % of samples, at a β fixed beforehand."
     + (paid_for if values.price else "")
-    + (unproved if values.form == "paper" and values.mu > 2 else ""),
-    key="curves",
-    alt="Bounds on the alignment loss against beta, for one landmark and for the whole kernel, with empirical and "
-    "true losses",
+    + (unproved if values.form == "paper" and values.mu > 2 else "")
 )
-
-left, right = st.columns(2)
-with left:
-    st.subheader("What is it made of?")
+part_words = f"The areas add up to {values.bound}. {what_rules(curves.bounds[name])}"
+if values.plain:
+    layout.figure(
+        figures.bounds_along_beta(curves, values.beta),
+        f"{curve_words} Dotted: your β.",
+        key="curves",
+        alt="Bounds on the alignment loss against beta, for one landmark and for the whole kernel, with empirical and "
+        "true losses",
+    )
     layout.figure(
         figures.bound_taken_apart(curves, name, values.beta),
-        f"The areas add up to {values.bound}. {what_rules(curves.bounds[name])}",
+        part_words,
         key="parts",
         alt=f"The parts of {values.bound}, stacked, against beta",
     )
-with right:
-    st.subheader("What does it cost to choose β?")
-    layout.figure(
-        figures.price_of_choosing(free, paid, values.beta),
-        f"To read the best β off the curve, the promise must hold at all {len(free.betas)} values at once, each with "
-        f"ε / {len(free.betas)}: the diamond. The circle is what one would claim without paying, and is no promise. "
-        "Bounds without a t cover all Q at once and with them all β: there the choice is free. The tick is your β, "
-        "free too if you fixed it beforehand. An arrow lies beyond the axis: vacuous.",
-        key="price figure",
-        alt="Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it",
-    )
+else:
+    promise = Promise(values.eps, values.mu, values.form, values.price)
+    live.mount("bounds", live_bounds(settings, promise, name), values, (BETA,))
+    st.caption(f"Drag β, here or on a chart. {curve_words} {part_words}")
 
-st.subheader("Does it hold?")
+st.header("What does it cost to choose β?")
+layout.figure(
+    figures.price_of_choosing(free, paid, values.beta),
+    f"To read the best β off the curve, the promise must hold at all {len(free.betas)} values at once, each with "
+    f"ε / {len(free.betas)}: the diamond. The circle is what one would claim without paying, and is no promise. "
+    "Bounds without a t cover all Q at once and with them all β: there the choice is free. The tick is your β, "
+    "free too if you fixed it beforehand. An arrow lies beyond the axis: vacuous.",
+    key="price figure",
+    alt="Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it",
+)
+
+st.header("Does it hold?")
 st.markdown(
     f"A hard test for **Theorem 4**: a single hypothesis that is 1 everywhere, and labels that are +1 with "
     f"probability (1 + √½)/2 ≈ 0.85. Out of {len(case.losses)} samples of n&nbsp;=&nbsp;{values.n} points, at "
@@ -201,3 +209,5 @@ st.caption(
     "Strictly, the theorems ask for independent points. The toy samples hold both classes in equal numbers, a small "
     "departure from it."
 )
+
+sharing.offer("bounds", CONTROLS, values, lambda: recipe.numbers(free, paid, values.beta, case))

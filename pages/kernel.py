@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.components import layout
+from pages.components import guide, layout, sharing
 from pages.components.controls import Options, Scale, mount, powers
 from pages.components.kernel_results import (
     APPROXIMATION_DRAWS,
@@ -17,6 +17,7 @@ from pages.components.kernel_results import (
     kernel_plane,
     kernel_settings,
 )
+from pages.components.sharing.recipes import kernel as recipe
 from pages.components.toy_controls import SEED
 from rff_engine.figures import kernels as figures
 
@@ -43,19 +44,21 @@ CONTROLS = (
     SEED,
 )
 
-values = mount(CONTROLS)
+tour = guide.Tour("kernel", CONTROLS)
+values = mount(CONTROLS, tour)
 layout.title(
     "What does a kernel believe before it sees data?",
     "A shift-invariant kernel is an average of cosines. The **spectral density** says how much it believes in each "
     "frequency: it is a prior. Random features draw **D** frequencies from it and average their cosines. "
     "Change the **width** and see the density and the kernel move in opposite directions.",
 )
+tour.show()
 with layout.problems_explained():
     settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
     line = kernel_line(settings, values.D)
-    measured, expected = kernel_errors(settings)
     plane = kernel_plane(settings, values.D)
     omega = kernel_draw(settings, 2)[0][: values.D]
+    n_features = [2 * D for D in FREQUENCY_COUNTS]
 
 layout.figure(
     figures.spectrum_and_kernel(line),
@@ -94,10 +97,10 @@ with right:
         alt="The mean of D cosines in the plane, and its difference from the kernel",
     )
 
+with layout.problems_explained():
+    measured, expected = kernel_errors(settings)  # not above: the other figures are drawn meanwhile
 layout.figure(
-    figures.approximation_error(
-        [2 * D for D in FREQUENCY_COUNTS], measured, expected, FREQUENCY_COUNTS.index(values.D)
-    ),
+    figures.approximation_error(n_features, measured, expected, FREQUENCY_COUNTS.index(values.D)),
     f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
     f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
     "Sutherland and Schneider (2015) expect. Four times the features halve the error of either map. For the Gaussian "
@@ -116,3 +119,5 @@ layout.equation(
     "and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature a frequency, "
     "so it gets $2D$ frequencies here.",
 )
+
+sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected))

@@ -5,19 +5,29 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import layout, live, presets
-from pages.components.controls import Number, Options, Switch, mount
-from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
-from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components import guide, layout, live, presets, sharing
+from pages.components.controls import Number, Options, mount
+from pages.components.landmark_results import (
+    LandmarkSettings,
+    landmark_path,
+    landmark_problem,
+    landmark_view,
+    live_landmarks,
+)
+from pages.components.sharing.recipes import landmarks as recipe
+from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.toy_data import map_extent, toy_sample
 from rff_engine.figures import landmarks as figures
+from rff_engine.figures import paths
 
 MOST_LANDMARKS, MOST_FREQUENCIES = 8, 256
+
+FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MOST_FREQUENCIES, 20, 1)
 
 CONTROLS = (
     "Learning",
     BETA,
-    Number("D", "Frequencies per landmark D", None, 1, MOST_FREQUENCIES, 20, 1),
+    FREQUENCIES,
     SIGMA,
     "Landmarks",
     Options(
@@ -35,7 +45,7 @@ CONTROLS = (
     N_POINTS,
     SEED,
     COST,
-    Switch("plain", "Plain figures", "For browsers in which the live pictures do not run.", False),
+    PLAIN,
 )
 
 PICKS = "picks"
@@ -78,25 +88,16 @@ def take_click(key: str, shown: tuple[int, ...]) -> None:
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
-def take_settled() -> None:
-    """The live sliders have come to rest: their values go to the controls, and with them into the URL."""
-    settled = st.session_state["live"].settled
-    st.session_state["beta"] = BETA.nearest(settled["beta"])
-    st.session_state["D"] = min(max(int(settled["D"]), 1), MOST_FREQUENCIES)
-
-
 def show_live(settings: LandmarkSettings) -> None:
     """The live pictures; their own sliders stand for those of the sidebar."""
-    st.html("<style>.st-key-beta, .st-key-D {display: none}</style>")
     problem = landmark_problem(settings)
     shown = () if problem.indices is None else tuple(map(int, problem.indices))
-    live.landmarks(
+    live.mount(
+        "landmarks",
         live_landmarks(settings, values.C),
-        values.beta,
-        values.D,
-        key="live",
-        on_settled=take_settled,
-        on_clicked=lambda: toggle(int(st.session_state["live"].clicked), shown),
+        values,
+        (BETA, FREQUENCIES),
+        on_clicked=lambda row: toggle(row, shown),
     )
     st.caption(
         "Drag β and D, or press play: everything follows. Each column is one landmark, the star. Green: similar to it; "
@@ -168,7 +169,28 @@ def show_plain(settings: LandmarkSettings) -> None:
     )
 
 
-values = mount(CONTROLS)
+def show_path(settings: LandmarkSettings) -> None:
+    """What every beta would come to, with a marker at the one in force."""
+    path = landmark_path(settings, values.C)
+    errors = {"test error": path.test_error, "train error": path.train_error}
+    layout.figure(
+        paths.errors_and_kl(
+            values.beta,
+            {name: paths.ErrorPath(path.betas, error) for name, error in errors.items()},
+            path.betas,
+            path.kl,
+            "mean KL(Q‖P) over the landmarks",
+        ),
+        "What every β comes to; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how "
+        "far the weights have moved from the prior, at most ln D. Look for the β at which the test error is lowest, "
+        "and at what it costs in KL, the price in a bound.",
+        key="along_beta",
+        alt="Train and test error and mean KL divergence against beta, with a line at the present beta",
+    )
+
+
+tour = guide.Tour("landmarks", CONTROLS)
+values = mount(CONTROLS, tour)
 layout.title(
     "What does a landmark learn about its neighbourhood?",
     "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "
@@ -176,7 +198,8 @@ layout.title(
     "everywhere. The **learned row** weighs a few random cosines by how well they agree with the labels around the "
     "landmark; **β** says how strongly the labels count. Drag it.",
 )
-presets.offer(presets.LANDMARK_PRESETS, CONTROLS)
+presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
+tour.show()
 with layout.problems_explained():
     data = toy_data(values)
     sample = toy_sample(data)
@@ -190,6 +213,8 @@ with layout.problems_explained():
         show_live(replace(settings, n_frequencies=MOST_FREQUENCIES))
 if values.plain:
     show_plain(settings)
+with layout.problems_explained():
+    show_path(settings)
 
 layout.equation(
     "pseudo-posterior and similarity",
@@ -198,4 +223,15 @@ layout.equation(
     "Each landmark $l$ draws its own $D$ frequencies from the Gaussian prior and weighs them by their alignment loss: "
     "how far $\\cos(\\omega\\cdot(x_l-x))$ is from $+1$ on points of the landmark's class and from $-1$ on the others "
     "(Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
+)
+
+sharing.offer(
+    "landmarks",
+    CONTROLS,
+    values,
+    lambda: recipe.numbers(
+        landmark_problem(settings), landmark_view(settings, values.beta, values.C), landmark_path(settings, values.C)
+    ),
+    {"selection": method},
+    {PICKS: "-".join(map(str, picks))} if picks else None,
 )

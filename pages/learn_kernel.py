@@ -4,42 +4,52 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.components import layout
+from pages.components import guide, layout, live, sharing
 from pages.components.controls import Number, Scale, mount, powers
 from pages.components.kernel_results import FREQUENCY_COUNTS
 from pages.components.learning_results import (
     CURVE_COUNTS,
     CURVE_DRAWS,
+    ERROR_BETAS,
+    KL_BETAS,
     CandidateSettings,
     OptimizedKernel,
     PriorWeights,
     PseudoPosterior,
     candidate_weights,
     candidates,
+    feature_error_path,
     feature_errors,
     feature_errors_at,
     frequency_plane,
+    kl_path,
+    live_kernel,
+    plane_extents,
     prior_map,
     weighted_map,
 )
-from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components.sharing.recipes import learn_kernel as recipe
+from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.toy_data import TEST_POINTS, map_extent, toy_sample
 from rff_engine.experiments import toy_learning
-from rff_engine.figures import kernels, spectra
+from rff_engine.figures import kernels, paths, spectra
 from rff_engine.figures.style import METHOD_NAMES
+
+TEMPERATURE = replace(BETA, default=10.0)
+RADIUS = Scale(
+    "rho",
+    "Radius of OKRFF, ρ/N",
+    "How far from the prior the optimized kernel may go, from nearly nowhere to as far as there is.",
+    powers(-4, 0, 5),
+    0.01,
+)
 
 CONTROLS = (
     "Learning",
-    replace(BETA, default=10.0),
-    Scale(
-        "rho",
-        "Radius of OKRFF, ρ/N",
-        "How far from the prior the optimized kernel may go, from nearly nowhere to as far as there is.",
-        powers(-4, 0, 5),
-        0.01,
-    ),
+    TEMPERATURE,
+    RADIUS,
     Number("mu", "Order μ of the divergence", "2 is the chi-square divergence.", 1.1, 5.0, 2.0, 0.1),
-    Scale("D", "Features drawn: frequencies D", None, tuple(D for D in FREQUENCY_COUNTS if D <= 200), 10),
+    Scale("D", "Features drawn: frequencies D", None, tuple(D for D in FREQUENCY_COUNTS if CURVE_COUNTS[-1] >= D), 10),
     "Prior",
     replace(SIGMA, default=0.251),
     Scale("N", "Candidates N", "Frequencies drawn from the prior.", (50, 100, 200, 500, 1000, 2000, 5000), 2000),
@@ -49,6 +59,7 @@ CONTROLS = (
     N_POINTS,
     SEED,
     COST,
+    PLAIN,
 )
 
 
@@ -61,40 +72,85 @@ def heading(method: str, summary: toy_learning.WeightSummary) -> str:
     )
 
 
-values = mount(CONTROLS)
+def show_plain() -> None:
+    """The live pictures as Plotly figures, drawn anew when a slider is let go."""
+    with layout.problems_explained():
+        frequency_extent, delta_extent = plane_extents(settings)
+        plane = frequency_plane(data, values.sigma, frequency_extent)
+        posterior = toy_learning.plane_posterior(plane, values.beta)
+        weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
+        learned = {method: weights[method] for method in ("pbrff", "okrff")}
+        summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
+        maps = {"rff": prior_map(values.sigma, delta_extent)} | {
+            method: weighted_map(settings, weightings[method], delta_extent) for method in learned
+        }
+    layout.figure(
+        spectra.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
+        "Bright is where cosines are wanted. Drag β: the posterior leaves the prior's disc for the nearest and deepest "
+        "low spots of the loss.",
+        key="spectrum",
+        alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
+    )
+    left, right = st.columns([2, 1])
+    with left:
+        layout.figure(
+            spectra.weighted_candidates(
+                toy_sample(data).X,
+                toy_sample(data).y,
+                map_extent(data),
+                candidates(settings).omega,
+                learned,
+                {method: heading(method, summary) for method, summary in summaries.items()},
+                frequency_extent,
+            ),
+            f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Grey dust has next to "
+            f"no weight. Of the light ones at most {spectra.MOST_LIGHT_DOTS} are drawn.",
+            key="candidates",
+            alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
+        )
+    with right:
+        layout.figure(
+            spectra.sorted_weights(weights),
+            f"Weights from the largest down; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
+            "where it stays below, all weight is on the best candidate already.",
+            key="weights",
+            alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
+        )
+    layout.figure(
+        kernels.kernel_maps(maps, delta_extent),
+        "How similar two points are whose difference is δ: green alike, purple unlike, white neither.",
+        key="kernels",
+        alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
+    )
+
+
+tour = guide.Tour("learn_kernel", CONTROLS)
+values = mount(CONTROLS, tour)
 layout.title(
     "Which cosines agree with the labels?",
-    "The prior kernel believes in every frequency as its density says. **PBRFF** and **OKRFF** look at the labels "
-    "once and give more weight to cosines that are large within a class and small between classes. Move **β** and "
-    "**ρ** to see belief turn into a learned kernel, and what that is worth with few features.",
+    "The prior kernel believes in every frequency as its density says. **PBRFF** (PAC-Bayesian random Fourier "
+    "features) and **OKRFF** (optimized kernel random Fourier features) look at the labels once and give more weight "
+    "to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see belief turn into "
+    "a learned kernel, and what that is worth with few features.",
 )
+tour.show()
 with layout.problems_explained():
     data = toy_data(values)
-    sample = toy_sample(data)
     settings = CandidateSettings(data, values.sigma, values.N)
     weightings = {
         "rff": PriorWeights(),
         "pbrff": PseudoPosterior(values.beta),
         "okrff": OptimizedKernel(values.rho, values.mu),
     }
-    frequency_extent, delta_extent = 3.5 / values.sigma, 2 * map_extent(data)
-    plane = frequency_plane(data, values.sigma, frequency_extent)
-    drawn = candidates(settings)
-    weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
-    learned = {method: weights[method] for method in ("pbrff", "okrff")}
-    posterior = toy_learning.plane_posterior(plane, values.beta)
-    summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
-    maps = {"rff": prior_map(values.sigma, delta_extent)} | {
-        method: weighted_map(settings, weightings[method], delta_extent) for method in learned
-    }
-
-layout.figure(
-    spectra.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
-    "Bright is where cosines are wanted. The loss in the middle comes from the labels alone: for two classes it is, up "
-    "to constants, minus the power spectrum of the labels, so its low spots are the peaks of that spectrum. Drag β: "
-    "the posterior leaves the prior's disc for the nearest and deepest low spots.",
-    key="spectrum",
-    alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
+    if not values.plain:
+        live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
+if values.plain:
+    show_plain()
+st.caption(
+    f"Top: what the prior believes, what the labels say of every frequency (bright is low loss), and the two together. "
+    f"Middle: the {values.N} candidates that were drawn from the prior; the area of a dot is its weight, and what was "
+    "not drawn cannot be learned. Bottom: how similar two points are whose difference is δ. The prior knows only near "
+    "and far; the learned kernels repeat the pattern of the classes, and at large β become a single wave."
 )
 layout.equation(
     "alignment loss and pseudo-posterior",
@@ -106,32 +162,6 @@ layout.equation(
     "labelled points (Letarte, Morvant and Germain, 2019, Equations 9 and 19, Proposition 8).",
 )
 
-left, right = st.columns([2, 1])
-with left:
-    layout.figure(
-        spectra.weighted_candidates(
-            sample.X,
-            sample.y,
-            map_extent(data),
-            drawn.omega,
-            learned,
-            {method: heading(method, summary) for method, summary in summaries.items()},
-            frequency_extent,
-        ),
-        f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Both methods choose among "
-        "them: what the prior did not draw cannot be learned. Grey dust has next to no weight. Of the light ones "
-        f"at most {spectra.MOST_LIGHT_DOTS} are drawn.",
-        key="candidates",
-        alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
-    )
-with right:
-    layout.figure(
-        spectra.sorted_weights(weights),
-        f"Weights from the largest down; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; where "
-        "it stays below, all weight is on the best candidate already.",
-        key="weights",
-        alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
-    )
 layout.equation(
     "optimized kernel",
     r"\max_{Q} \sum_{m=1}^{N} Q_m \sum_{i,j} \lambda_{ij} \cos\big(\omega_m\cdot(x_i - x_j)\big)"
@@ -139,15 +169,6 @@ layout.equation(
     "Sinha and Duchi (2016), as compared in Letarte, Morvant and Germain (2019), Equations 17 and 18. PBRFF instead "
     "trades the loss against $\\mathrm{KL}(Q\\|P)$. The effective number of frequencies is $1/\\sum_m Q_m^2$: "
     "$N$ for the prior, 1 when one candidate has all weight.",
-)
-
-layout.figure(
-    kernels.kernel_maps(maps, delta_extent),
-    "How similar two points are whose difference is δ: green alike, purple unlike, white neither. The prior knows "
-    "only near and far. The learned kernels repeat the pattern of the classes, with stripes or cells where the "
-    "labels change sign, and at large β become a single wave.",
-    key="kernels",
-    alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
 )
 
 with layout.problems_explained():
@@ -164,3 +185,35 @@ layout.figure(
     key="errors",
     alt="Test error against the number of frequencies for RFF, PBRFF and OKRFF",
 )
+
+layout.figure(
+    paths.errors_and_kl(
+        values.beta,
+        {
+            f"test error of PBRFF at D = {values.D}": paths.ErrorPath(
+                ERROR_BETAS, *toy_learning.mean_and_margin(feature_error_path(settings, values.C, values.D))
+            )
+        },
+        KL_BETAS,
+        kl_path(settings),
+    ),
+    "What every β comes to; dotted: yours. Above, the error that D features of PBRFF leave; below, how far the weights "
+    "have moved from the prior, at most ln N. Too small a β learns nothing, too large a one puts all on one cosine.",
+    key="along_beta",
+    alt="Test error of PBRFF and KL divergence against beta, with a line at the present beta",
+)
+
+
+def numbers():
+    """The table of the page, off what its figures are made of."""
+    D_values = sorted({*CURVE_COUNTS, values.D})
+    weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
+    errors = {
+        method: [feature_errors_at(settings, weighting, values.C, D) for D in D_values]
+        for method, weighting in weightings.items()
+    }
+    along_beta = (KL_BETAS, kl_path(settings)), (ERROR_BETAS, feature_error_path(settings, values.C, values.D))
+    return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
+
+
+sharing.offer("learn_kernel", CONTROLS, values, numbers)

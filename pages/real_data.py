@@ -3,7 +3,7 @@
 import streamlit as st
 
 import datasets
-from pages.components import layout
+from pages.components import layout, sharing
 from pages.components.controls import Number, Options, Several, mount
 from pages.components.runs import BREAST_SWEEP, Run, RunSettings, run_queue
 from rff_engine.experiments import report
@@ -97,16 +97,6 @@ def show_result(run: Run) -> None:
         alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
     )
     if rows:
-        asked = run.settings
-        name = "-".join((asked.study, asked.dataset, asked.preset, asked.split_name, str(asked.seed)))
-        st.download_button(
-            f"Download {len(rows)} rows as CSV",
-            report.to_csv(rows),
-            f"{name}.csv",
-            "text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-        )
         with st.expander("The means as a table", icon=":material/table:"):
             st.dataframe(means, hide_index=True)
 
@@ -168,4 +158,12 @@ layout.equation(
     "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
     "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises the alignment "
     "within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, 2019, Section 6.2).",
+)
+
+sharing.offer(
+    "real_data",
+    CONTROLS,
+    values,
+    lambda: report.to_frame([] if run is None else list(run.rows)),
+    {"study": study, "methods": methods},
 )

@@ -3,21 +3,28 @@
 import numpy as np
 import streamlit as st
 
-from pages.components import layout
+from pages.components import guide, layout, lecturing, sharing
 from pages.components.bound_results import BoundSettings, Promise, promised_curves
 from pages.components.controls import mount
 from pages.components.kernel_results import KernelSettings, kernel_line
 from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view
 from pages.components.learning_results import frequency_plane
 from pages.components.runs import BREAST_SWEEP, Run, run_queue
+from pages.components.sharing.recipes import start as recipe
 from pages.components.toy_data import ToyData, map_extent
 from rff_engine.experiments import report, toy_learning
 from rff_engine.figures import bounds, kernels, landmarks, spectra, sweeps
 
+MOONS = ToyData("moons", 300, 0.1, 0)
+LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
+BOUNDS = BoundSettings(MOONS, 0.501, 200), Promise(0.05, 5.0, "corrected", False)
+KERNEL = KernelSettings("Gaussian", 1.0, 1.5, 0), 20
+BOARD, WIDTH = ToyData("checkerboard", 300, 0.1, 0), 0.251
+
 
 def picture(number: int, heading: str, text: str) -> None:
     """The words that belong to a picture."""
-    st.subheader(f"{number}. {heading}")
+    st.header(f"{number}. {heading}")
     st.markdown(text)
 
 
@@ -28,19 +35,17 @@ def link(page: str, label: str, **settings) -> None:
 
 
 def landmark_picture() -> None:
-    data = ToyData("moons", 300, 0.1, 0)
-    settings = LandmarkSettings(data, 0.501, 20, 5, "random")
-    problem, view = landmark_problem(settings), landmark_view(settings, 1.0, 1.0)
+    problem, view = landmark_problem(LANDMARKS), landmark_view(LANDMARKS, 1.0, 1.0)
     layout.figure(
         landmarks.similarity_mosaic(
-            map_extent(data),
+            map_extent(MOONS),
             np.stack([view.prior_maps, view.learned_maps]),
             problem.landmarks,
             problem.X,
             problem.y,
             row_names=("prior", "learned"),
         ),
-        f"Look along the rows: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on the five "
+        f"Compare the rows: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on the five "
         f"prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, on the learned ones on "
         f"{layout.percent(view.learned.test_error)}.",
         key="landmarks",
@@ -50,7 +55,7 @@ def landmark_picture() -> None:
 
 def kernel_picture() -> None:
     layout.figure(
-        kernels.spectrum_and_kernel(kernel_line(KernelSettings("Gaussian", 1.0, 1.5, 0), 20), height=360),
+        kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
         "Left: the prior density of frequencies and 20 draws from it. Right: the average of their 20 cosines, next to "
         "the kernel itself.",
         key="kernel",
@@ -58,13 +63,15 @@ def kernel_picture() -> None:
     )
 
 
+def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
+    plane = frequency_plane(BOARD, WIDTH, 3.5 / WIDTH)
+    return plane, toy_learning.plane_posterior(plane, 10.0)
+
+
 def spectrum_picture() -> None:
-    data, sigma = ToyData("checkerboard", 300, 0.1, 0), 0.251
-    plane = frequency_plane(data, sigma, 3.5 / sigma)
+    plane, posterior = spectrum()
     layout.figure(
-        spectra.frequency_planes(
-            3.5 / sigma, plane.prior, plane.loss, toy_learning.plane_posterior(plane, 10.0), height=340
-        ),
+        spectra.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
         "From left to right, over the plane of frequencies: what the kernel believes, which cosines agree "
         "with the labels of a checkerboard, and the belief after seeing them.",
         key="spectrum",
@@ -73,11 +80,8 @@ def spectrum_picture() -> None:
 
 
 def bound_picture() -> None:
-    curves = promised_curves(
-        BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200), Promise(0.05, 5.0, "corrected", False)
-    )
     layout.figure(
-        bounds.bounds_along_beta(curves, 1.0),
+        bounds.bounds_along_beta(promised_curves(*BOUNDS), 1.0),
         "Follow one curve from left to right: too little trust in the labels wastes them, too much pays for every "
         "chosen cosine. The lowest point is the best promise, if that β was fixed beforehand.",
         key="bounds",
@@ -102,11 +106,18 @@ def sweep_picture(run: Run) -> None:
     st.session_state["sweep was active"] = run.active
 
 
-mount(())
+def numbers():
+    """What the pictures state, as a table; of the fifth, what is known by now."""
+    results = landmark_view(LANDMARKS, 1.0, 1.0), kernel_line(*KERNEL), *spectrum(), promised_curves(*BOUNDS)
+    return recipe.numbers(*results, list(run.rows))
+
+
+values = mount(())
 layout.title(
     "What if a kernel were only a first guess?",
     "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn it "
-    "into a **posterior**. Five pictures tell the story; each opens where you can move it.",
+    "into a **posterior**. Five pictures tell the story; each opens where you can move it. "
+    "Would you rather be asked? [Six short lessons](#six-short-lessons) let you predict before anything moves.",
 )
 with layout.problems_explained():
     picture(
@@ -165,3 +176,11 @@ with layout.problems_explained():
     run = run_queue().submit(BREAST_SWEEP)
     st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
+    st.divider()
+
+    st.header("Six short lessons")
+    st.markdown("Each is a few steps on one of the pages: look, predict, and see what happens.")
+    guide.offer_all()
+    lecturing.offer(())
+
+sharing.offer("start", (), values, numbers, {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats})

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 import rff_engine as rff
+from pages.components import live
 from pages.components.controls import powers
 from pages.components.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import bound_curves, coverage
@@ -65,6 +66,12 @@ def promised_curves(settings: BoundSettings, promise: Promise) -> bound_curves.B
             candidate_risks(settings), BOUND_BETAS, promise.epsilon, promise.mu, promise.form, promise.pay_for_beta
         )
     )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def live_bounds(settings: BoundSettings, promise: Promise, bound: str) -> dict:
+    """What the live view needs, with the bound that it takes apart."""
+    return live.pack_bounds(promised_curves(settings, promise), bound)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

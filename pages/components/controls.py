@@ -7,16 +7,16 @@ mean is the page's business.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.components import entry
+from pages.components import entry, lecturing
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
@@ -31,6 +31,10 @@ class Control(ABC):
     help: str | None = None
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
     """An earlier control and the values of it for which this one counts; for others it is not shown."""
+
+    def counts(self, values: SimpleNamespace) -> bool:
+        """Whether the values of earlier controls leave this one something to say."""
+        return self.only_if is None or getattr(values, self.only_if[0]) in self.only_if[1]
 
     @abstractmethod
     def mend(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
@@ -93,9 +97,10 @@ class Several(Control):
         return taken, self._refused(", ".join(raw), ", ".join(taken), "any of " + ", ".join(self.options))
 
     def render(self):
-        chosen = st.multiselect(
+        chosen = st.pills(
             self.label,
             self.options,
+            selection_mode="multi",
             default=list(self.default),
             key=self.key,
             help=self.help,
@@ -103,7 +108,7 @@ class Several(Control):
         )
         if not chosen:
             st.caption(f":red[Choose at least one; {', '.join(self.default)} is used meanwhile.]")
-        return tuple(chosen) or self.default
+        return tuple(name for name in self.options if name in chosen) or self.default
 
 
 @dataclass(frozen=True)
@@ -122,12 +127,16 @@ class Number(Control):
     def _text(self, value) -> str:
         return f"{value:d}" if self._whole else f"{round(value, 6):g}"
 
+    def nearest(self, value: float) -> float:
+        """The allowed value that is nearest."""
+        inside = min(max(value, self.low), self.high)
+        return self.low + round((inside - self.low) / self.step) * self.step
+
     def mend(self, raw):
         value = _as_number(raw)
         if value is None:
             return None, self._refused(", ".join(raw), self._text(self.default), self._allowed)
-        nearest = min(max(value, self.low), self.high)
-        nearest = self.low + round((nearest - self.low) / self.step) * self.step
+        nearest = self.nearest(value)
         if math.isclose(nearest, value, rel_tol=1e-9, abs_tol=1e-9):
             return raw[0], None
         return self._text(nearest), self._refused(raw[0], self._text(nearest), self._allowed)
@@ -215,30 +224,38 @@ def _as_number(raw: list[str]) -> float | None:
     return value if len(raw) == 1 and math.isfinite(value) else None
 
 
-def mount(controls: Sequence[Control | str]) -> SimpleNamespace:
+def mount(controls: Sequence[Control | str], tour=None) -> SimpleNamespace:
     """Mend the URL, show the controls in the sidebar, and return their values by key.
 
-    A string among the controls is a heading. A control that does not count has its default. Must be called once a
-    page, before any other widget.
+    A string among the controls is a heading. A control that does not count has its default. `tour` are the page's
+    lessons (`guide.Tour`), which may set controls. Must be called once a page, before any other widget.
     """
     entry.insist()
     own = [control for control in controls if isinstance(control, Control)]
     _forget_other_pages(own)
-    _mend_url(own)
+    keys = [control.key for control in own]
+    _mend_url([*own, *lecturing.parameters(keys), *(tour.parameters if tour else ())])
+    lecturing.take(keys)
+    if tour:
+        tour.enter()
+    lecturing.dress(keys)
     values = SimpleNamespace()
     with st.sidebar:
-        for control in controls:
+        for i, control in enumerate(controls):
             if isinstance(control, str):
-                st.markdown(f"**{control}**")
+                below = itertools.takewhile(lambda one: isinstance(one, Control), controls[i + 1 :])
+                if not all(lecturing.hidden(one.key) for one in below):
+                    st.markdown(f"**{control}**")
                 continue
-            counts = control.only_if is None or getattr(values, control.only_if[0]) in control.only_if[1]
-            setattr(values, control.key, control.render() if counts else control.default)
+            setattr(values, control.key, control.render() if control.counts(values) else control.default)
+        if keys:
+            lecturing.offer(keys)
     return values
 
 
 def _forget_other_pages(controls: list[Control]) -> None:
     """On the way in from another page, let the link or the page's own example decide, not what that page was set to."""
-    here = urlsplit(st.context.url or "").path
+    here = entry.here()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
     if mounted["page"] != here:
         mounted["page"], mounted["keys"] = here, set()
@@ -246,6 +263,17 @@ def _forget_other_pages(controls: list[Control]) -> None:
         if control.key not in mounted["keys"]:
             mounted["keys"].add(control.key)
             st.session_state.pop(control.key, None)
+
+
+def start_again(notes: Sequence[str] | None = None) -> None:
+    """The URL was changed before the widgets came, which read it when they first appear: let them in a new run.
+
+    It shows these notes about the link; without, those that are due already.
+    """
+    if notes is None:
+        notes, _ = st.session_state.get(_NOTES, ((), None))
+    st.session_state[_NOTES] = notes, st.query_params.to_dict()
+    st.rerun()
 
 
 def _mend_url(controls: list[Control]) -> None:
@@ -264,9 +292,7 @@ def _mend_url(controls: list[Control]) -> None:
         else:
             st.query_params[control.key] = mended
     if changed:
-        # Widgets read the URL when they first appear: let them appear in a run that starts with the mended one.
-        st.session_state[_NOTES] = notes, st.query_params.to_dict()
-        st.rerun()
+        start_again(notes)
     notes, mended_url = st.session_state.get(_NOTES, ((), None))
     if st.query_params.to_dict() != mended_url:  # something has been changed since: the notes have done their duty
         st.session_state.pop(_NOTES, None)

@@ -13,9 +13,14 @@ import streamlit as st
 _ENTERED = "entered through app.py"
 
 
-def mark() -> None:
-    """Called by app.py in every run."""
-    st.session_state[_ENTERED] = True
+def mark(page: str) -> None:
+    """Called by app.py in every run, with the address of the page that is shown."""
+    st.session_state[_ENTERED] = page
+
+
+def here() -> str:
+    """The address of the page that is shown. (That of `st.context.url` may be garbled after a change of page.)"""
+    return st.session_state[_ENTERED]
 
 
 def insist() -> None:

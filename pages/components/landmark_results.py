@@ -8,10 +8,14 @@ import streamlit as st
 
 import rff_engine as rff
 from pages.components import live
+from pages.components.controls import powers
 from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import toy_landmarks
 
 MAP_CELLS = 64
+
+#: Inverse temperatures of the curves along beta.
+PATH_BETAS = powers(-3, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,16 @@ def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_land
     )
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.LandmarkPath:
+    """Errors and mean KL at every beta: moving beta computes nothing."""
+    fresh = toy_fresh_sample(settings.data)
+    return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, PATH_BETAS, C))
+
+
 @st.cache_resource(max_entries=32, show_spinner=False)
 def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """What the live view needs: all frequencies that D may reach, and the prior's side, which never moves."""
     problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)
-    view = toy_landmarks.landmark_view(problem, fresh.X, fresh.y, 0.0, C, extent, live.LIVE_CELLS)
-    return live.pack_landmarks(problem, view, fresh, extent, C)
+    prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, live.LIVE_CELLS)
+    return live.pack_landmarks(problem, prior_maps, prior, fresh, extent, C)

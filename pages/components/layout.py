@@ -6,12 +6,20 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-# Less air above the title, and columns that go below each other where they would get too narrow to read.
+from pages.components import lecturing
+
+# Less air above the title, and columns that go below each other where they would get too narrow to read. Words of
+# figures are given the colour of the text: the greys of the theme are too faint to read.
+# A link to the page that is open looks chosen already, and needs a mark of its own to show the focus.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem; max-width: 84rem}
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: inherit; opacity: 0.92}
 [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+.js-plotly-plot .modebar-container, .plotly-notifier {display: none}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}
+.js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text) {
+    fill: currentColor !important}
+[data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 </style>"""
 
 
@@ -27,8 +35,9 @@ def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
 
     `alt` describes it for those who cannot see it; other arguments go to `st.plotly_chart`.
     """
-    config = {"displaylogo": False, "displayModeBar": False, "scrollZoom": False}
-    answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
+    # Plotly's own download button is the one way to its export: it is there, unseen, for the row that offers figures.
+    config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+    answer = st.plotly_chart(lecturing.enlarge(fig), width="stretch", key=key, alt=alt, config=config, **kwargs)
     st.caption(caption)
     return answer
 

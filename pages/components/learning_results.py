@@ -8,11 +8,16 @@ import numpy as np
 import streamlit as st
 
 import rff_engine as rff
-from pages.components.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
+from pages.components import live
+from pages.components.controls import powers
+from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import toy_kernels, toy_learning
 
 #: Numbers of frequencies of the error curves, and how often frequencies are drawn for each.
-CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50, 100, 200), 10
+CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
+
+#: Inverse temperatures of the curves along beta: of the divergence, and of the error, which costs more.
+KL_BETAS, ERROR_BETAS = powers(-3, 3, 10), powers(-3, 3, 2)
 
 
 @dataclass(frozen=True)
@@ -99,22 +104,7 @@ def feature_errors(
     settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
 ) -> np.ndarray:
     """Test errors, (len(D_values), CURVE_DRAWS); the draws do not depend on which D are asked for."""
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
-    return read_only(
-        toy_learning.feature_error_curve(
-            sample.X,
-            sample.y,
-            fresh.X,
-            fresh.y,
-            candidates(settings).omega,
-            candidate_weights(settings, weighting),
-            D_values,
-            C,
-            CURVE_DRAWS,
-            # Not the stream that the candidates came from.
-            np.random.default_rng((settings.data.seed, 1)),
-        )
-    )
+    return read_only(_test_errors(settings, candidate_weights(settings, weighting), C, D_values))
 
 
 def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: float, D: int) -> np.ndarray:
@@ -122,3 +112,51 @@ def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: floa
     if D in CURVE_COUNTS:
         return feature_errors(settings, weighting, C, CURVE_COUNTS)[CURVE_COUNTS.index(D)]
     return feature_errors(settings, weighting, C, (D,))[0]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def kl_path(settings: CandidateSettings) -> np.ndarray:
+    """KL(Q || P) of the pseudo-posterior at every one of KL_BETAS."""
+    return read_only(toy_learning.kl_path(candidates(settings), KL_BETAS))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
+    """Test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
+    drawn = candidates(settings)
+    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, drawn.n) for beta in ERROR_BETAS])
+    return read_only(_test_errors(settings, Q, C, (D,))[:, 0])
+
+
+def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
+    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    return toy_learning.feature_error_curve(
+        sample.X,
+        sample.y,
+        fresh.X,
+        fresh.y,
+        candidates(settings).omega,
+        Q,
+        D_values,
+        C,
+        CURVE_DRAWS,
+        # Not the stream that the candidates came from.
+        np.random.default_rng((settings.data.seed, 1)),
+    )
+
+
+def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
+    """Half the sides of the squares of frequencies and of differences that are shown."""
+    return 3.5 / settings.sigma, 2 * map_extent(settings.data)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
+    """What the live view needs: planes, candidates, and the weights of OKRFF for every radius of the slider."""
+    frequency_extent, delta_extent = plane_extents(settings)
+    drawn, sample = candidates(settings), toy_sample(settings.data)
+    optimized = np.stack([OptimizedKernel(share, mu)(drawn.loss, drawn.n) for share in rho_shares])
+    prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, live.KERNEL_CELLS)
+    plane = frequency_plane(settings.data, settings.sigma, frequency_extent)
+    extents = frequency_extent, delta_extent, map_extent(settings.data)
+    return live.pack_kernel(plane, drawn, optimized, sample, prior_kernel, mu, *extents)

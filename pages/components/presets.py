@@ -17,10 +17,15 @@ class Preset:
 
 
 LANDMARK_PRESETS = (
-    Preset("Figure 1", "Two moons, five landmarks, 20 cosines each: the learned similarities follow the moons."),
+    Preset(
+        "Figure 1",
+        "As in Figure 1 of Letarte et al. (2019). Two moons, five landmarks, 20 cosines each: the learned similarities "
+        "follow the moons.",
+    ),
     Preset(
         "Figure 4",
-        "Two circles: no straight stripe separates them, yet five learned similarities do.",
+        "As in Figure 4 of Letarte et al. (2019). Two circles: no straight stripe separates them, yet five learned "
+        "similarities do.",
         {"data": "circles", "sigma": 0.398, "D": 30},
     ),
     Preset(
@@ -42,13 +47,15 @@ LANDMARK_PRESETS = (
 )
 
 
-def offer(presets: tuple[Preset, ...], controls) -> None:
-    """A row of buttons, each setting all controls of the page at once."""
+def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
+    """A row of buttons, each setting all controls of the page at once, and dropping other parameters of the URL."""
     defaults = {control.key: control.default for control in controls if not isinstance(control, str)}
 
     def apply(preset: Preset) -> None:
         for key, default in defaults.items():
             st.session_state[key] = preset.settings.get(key, default)
+        for name in forget:
+            st.query_params.pop(name, None)
 
     with st.container(horizontal=True):
         for preset in presets:

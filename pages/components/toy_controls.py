@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datasets
-from pages.components.controls import Number, Options, Scale, powers
+from pages.components.controls import Number, Options, Scale, Switch, powers
 from pages.components.toy_data import ToyData
 
 DATA = Options("data", "Toy data", "Each is drawn anew from the seed.", options=datasets.toy_names(), default="moons")
@@ -24,6 +24,7 @@ BETA = Scale(
     powers(-3, 3, 10),
     1.0,
 )
+PLAIN = Switch("plain", "Plain figures", "For browsers in which the live pictures do not run.", False)
 COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", powers(-2, 4, 1), 1.0)
 
 

@@ -1,68 +1,167 @@
-"""Live pictures: what the engine computed goes to the browser once, and a canvas follows the sliders at every frame.
+"""Live pictures: what the engine computed goes to the browser once, and canvases follow the sliders at every frame.
 
-Only sums of cosines, softmax and a small linear SVM are evaluated there; a browser test compares them with the engine.
+A view is packed by one function and mounted by another. In the browser, only sums of cosines, softmax and a small
+linear SVM are evaluated; a browser test compares them with the engine.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
+from pages.components.controls import Control
+from rff_engine.figures import bounds as bound_style
+from rff_engine.figures.style import palette
+
+#: Cells along a side of a live similarity map, and of a live kernel map; the canvas knows them as GRID and CELLS.
+LIVE_CELLS, KERNEL_CELLS = 100, 80
+
 _HERE = Path(__file__).parent
+_PALETTE = palette()
 
 
 def _read(*names: str) -> str:
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
 
 
-_landmarks = st.components.v2.component(
-    "live_landmarks",
-    html=_read("landmarks.html"),
-    css=_read("live.css"),
-    js=_read("maths.js", "draw.js", "landmarks.js"),
-    isolate_styles=False,
-)
+def _component(name: str):
+    """A component of one view; the colours are those of the figures."""
+    return st.components.v2.component(
+        f"live_{name}",
+        html=_read(f"{name}.html"),
+        css=_read("live.css"),
+        js=f"const PALETTE = {json.dumps(_PALETTE)}, GRID = {LIVE_CELLS}, CELLS = {KERNEL_CELLS};\n"
+        + _read("maths.js", "draw.js", "view.js", f"{name}.js"),
+        isolate_styles=False,
+    )
 
-#: Cells along a side of a live map; the canvas knows it as GRID.
-LIVE_CELLS = 100
+
+_components = {name: _component(name) for name in ("landmarks", "kernel", "bounds")}
 
 
 def _packed(array, dtype) -> str:
     return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
-def pack_landmarks(problem, view, fresh, extent: float, C: float) -> dict:
+def _with_version(data: dict) -> dict:
+    """The data with a fingerprint of it, by which the browser knows what it has already."""
+    return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
+
+
+def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -> dict:
     """What the live Landmarks view needs of a problem, its prior's maps and decision, and a fresh sample."""
-    rows = [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices]
-    data = {
-        "omega": _packed(problem.omega, "<f4"),
-        "loss": _packed(problem.loss, "<f8"),
-        "landmarks": _packed(problem.landmarks, "<f4"),
-        "points": _packed(problem.X, "<f4"),
-        "labels": _packed(problem.y, "i1"),
-        "fresh": _packed(fresh.X, "<f4"),
-        "fresh_labels": _packed(fresh.y, "i1"),
-        "prior_maps": _packed(np.round((view.prior_maps + 1) * 127.5), "u1"),
-        "prior_decision": _packed(view.prior.values, "<f4"),
-    }
-    version = hashlib.sha256(repr((extent, C, rows, sorted(data.items()))).encode()).hexdigest()[:16]
-    data |= {"rows": rows, "most": problem.omega.shape[1], "extent": extent, "C": C, "version": version}
-    return data | {"prior_train": view.prior.train_error, "prior_test": view.prior.test_error}
-
-
-def landmarks(packed: dict, beta: float, D: int, *, key: str, on_settled, on_clicked):
-    """Mount the live Landmarks view.
-
-    `on_settled` runs when a slider has come to rest: ``st.session_state[key].settled`` is then a dict of beta and D;
-    `on_clicked` when a point was clicked: ``st.session_state[key].clicked`` is its row.
-    """
-    return _landmarks(
-        data=packed | {"beta": beta, "D": D},
-        key=key,
-        on_settled_change=on_settled,
-        on_clicked_change=on_clicked,
+    return _with_version(
+        {
+            "omega": _packed(problem.omega, "<f4"),
+            "loss": _packed(problem.loss, "<f8"),
+            "landmarks": _packed(problem.landmarks, "<f4"),
+            "points": _packed(problem.X, "<f4"),
+            "labels": _packed(problem.y, "i1"),
+            "fresh": _packed(fresh.X, "<f4"),
+            "fresh_labels": _packed(fresh.y, "i1"),
+            "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
+            "prior_decision": _packed(prior.values, "<f4"),
+            "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
+            "most": problem.omega.shape[1],
+            "extent": extent,
+            "C": C,
+            "prior_train": prior.train_error,
+            "prior_test": prior.test_error,
+        }
     )
+
+
+def pack_kernel(
+    plane, candidates, optimized, sample, prior_kernel, mu: float, frequency_extent, delta_extent, data_extent
+) -> dict:
+    """What the live view of a learned kernel needs; `optimized` (R, N) holds the weights of OKRFF for every radius."""
+    return _with_version(
+        {
+            "prior": _packed(plane.prior, "<f4"),
+            "plane_loss": _packed(plane.loss, "<f4"),
+            "omega": _packed(candidates.omega, "<f4"),
+            "loss": _packed(candidates.loss, "<f8"),
+            "optimized": _packed(optimized, "<f4"),
+            "points": _packed(sample.X, "<f4"),
+            "labels": _packed(sample.y, "i1"),
+            "prior_kernel": _packed(np.round((prior_kernel + 1) * 127.5), "u1"),
+            "n": candidates.n,
+            "mu": mu,
+            "frequency_extent": frequency_extent,
+            "delta_extent": delta_extent,
+            "data_extent": data_extent,
+        }
+    )
+
+
+def pack_bounds(curves, chosen: str) -> dict:
+    """What the live view of the bounds needs: every curve as it was computed."""
+    bounds = [
+        {
+            "name": name,
+            "side": "landmark" if curves.posterior(name) is curves.landmark else "kernel",
+            "label": bound_style.BOUND_NAMES[name],
+            "colour": bound_style.BOUND_COLOURS[name],
+            "dash": bound_style.BOUND_DASHES.get(name, "solid"),
+            "values": _packed(curve.values, "<f8"),
+            "best": curve.best,
+            "parts": [
+                {
+                    "label": bound_style.TERM_NAMES[term],
+                    "colour": bound_style.TERM_COLOURS[term],
+                    "values": _packed(values, "<f8"),
+                }
+                for term, values in curve.terms.items()
+            ],
+        }
+        for name, curve in curves.bounds.items()
+    ]
+    losses = [
+        {"side": side, "truth": truth, "label": label, "values": _packed(values, "<f8")}
+        | {"colour": line["color"], "dash": line.get("dash", "solid")}
+        for side, posterior in (("landmark", curves.landmark), ("kernel", curves.kernel))
+        for truth, label, values, line in (
+            (False, "empirical loss", posterior.loss, bound_style.EMPIRICAL_LINE),
+            (True, "true risk", posterior.risk, bound_style.TRUE_LINE),
+        )
+    ]
+    top = bound_style.top_of(curves.bounds.values())
+    return _with_version(
+        {"betas": _packed(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top, "chosen": chosen}
+    )
+
+
+def mount(name: str, packed: dict, values, sliders: Sequence[Control], on_clicked: Callable | None = None) -> None:
+    """Mount a live view, whose own sliders stand for controls of the sidebar.
+
+    Parameters
+    ----------
+    name : {"landmarks", "kernel", "bounds"}
+    packed : dict
+        By the function above that goes with the view.
+    values : namespace
+        The page's settings.
+    sliders : sequence of Control
+        When a slider has come to rest, its control takes the nearest value that it allows.
+    on_clicked : callable, optional
+        Called with the row of a training point that was clicked.
+    """
+    key = f"live_{name}"
+    hidden = ", ".join(f".st-key-{control.key}" for control in sliders)
+    st.html(f"<style>{hidden} {{display: none}}</style>")
+
+    def settle() -> None:
+        for control in sliders:
+            st.session_state[control.key] = control.nearest(st.session_state[key].settled[control.key])
+
+    callbacks = {"on_settled_change": settle}
+    if on_clicked is not None:
+        callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
+    settings = {control.key: getattr(values, control.key) for control in sliders}
+    _components[name](data=packed | {"settings": settings}, key=key, **callbacks)

@@ -16,11 +16,43 @@ function pseudoPosterior(loss, rows, stride, D, beta, n, out) {
   return out;
 }
 
+/** Centres of the cells that divide [-extent, extent]. */
+function cellCentres(extent, cells) {
+  return Float64Array.from({ length: cells }, (_, i) => extent * ((2 * (i + 0.5)) / cells - 1));
+}
+
 /** KL(Q || uniform on D) in nats. */
 function klDivergence(Q, at, D) {
   let sum = Math.log(D);
   for (let m = 0; m < D; m++) if (Q[at + m] > 0) sum += Q[at + m] * Math.log(Q[at + m]);
   return Math.max(sum, 0);
+}
+
+/** D_mu(Q || uniform) and the effective number of frequencies, 1 / sum Q^2. */
+function concentration(Q, mu) {
+  let power = 0, square = 0;
+  for (const q of Q) { power += (Q.length * q) ** mu; square += q * q; }
+  return { divergence: power / Q.length - 1, effective: 1 / square };
+}
+
+/** The pseudo-posterior's density on a grid of frequencies, up to a factor: prior exp(-beta sqrt(n) loss). */
+function planePosterior(prior, loss, lowest, beta, n, out) {
+  const t = beta * Math.sqrt(n);
+  let total = 0;
+  for (let i = 0; i < loss.length; i++) total += out[i] = prior[i] * Math.exp(-t * (loss[i] - lowest));
+  return total;
+}
+
+/** sum_j y_j exp(i omega . x_j) for labels of -1 and 1: its square is the power spectrum of the labels. */
+function labelSpectrum(X, y, a, b) {
+  let real = 0, imaginary = 0;
+  for (let j = 0; j < y.length; j++) {
+    const angle = a * X[2 * j] + b * X[2 * j + 1];
+    real += y[j] * Math.cos(angle);
+    imaginary += y[j] * Math.sin(angle);
+  }
+  const n = y.length, power = real * real + imaginary * imaginary;
+  return { loss: 0.5 - (power - n) / (2 * n * (n - 1)), phase: Math.atan2(imaginary, real) };
 }
 
 /** cos and sin of omega_m (point - grid_i), each (D, G), for one coordinate. */
@@ -37,18 +69,25 @@ function waves(omega, offset, D, point, coordinate, grid) {
   return { cos, sin };
 }
 
-/** sum_m Q_m cos(omega_m . (x - grid point)) over a square grid, row by row, from the waves of both coordinates. */
-function similarityMap(Q, at, D, u, v, G, out) {
+/** sum_m Q_m cos(omega_m . (x - grid point)) over a square grid, its first `rows` rows, from the waves of both coordinates. */
+function similarityMap(Q, at, D, u, v, G, out, rows = G) {
   out.fill(0);
   for (let m = 0; m < D; m++) {
     const weight = Q[at + m];
     if (weight < 1e-7) continue; // together they move a map by less than 1e-4
     const row = m * G;
-    for (let j = 0; j < G; j++) {
+    for (let j = 0; j < rows; j++) {
       const c = weight * v.cos[row + j], s = weight * v.sin[row + j], to = j * G;
       for (let i = 0; i < G; i++) out[to + i] += c * u.cos[row + i] - s * u.sin[row + i];
     }
   }
+  return out;
+}
+
+/** The kernel sum_m Q_m cos(omega_m . delta) over a square of differences around 0: half is summed, half mirrored. */
+function kernelMap(Q, D, u, v, G, out) {
+  similarityMap(Q, 0, D, u, v, G, out, Math.ceil(G / 2));
+  for (let i = 0, last = G * G - 1; i < last - i; i++) out[last - i] = out[i];
   return out;
 }
 

@@ -1,0 +1,181 @@
+"""The lecturer's mode: larger type for a projector, and controls hidden by name, both asked for in the URL.
+
+``projector=true`` enlarges and folds the sidebar and the header away; ``hide=beta,D`` or ``hide=all`` hides controls,
+whose values still count. Both stay on the way from page to page, until they are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+#: Type of the projector mode, as a multiple of the usual.
+ENLARGEMENT = 1.4
+_BASE_FONT = 15  # pixels, as in .streamlit/config.toml
+
+_MODE = "lecturer's mode"
+_UNFOLDED = "controls unfolded"
+
+_FOLDED = """
+[data-testid="stSidebar"], [data-testid="stHeader"] {display: none !important}
+[data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
+.live .scrubbers {top: 0 !important}
+.st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
+"""
+_LARGE = f"""
+html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
+[data-testid="stMainBlockContainer"] {{position: relative; max-width: none}}
+.st-key-lecture p {{font-size: 0.75rem}}
+"""
+
+
+@dataclass(frozen=True)
+class Projector:
+    """The flag in the URL."""
+
+    key = "projector"
+
+    def mend(self, raw: list[str]) -> tuple[str | None, str | None]:
+        if raw in (["true"], ["false"]):
+            return raw[0], None
+        return None, f"The link asked for projector = {', '.join(raw)!r}; allowed is true or false, so it is left out."
+
+
+@dataclass(frozen=True)
+class Hide:
+    """The names of hidden controls in the URL."""
+
+    known: tuple[str, ...]
+    """Controls of the page"""
+    key = "hide"
+
+    def mend(self, raw: list[str]) -> tuple[str | None, str | None]:
+        if raw == ["all"]:
+            return "all", None
+        asked = [name for name in ",".join(raw).split(",") if name]
+        kept = [name for name in dict.fromkeys(asked) if name in self.known]
+        text = ",".join(kept) or None
+        unknown = [name for name in asked if name not in self.known]
+        if not unknown:
+            return text, None
+        return text, (
+            f"The link asked to hide {', '.join(unknown)!r}, no control of this page; "
+            f"allowed are all, or any of {', '.join(self.known)}."
+        )
+
+
+def parameters(keys) -> tuple[Projector, Hide]:
+    """The flags of a page with these controls, to be mended like controls."""
+    return Projector(), Hide(tuple(keys))
+
+
+def take(keys) -> None:
+    """Read the mended flags, and put those of the page before into the URL of this one."""
+    mode = st.session_state.setdefault(_MODE, {"projector": False, "hide": ()})
+    if "projector" in st.query_params:
+        mode["projector"] = st.query_params["projector"] == "true"
+    elif mode["projector"]:
+        st.query_params["projector"] = "true"
+    here = _text(mode["hide"], keys)
+    asked = st.query_params.get("hide")
+    if asked is None and here:
+        st.query_params["hide"] = here
+    elif asked is not None and asked != here:
+        mode["hide"] = asked if asked == "all" else tuple(asked.split(","))
+
+
+def _text(hide, keys) -> str:
+    """What the URL of a page with these controls says of what is hidden."""
+    return "all" if hide == "all" else ",".join(key for key in hide if key in keys)
+
+
+def projecting() -> bool:
+    return st.session_state.get(_MODE, {}).get("projector", False)
+
+
+def hidden(key: str) -> bool:
+    hide = st.session_state.get(_MODE, {}).get("hide", ())
+    return hide == "all" or key in hide
+
+
+def dress(keys) -> None:
+    """Apply the mode to a page with these controls: its style, and the way out."""
+    unfolded = st.session_state.get(_UNFOLDED, False)
+    hide = [key for key in keys if hidden(key)]
+    styles = [_LARGE] if projecting() else []
+    if projecting() and not unfolded:
+        styles.append(_FOLDED)
+    for key in hide:
+        styles.append(f".st-key-{key} {{display: none}}")
+        if st.session_state[_MODE]["hide"] != "all":  # a live picture keeps its sliders, unless they are named
+            styles.append(f'.live label:has(input[name="{key}"]) {{display: none}}')
+    if styles:
+        st.html(f"<style>{''.join(styles)}</style>")
+    if projecting():
+        with st.container(horizontal=True, key="lecture"):
+            st.button("Leave projector mode", icon=":material/close:", type="tertiary", on_click=leave)
+            st.button(
+                "Fold controls and pages" if unfolded else "Controls and pages",
+                icon=":material/unfold_less:" if unfolded else ":material/menu:",
+                type="tertiary",
+                on_click=lambda: st.session_state.update({_UNFOLDED: not unfolded}),
+            )
+
+
+def offer(keys) -> None:
+    """The way in, at the sidebar's end, and back to controls that are hidden there."""
+    count = sum(map(hidden, keys))
+    if count:
+        st.button(
+            f"Show {count} hidden control{'s' if count > 1 else ''}", icon=":material/visibility:", on_click=show_all
+        )
+    if not projecting():
+        st.button(
+            "Projector mode",
+            help="Larger type, and neither sidebar nor header: for a lecture.",
+            type="tertiary",
+            icon=":material/present_to_all:",
+            on_click=project,
+        )
+
+
+def project() -> None:
+    st.session_state[_MODE]["projector"] = True
+    st.query_params["projector"] = "true"
+
+
+def leave() -> None:
+    """End the mode; what it hid comes back."""
+    st.session_state[_MODE]["projector"] = False
+    st.session_state[_UNFOLDED] = False
+    st.query_params.pop("projector", None)
+    show_all()
+
+
+def show_all() -> None:
+    st.session_state[_MODE]["hide"] = ()
+    st.query_params.pop("hide", None)
+
+
+def enlarge(fig):
+    """A Plotly figure with larger type and room for it, where the mode is on."""
+    if not projecting():
+        return fig
+    # Named one by one: the theme names them too, in a size that it may have read before the page's was enlarged.
+    small, large = {"size": round(11.5 * ENLARGEMENT)}, {"size": round(13 * ENLARGEMENT)}
+    axis = {"tickfont": small, "title_font": large}
+    fig.update_xaxes(**axis).update_yaxes(**axis)
+    fig.update_layout(font=small, hoverlabel={"font": small})
+    layout = fig.layout
+    for name in layout:
+        if name.startswith("legend"):
+            layout[name].font = small
+        elif name.startswith("coloraxis"):
+            layout[name].colorbar.update(tickfont=small, title={"font": small})
+    for note in layout.annotations:
+        if note.font.size:
+            note.font.size = round(ENLARGEMENT * note.font.size)
+    margin = {side: round(ENLARGEMENT * (layout.margin[side] or 0)) for side in "lrtb"}
+    more = margin["t"] + margin["b"] - (layout.margin.t or 0) - (layout.margin.b or 0)
+    return fig.update_layout(margin=margin, height=round(1.15 * layout.height) + more)

@@ -1,0 +1,44 @@
+"""One short program a page, which recomputes the page's numbers from the repository's root with the engine alone.
+
+Its function `numbers` makes the table from results and serves the page too; what comes after it is the experiment
+itself. `program` gives a recipe's text with other settings in the block at its top.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+_OPENING = "# The experiment"
+_SETTING = re.compile(r"(?P<name>\w+) = [^#]*?(?P<comment>  # .*)?")
+
+
+@cache
+def _text(page: str) -> str:
+    return (Path(__file__).parent / f"{page}.py").read_text(encoding="utf-8")
+
+
+def program(page: str, settings: Mapping) -> str:
+    """The recipe of a page with these settings; no line but those of its block of settings is another.
+
+    Raises
+    ------
+    KeyError
+        If a setting of the block is not given; those that are not in the block do not matter.
+    """
+    lines = _text(page).splitlines(keepends=True)
+    start = lines.index(f"{_OPENING}\n") + 1
+    for i in range(start, lines.index("\n", start)):
+        name, comment = _SETTING.fullmatch(lines[i].rstrip("\n")).group("name", "comment")
+        lines[i] = f"{name} = {_literal(settings[name])}{comment or ''}\n"
+    return "".join(lines)
+
+
+def _literal(value) -> str:
+    """A value as it stands in a program."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

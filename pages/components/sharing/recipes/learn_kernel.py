@@ -1,0 +1,85 @@
+"""Learn a kernel: candidate frequencies weighed by their alignment with the labels, and what D of them are worth.
+
+From the repository's root: python learn_kernel_experiment.py [numbers.csv]
+"""
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments import toy_learning
+
+# The experiment
+data = "checkerboard"
+n = 300  # training points
+noise = 0.1  # standard deviation added to every coordinate
+seed = 0
+sigma = 0.251  # bandwidth of the Gaussian prior
+N = 2000  # candidate frequencies drawn from it
+beta = 10.0  # inverse temperature of PBRFF
+rho = 0.01  # radius of OKRFF, divided by N
+mu = 2.0  # order of its divergence
+D = 10  # frequencies drawn
+C = 1.0  # of the linear SVM on their features
+
+
+def numbers(drawn, weights, mu, D_values, errors, kl_path, error_path) -> pd.DataFrame:
+    """All that the page shows, as one table; errors are fractions, KL in nats, frequencies in radians a unit of x."""
+    summaries = [toy_learning.weight_summary(Q, mu) for Q in weights.values()]
+    mean, half_width = toy_learning.mean_and_margin(np.stack(list(errors.values())))
+    tables = {
+        "candidates": {
+            "omega_1": drawn.omega[:, 0],
+            "omega_2": drawn.omega[:, 1],
+            "loss": drawn.loss,
+            **{f"Q_{method}": Q for method, Q in weights.items()},
+        },
+        "distributions": {
+            "method": list(weights),
+            "KL": [summary.kl for summary in summaries],
+            "D_mu": [summary.divergence for summary in summaries],
+            "effective_frequencies": [summary.effective for summary in summaries],
+        },
+        "errors": {
+            "method": np.repeat(list(errors), len(D_values)),
+            "D": np.tile(D_values, len(errors)),
+            "test_error": mean.ravel(),
+            "half_width": half_width.ravel(),  # of the 95 % interval of the mean of ten draws
+        },
+        "KL along beta": {"beta": kl_path[0], "KL": kl_path[1]},
+        "errors along beta": {
+            "beta": error_path[0],
+            "test_error": error_path[1].mean(axis=1),
+            "half_width": toy_learning.mean_and_margin(error_path[1])[1],
+        },
+    }
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+if __name__ == "__main__":
+    sample = datasets.make_toy(data, n, noise, seed)
+    fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
+    drawn = toy_learning.draw_candidates(sample.X, sample.y, rff.GaussianKernel(sigma), N, seed)
+    weights = {
+        "rff": np.full(N, 1 / N),
+        "pbrff": rff.pseudo_posterior(drawn.loss, beta, n),
+        "okrff": rff.optimized_kernel_weights(drawn.loss, rho * N, mu),
+    }
+    points = sample.X, sample.y, fresh.X, fresh.y
+
+    def errors_of(Q, D_values):
+        """Test errors, (len(D_values), 10), or of several Q (len(Q), len(D_values), 10)."""
+        rng = np.random.default_rng((seed, 1))  # not the stream that the candidates came from
+        return toy_learning.feature_error_curve(*points, drawn.omega, Q, D_values, C, n_draws=10, random_state=rng)
+
+    D_values = sorted({1, 2, 5, 10, 20, 50, D})
+    errors = {method: errors_of(Q, D_values) for method, Q in weights.items()}
+    some, many = ([float(f"{10**power:.3g}") for power in np.linspace(-3, 3, count)] for count in (13, 61))
+    along = np.stack([rff.pseudo_posterior(drawn.loss, value, n) for value in some])
+    error_path, kl_path = (some, errors_of(along, [D])[:, 0]), (many, toy_learning.kl_path(drawn, many))
+    table = numbers(drawn, weights, mu, D_values, errors, kl_path, error_path)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,89 @@
+"""What if a kernel were only a first guess? The numbers behind the five pictures of the first page.
+
+From the repository's root: python start_experiment.py [numbers.csv]
+"""
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments import report, toy_kernels, toy_learning
+from rff_engine.experiments.bound_curves import bound_curves, candidate_risks
+from rff_engine.experiments.protocols import FeatureSweep
+from rff_engine.experiments.runner import run_repeats
+from rff_engine.experiments.toy_landmarks import landmark_problem, landmark_view
+from rff_engine.figures.bounds import BOUND_NAMES
+
+# The experiment
+seed = 0
+repeats = 10  # draws on the real data of the fifth picture
+
+
+def numbers(view, line, plane, posterior, curves, rows) -> pd.DataFrame:
+    """What the pictures state, as one table; errors are fractions, a frequency is in radians a unit of x."""
+    decisions, bounds = [view.prior, view.learned], list(curves.bounds.values())
+    believed = {"largest prior density": plane.prior, "smallest loss": -plane.loss, "largest posterior": posterior}
+    peaks = [np.unravel_index(values.argmax(), values.shape) for values in believed.values()]
+    tables = {
+        "1 landmarks": {
+            "similarity": ["prior", "learned"],
+            "train_error": [decision.train_error for decision in decisions],
+            "test_error": [decision.test_error for decision in decisions],
+        },
+        "2 kernel": {"delta": line.delta, "kernel": line.exact, "mean_of_cosines": line.cos_sin},
+        "3 frequencies": {
+            "which": list(believed),
+            "omega_1": [plane.grid[column] for _, column in peaks],
+            "omega_2": [plane.grid[row] for row, _ in peaks],
+            "prior_density": [plane.prior[peak] for peak in peaks],
+            "loss": [plane.loss[peak] for peak in peaks],
+            "posterior_density": [posterior[peak] for peak in peaks],
+        },
+        "4 bounds": {
+            "bound": [BOUND_NAMES[bound.name] for bound in bounds],
+            "best_beta": [bound.best_beta for bound in bounds],
+            "best_value": [bound.best_value for bound in bounds],
+        },
+        "5 real data": report.error_by_features(rows),
+    }
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+if __name__ == "__main__":
+
+    def draw(name: str, n: int = 300, seed: int = seed):
+        drawn = datasets.make_toy(name, n, 0.1, seed)
+        return drawn.X, drawn.y
+
+    # 1: five landmarks on two moons. Another seed draws other points of the same distribution.
+    wide, (X, y) = rff.GaussianKernel(0.501), draw("moons")
+    problem = landmark_problem(X, y, wide, n_landmarks=5, n_frequencies=20, random_state=seed)
+    view = landmark_view(problem, *draw("moons", 2000, seed + 1_000_003), beta=1.0, C=1.0, extent=2.0)
+
+    # 2: twenty frequencies, the first of a longer draw.
+    kernel = rff.GaussianKernel(1.0)
+    rng = np.random.default_rng((seed, 1))
+    omega, offsets = (drawn[:40] for drawn in toy_kernels.draw_frequencies_and_offsets(kernel, 2000, 1, rng))
+    line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=10.0, delta_range=4.0)
+
+    # 3: what the labels of a checkerboard say of every frequency.
+    plane = toy_learning.frequency_plane(*draw("checkerboard"), rff.GaussianKernel(0.251), extent=3.5 / 0.251)
+    posterior = toy_learning.plane_posterior(plane, beta=10.0)
+
+    # 4: bounds along beta, for the moons of the first picture.
+    X_fresh, y_fresh = draw("moons", 20_000, seed + 1_000_003)
+    risks = candidate_risks(X, y, X_fresh.astype(np.float32), y_fresh, wide, 200, random_state=seed)
+    betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
+    curves = bound_curves(risks, betas, epsilon=0.05, mu=5.0, form="corrected")
+
+    # 5: the paper's rules on its split of the breast cancer data.
+    split = datasets.published_split("breast")
+    steps = run_repeats(FeatureSweep.preset("quick"), lambda _: split, repeats, dataset="breast", seed=seed)
+    rows = [row for step in steps for row in step.rows]
+
+    table = numbers(view, line, plane, posterior, curves, rows)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,424 @@
+"""Six lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
+
+No code but the look-up of a step's settings. The numbers in these texts are the page's own at those settings; the
+tests compute every one of them again with the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Step:
+    """One prediction: a picture, a question about it, and the move that answers it."""
+
+    look: tuple[str, ...]
+    """Where the outcome is seen, as CSS selectors; the first that the page has counts (live picture or plain one)."""
+    text: str
+    question: str
+    answers: tuple[str, ...]
+    right: int
+    outcome: str
+    before: dict = field(default_factory=dict)
+    """Settings by control key, while the reader predicts"""
+    after: dict = field(default_factory=dict)
+    """Those that the answer changes"""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A few steps on one page; a control that no settings name is at the page's default."""
+
+    key: str
+    """Its name in the URL"""
+    page: str
+    title: str
+    know: str
+    """What the reader knows in the end, in one sentence"""
+    steps: tuple[Step, ...]
+    settings: dict = field(default_factory=dict)
+    """Those that all steps share"""
+
+    def before(self, step: int) -> dict:
+        """Settings while the reader predicts; steps count from 1."""
+        return self.settings | self.steps[step - 1].before
+
+    def after(self, step: int) -> dict:
+        """Settings once the reader has predicted."""
+        return self.before(step) | self.steps[step - 1].after
+
+
+KERNEL_LINE = (".st-key-line",)
+KERNEL_ERRORS = (".st-key-errors",)
+MAPS = (".live .maps", ".st-key-maps")
+DECISIONS = (".live .lower", ".st-key-decisions")
+WEIGHTS = (".live .weights-figure", ".st-key-weights")
+LOSS_PLANE = (".live canvas.plane-loss", ".st-key-spectrum")
+POSTERIOR_PLANE = (".live canvas.plane-posterior", ".st-key-spectrum")
+LEARNING_ERRORS = (".st-key-errors",)
+KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
+PARTS = (".live canvas.parts", ".st-key-parts")
+PRICE = (".st-key-price-figure",)
+PROMISE = (".st-key-promise",)
+
+LESSONS = (
+    Lesson(
+        "average-of-cosines",
+        "kernel",
+        "A kernel is an average of cosines",
+        "Where a kernel's bump comes from, and which cosines make it wide, narrow or pointed.",
+        (
+            Step(
+                KERNEL_LINE,
+                "The thick grey line on the right is the Gaussian kernel. The orange line is one cosine, its frequency "
+                "drawn from the density on the left. It looks nothing like the kernel.",
+                "Draw 19 more and average all 20. What will the orange line look like?",
+                ("A faster cosine", "A bump in the middle, ripples further out", "Noise, since the draws are random"),
+                1,
+                "At δ = 0 every cosine is 1, so their average is 1 too. Further out they disagree and cancel: the bump "
+                "is where they still agree.",
+                {"D": 1},
+                {"D": 20},
+            ),
+            Step(
+                KERNEL_ERRORS,
+                "How far is the average from the kernel? The large orange circle: 50 cosines, 100 features, miss it by "
+                "0.061 (root mean square).",
+                "How many cosines halve that error?",
+                ("About 70", "100", "200", "2500"),
+                2,
+                "With 200 cosines, four times as many, the error is 0.029. It shrinks like 1/√D: the first few cosines "
+                "do most of the work.",
+                {"D": 50},
+                {"D": 200},
+            ),
+            Step(
+                KERNEL_LINE,
+                "The ticks under the density, on the left, are the 50 frequencies; the kernel's width σ is 1.",
+                "Make the kernel wider: σ = 2.51. Where do the ticks go?",
+                ("They gather around 0", "They spread out", "They stay: σ is about points, not about frequencies"),
+                0,
+                "A wide kernel changes slowly, so it is made of slow cosines. Width and frequencies always move in "
+                "opposite directions.",
+                {"D": 50},
+                {"width": 2.51},
+            ),
+            Step(
+                KERNEL_LINE,
+                "None of the 50 frequencies of the Gaussian kernel lies beyond the axis. The Laplacian kernel is "
+                "pointed at δ = 0.",
+                "What does it take to make a point?",
+                ("Slow cosines only", "A few very fast cosines", "The same cosines, with other weights"),
+                1,
+                "Every cosine is smooth at its top; only ever faster ones add up to a point. The Laplacian's density "
+                "has heavy tails: now 5 of the 50 frequencies lie beyond the axis.",
+                {"D": 50, "width": 0.501},
+                {"kernel": "Laplacian"},
+            ),
+        ),
+        {"kernel": "Gaussian", "width": 1.0},
+    ),
+    Lesson(
+        "prior-to-cosine",
+        "landmarks",
+        "From the prior to a single cosine",
+        "What β does: at 0 there is only the prior, at its largest one cosine is left, and KL counts the way.",
+        (
+            Step(
+                MAPS,
+                "β is as good as 0: labels count for nothing, and the learned row is the plain average of 20 random "
+                "cosines for each landmark. The prior row above is the Gaussian kernel.",
+                "Give each landmark 256 cosines. What becomes of the learned row?",
+                ("It follows the two classes", "It turns white", "It comes close to the prior row"),
+                2,
+                "β = 0 is the prior: as cosines join, their average settles on the Gaussian bump. The distance between "
+                "the rows fell to about a quarter.",
+                {"beta": 0.001},
+                {"D": 256},
+            ),
+            Step(
+                WEIGHTS,
+                "One row a landmark, one cell a cosine: all weigh the same, so the KL divergence from the prior is 0.",
+                "Let the labels count: β = 1. What will the weights do?",
+                (
+                    "Hardly move: one cosine says little",
+                    "Gather on the few cosines that agree with the labels",
+                    "Move to the slowest cosines",
+                ),
+                1,
+                "Of 20 cosines 3 to 6 carry the weight now (1/ΣQ²), and KL has grown to between 0.86 and 1.58 nats: "
+                "that is how far belief has moved.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                WEIGHTS,
+                "At β = 1 KL is between 0.86 and 1.58. Now go on to β = 1000.",
+                "How far can KL grow?",
+                ("Without limit, with β", "It falls back to 0", "To ln 20, which is about 3.00"),
+                2,
+                "All the weight is on one cosine for each landmark. From 20 equal weights there is no further to go: "
+                "KL is at most ln D. The learned maps above are now plain stripes.",
+                {"beta": 1.0},
+                {"beta": 1000.0},
+            ),
+            Step(
+                DECISIONS,
+                "One cosine for each landmark: about 12 % of fresh points are on the wrong side of the learned "
+                "decision, the map on the right. At β = 0.001 it was 12 % as well.",
+                "Where is the test error lowest?",
+                ("At an even smaller β", "In between, near β = 1", "It is 12 % everywhere"),
+                1,
+                "About 8 % at β = 1. Too small a β ignores the labels, too large a one throws all cosines but one "
+                "away. Drag β and watch the error fall and rise.",
+                {"beta": 1000.0},
+                {"beta": 1.0},
+            ),
+        ),
+        {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
+    ),
+    Lesson(
+        "beat-the-rbf-map",
+        "landmarks",
+        "Why 20 cosines beat the RBF map",
+        "What a learned similarity can say that a bump cannot, and why 20 frequencies a landmark are enough.",
+        (
+            Step(
+                DECISIONS,
+                "Figure 1 of the paper: five landmarks on two moons. A linear SVM on five Gaussian (RBF) similarities "
+                "errs on 16 % of fresh points, the map in the middle. On five averages of 20 random cosines it errs on "
+                "12 %, the map on the right.",
+                "Weigh the cosines by the labels, β = 1. What will be the error on the right?",
+                ("Still about 12 %", "About 8 %, half the RBF's", "Above 16 %: it fits noise"),
+                1,
+                "Half the errors, with the same five landmarks. Let us see why.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                MAPS,
+                "The prior row fades from green to white: a bump says ‘near’ and is silent about the rest. In the "
+                "learned row the labels do not count yet.",
+                "At β = 1, what will the learned row show that the prior row cannot?",
+                ("Purple on the other class", "A wider green bump", "A sharper green bump"),
+                0,
+                "A sum of cosines can go below 0. It says ‘like me’ on the landmark's own moon and ‘unlike me’, "
+                "purple, on the other, far away too.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                DECISIONS,
+                "Three landmarks only. The learned similarities err on 8 %, the RBF similarities on 21 %.",
+                "How many RBF landmarks are as good as three learned ones?",
+                ("Four", "Six", "More than eight"),
+                2,
+                "With eight the RBF still errs on 15 %. Eight bumps know eight neighbourhoods; every learned "
+                "similarity says something about the whole plane. With eight learned ones the error is 5 %.",
+                {"beta": 1.0, "landmarks": 3},
+                {"landmarks": 8},
+            ),
+            Step(
+                DECISIONS,
+                "Back to five landmarks with 20 cosines each: 8 % errors.",
+                "What if each had 256 cosines to choose from?",
+                ("Far fewer errors", "No fewer errors", "As many as with RBF: 16 %"),
+                1,
+                "Nearly 10 %. Among 256 cosines the same β spreads its weight over about 50 and the maps are closer to "
+                "the prior's again. Twenty are plenty, and cheap.",
+                {"beta": 1.0},
+                {"D": 256},
+            ),
+        ),
+        {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
+    ),
+    Lesson(
+        "power-spectrum",
+        "learn_kernel",
+        "The loss is a power spectrum",
+        "Which cosines agree with the labels can be read off a spectrum, and what β and the prior make of it.",
+        (
+            Step(
+                LOSS_PLANE,
+                "Each point of this plane is a cosine: slow near the centre, fast outside. Bright means a small "
+                "alignment loss. Two blobs: the labels change once across the plane, and slow cosines agree with them.",
+                "Take a 4 × 4 checkerboard instead. Where will the bright spots be?",
+                (
+                    "Still near the centre",
+                    "Further out, four spots on the diagonals",
+                    "On a ring around the centre",
+                ),
+                1,
+                "For two classes the loss is a constant minus the power spectrum of the labels. A checkerboard is a "
+                "product of two waves: four peaks, in the directions of its diagonals.",
+                {"data": "blobs"},
+                {"data": "checkerboard"},
+            ),
+            Step(
+                LOSS_PLANE,
+                "The checkerboard has 4 × 4 squares. XOR is a checkerboard of 2 × 2 larger ones.",
+                "Where do the four spots go?",
+                ("Closer to the centre", "Further out", "They stay where they are"),
+                0,
+                "Larger squares, slower waves: the spots are now less than half as far from the centre. The loss "
+                "reads the scale of the labels, not of the points.",
+                {"data": "checkerboard"},
+                {"data": "xor"},
+            ),
+            Step(
+                POSTERIOR_PLANE,
+                "Prior, loss, posterior: at β = 0.1 the posterior is still the prior's disc, and KL is 0.00.",
+                "Set β = 10. What will the posterior look like?",
+                ("A smaller disc", "The bright spots of the loss", "A ring around the disc"),
+                1,
+                "Posterior ∝ prior × exp(−β√n loss): the disc is gone, the spots of the loss are left. KL is 4.59, and "
+                "some 11 of 2000 candidates carry the weight.",
+                {"beta": 0.1},
+                {"beta": 10.0},
+            ),
+            Step(
+                LEARNING_ERRORS,
+                "The posterior found the checkerboard: 10 frequencies drawn from it (PBRFF) err on 20 % of fresh "
+                "points, 10 drawn from the prior on 29 %.",
+                "Make the prior slow, σ = 1, so that the spots lie far outside its disc. Can PBRFF still find them?",
+                ("Yes, the labels decide", "Yes, if D is larger", "No, it errs nearly as often as chance"),
+                2,
+                "45 %. Weights can only choose among what the prior drew: a cosine that was never drawn cannot be "
+                "learned. The prior still matters.",
+                {"D": 10},
+                {"sigma": 1.0},
+            ),
+        ),
+        {"data": "checkerboard", "sigma": 0.251, "beta": 10.0},
+    ),
+    Lesson(
+        "price-of-peeking",
+        "bounds",
+        "What a bound promises, and the price of peeking",
+        "How to read a bound, what it is made of, and what choosing β after looking costs.",
+        (
+            Step(
+                KERNEL_CURVES,
+                "A bound is computed from the sample alone. It promises: the true risk, the dashed line, is no higher, "
+                "in at least 95 % of samples. Here n is 100; at β = 1 the green line, Theorem 3, says 0.75 where the "
+                "truth is 0.40.",
+                "Take ten times as many points. What happens to the gap between the two?",
+                ("It stays: the promise is the same", "It shrinks to less than half", "It shrinks to a tenth"),
+                1,
+                "0.47 against 0.31. What a bound adds to the empirical loss shrinks with n, but slowly: ten times the "
+                "data do not buy a tenth of the gap.",
+                {"n": 100, "beta": 1.0},
+                {"n": 1000},
+            ),
+            Step(
+                PARTS,
+                "Theorem 3 is a sum of parts. At β = 0.1 it says 2.16; a loss is never above 1, so that is no news at "
+                "all.",
+                "Which part is to blame?",
+                (
+                    "The ln term: what certainty costs",
+                    "The KL term: what Q has learned",
+                    "The empirical loss",
+                ),
+                0,
+                "The ln term is ln(1/ε)/t with t = β√n, and a small β makes it huge. Towards larger β the t "
+                "term grows instead. At β = 5.01 the parts balance: 0.434.",
+                {"beta": 0.1},
+                {"beta": 5.01},
+            ),
+            Step(
+                KERNEL_CURVES,
+                "The lowest point of Theorem 3 is 0.434, at β = 5.01. But we chose that β after looking, among 61, and "
+                "the promise is for a β fixed beforehand.",
+                "What is an honest claim for the best of all 61?",
+                ("Still 0.434", "0.476", "61 × 0.434, useless"),
+                1,
+                "To hold at all 61 at once, each may fail in a part ε/61 only. That enters through a logarithm, "
+                "ln(61)/t: peeking costs, but not much.",
+                {"beta": 5.01},
+                {"price": True},
+            ),
+            Step(
+                PRICE,
+                "Diamonds: the best β, price paid. Now ask for more certainty: wrong in 1 of 1000 samples, not in 1 "
+                "of 20.",
+                "Which bound minds most?",
+                ("Theorem 3", "All mind the same", "Theorem 4"),
+                2,
+                "Bounds with ln(1/ε) hardly move: Theorem 3 goes from 0.476 to 0.508. Theorem 4 holds a power of 1/ε: "
+                "it leaps from 0.884 to 10.7, beyond the axis.",
+                {"beta": 5.01, "price": True},
+                {"eps": 0.001},
+            ),
+        ),
+        {"data": "moons", "n": 300, "sigma": 0.501, "D": 200, "eps": 0.05, "mu": 5.0, "bound": "Theorem 3"},
+    ),
+    Lesson(
+        "theorem-that-fails",
+        "bounds",
+        "A printed theorem that fails, and its repair",
+        "How a simulation unmasks a bound, and how one exponent repairs it.",
+        (
+            Step(
+                PROMISE,
+                "20 000 samples of 1000 points. The bars show by how much the true loss exceeds the sample's; a bar to "
+                "the right of a line breaks that bound's promise. At μ = 2 no sample breaks Theorem 4 as printed.",
+                "Raise μ to 5. Up to 5 % of samples may break a promise; how many break the printed one?",
+                ("None", "Just about 5 %", "About 19 %"),
+                2,
+                "18.7 %: at μ = 5 the printed theorem is false. Its line moved so far left that the sample's ordinary "
+                "scatter jumps over it.",
+                {"mu": 2.0},
+                {"mu": 5.0},
+            ),
+            Step(
+                PROMISE,
+                "With 100 points the printed bound fails in 3.3 % of samples: fewer than the 5 % allowed, and nobody "
+                "would notice.",
+                "Surely more data help? Take 1000 points.",
+                ("It fails less often", "It fails as often", "It fails more often"),
+                2,
+                "18.7 % again. At μ = 5 the printed bound shrinks like n^(−0.8), the scatter only like n^(−0.5): the "
+                "more data, the worse.",
+                {"n": 100},
+                {"n": 1000},
+            ),
+            Step(
+                PROMISE,
+                "The repair: where μ > 2, the proof gives the power ½, not 1 − 1/μ, to the variance of the loss. That "
+                "is the green line, corrected.",
+                "Push μ to 10. The printed bound then fails in 30 % of samples. And the corrected one?",
+                ("In about 5 %", "In none of the 20 000", "In 30 % too"),
+                1,
+                "It shrinks no faster than the scatter does. Its distance is the price of a promise that is kept.",
+                {},
+                {"mu": 10.0},
+            ),
+            Step(
+                KERNEL_CURVES,
+                "Back to the curves, in their corrected form. Theorem 4 is the dashed vermilion line; its best value "
+                "is 0.679.",
+                "Switch to the form as printed. What happens to that line?",
+                ("It drops, and looks better", "It rises, and looks worse", "Nothing to be seen"),
+                0,
+                "0.418, well below the honest 0.679. A bound that is too good can only be caught by proof or by "
+                "simulation: looking at one sample never shows it.",
+                {},
+                {"form": "paper"},
+            ),
+        ),
+        {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected"},
+    ),
+)
+
+
+def of(page: str) -> dict[str, Lesson]:
+    """The lessons of a page, by key."""
+    return {lesson.key: lesson for lesson in LESSONS if lesson.page == page}
+
+
+def following(lesson: Lesson) -> Lesson | None:
+    """The lesson after this one."""
+    after = LESSONS[LESSONS.index(lesson) + 1 :]
+    return after[0] if after else None
