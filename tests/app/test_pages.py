@@ -42,16 +42,15 @@ def ends(widget) -> list:
         return [widget.min, widget.max]
     if widget.type in ("select_slider", "selectbox"):
         return [widget.options[0], widget.options[-1]]
-    if widget.type in ("button_group", "segmented_control"):
-        return [widget.options[0], widget.options[-1]]
+    if widget.type == "button_group":
+        several = isinstance(widget.value, list)
+        return [[], widget.options[:1], list(widget.options)] if several else [widget.options[0], widget.options[-1]]
     if widget.type in ("toggle", "checkbox"):
         return [True, False]
-    if widget.type == "multiselect":
-        return [[], widget.options[:1], list(widget.options)]
     raise AssertionError(f"a kind of control that is not tested: {widget.type}")
 
 
-KINDS = ("slider", "select_slider", "selectbox", "button_group", "toggle", "multiselect")
+KINDS = ("slider", "select_slider", "selectbox", "button_group", "toggle")
 
 
 def widgets(app: AppTest) -> list:

@@ -96,8 +96,8 @@ def open_page(browser, server):
     """Open an address of the app in a clean browser session, and wait until the page stands still."""
     contexts = []
 
-    def open_(path="", width=1440, scheme="light", address=server):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def open_(path="", width=1440, scheme="light", address=server, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
         contexts.append(context)
         page = context.new_page()
         page.complaints = []

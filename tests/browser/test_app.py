@@ -163,15 +163,35 @@ def test_a_broken_link_is_mended_and_said_so(open_page, path, key, mended):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-def test_deselecting_every_method_is_said_at_the_control(open_page):
+def test_methods_are_chosen_one_by_one_and_none_is_said_at_the_control(open_page):
     page = open_page("real_data?seed=9")
-    page.locator(".st-key-methods").get_by_role("button", name=re.compile("clear", re.IGNORECASE)).click()
+    for method in ("RFF", "PBRFF", "OKRFF"):
+        page.locator(".st-key-methods button").filter(has_text=re.compile(f"^{method}$")).click()
+        settle(page)
+    page.wait_for_function("() => new URL(location.href).searchParams.getAll('methods').join() === 'SVM'")
+    page.locator(".st-key-methods button").filter(has_text=re.compile("^SVM$")).click()
     page.wait_for_selector("text=Choose at least one")
     settle(page)
     page.reload()
     page.wait_for_selector("h1")
     settle(page)
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+@pytest.mark.parametrize("plain", ["", "&plain=true"])
+def test_the_curves_along_beta_stand_still_while_their_marker_follows(open_page, plain):
+    marker = """() => {
+        const plot = document.querySelector('.st-key-along_beta .js-plotly-plot');
+        return plot?.layout?.shapes?.map(shape => shape.x0);
+    }"""
+    page = open_page(f"landmarks?beta=1{plain}")
+    wait_until(lambda: page.evaluate(marker) == [1, 1])
+    before = figure(page, "along_beta")
+    thumb = slider(page, "beta") if plain else page.locator(".live input[name=beta]")
+    thumb.focus()
+    thumb.press("End")
+    wait_until(lambda: page.evaluate(marker) == [1000, 1000])
+    assert figure(page, "along_beta")["data"] == before["data"]
 
 
 def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
@@ -191,12 +211,13 @@ def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
 
 def test_links_of_the_start_page_lead_to_the_pictures(open_page):
     page = open_page("")
-    links = page.locator("[data-testid=stPageLink] a")
+    of_a_picture = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
+    links = page.locator(of_a_picture)
     assert links.count() == 5
     targets = [links.nth(i).get_attribute("href") for i in range(5)]
     for i, target in enumerate(targets):
         page = open_page("")
-        page.locator("[data-testid=stPageLink] a").nth(i).click()
+        page.locator(of_a_picture).nth(i).click()
         page.wait_for_url(re.compile(urlsplit(target).path))
         page.wait_for_selector("h1")
         settle(page)
@@ -208,10 +229,10 @@ def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page)
     page = open_page("real_data?repeats=2&seed=7")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[role=progressbar]")
-    page.wait_for_selector("text=/Download \\d+ rows/")
+    page.wait_for_selector("text=The means as a table")
     page.wait_for_selector("[role=progressbar]", state="detached", timeout=90_000)
     with page.expect_download() as event:
-        page.get_by_role("button", name=re.compile("Download")).click()
+        page.get_by_role("button", name="Numbers (CSV)").click()
     rows = list(csv.DictReader(io.StringIO(event.value.path().read_text())))
     assert {row["method"] for row in rows} == {"svm", "rff", "pbrff", "okrff"}
     assert {row["repeat"] for row in rows} == {"0", "1"}

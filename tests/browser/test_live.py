@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from conftest import settle
 import datasets
 import rff_engine as rff
 from pages.components.presets import LANDMARK_PRESETS
+from rff_engine.experiments import bound_curves, toy_kernels, toy_learning
 from rff_engine.experiments.plane import cell_centres
 from rff_engine.experiments.toy_landmarks import landmark_problem, landmark_view
 
@@ -18,10 +20,27 @@ BETAS = (0.001, 0.1, 1.0, 31.6, 1000.0)
 SETTLED = "() => new URL(location.href).searchParams.get('{}') === '{}'"
 
 
-def open_live(open_page, path="landmarks"):
-    page = open_page(path)
-    page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
+def open_live(open_page, path="landmarks", **kwargs):
+    page = open_page(path, **kwargs)
+    page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
     return page
+
+
+def look(page, settings: dict, read: str):
+    """Set live sliders as a hand does, without letting go, and read what the next frame shows."""
+    return page.evaluate(
+        """([settings, read]) => new Promise(done => {
+            const view = document.querySelector('.live').view;
+            for (const [name, value] of Object.entries(settings)) {
+                const input = view.inputs[name];
+                input.value = input.dataset.scale === 'log' ? Math.log10(value) : value;
+                input.dispatchEvent(new Event('input'));
+            }
+            const answer = () => done(new Function('view', `return ${read}`)(view));
+            requestAnimationFrame(() => requestAnimationFrame(answer));
+        })""",
+        [settings, read],
+    )
 
 
 def put(page, beta: float, D: int) -> dict:
@@ -31,7 +50,7 @@ def put(page, beta: float, D: int) -> dict:
             const view = document.querySelector('.live').view;
             view.beta.step = 'any';
             view.beta.value = Math.log10(beta);
-            view.D.value = D;
+            view.inputs.D.value = D;
             view.beta.dispatchEvent(new Event('input'));
             requestAnimationFrame(() => requestAnimationFrame(() => done({
                 maps: view.learnedMaps.map(map => Array.from(map)),
@@ -141,9 +160,9 @@ def test_clicking_a_point_and_its_star(open_page):
         page.locator(".live canvas.points").scroll_into_view_if_needed()
         x, y = page.evaluate(
             """() => {
-                const view = document.querySelector('.live').view, box = view.pointsTile.canvas.getBoundingClientRect();
+                const view = document.querySelector('.live').view, box = view.points.canvas.getBoundingClientRect();
                 const at = (v, sign) => (sign * v / (2 * view.extent) + 0.5) * box.width;
-                return [box.left + at(view.points[80], 1), box.top + at(view.points[81], -1)];
+                return [box.left + at(view.X[80], 1), box.top + at(view.X[81], -1)];
             }"""
         )
         page.mouse.click(x, y)
@@ -177,3 +196,173 @@ def test_every_preset_opens_its_experiment(open_page, name):
     landmarks = preset.settings.get("landmarks", 5)
     page.wait_for_function(f"() => document.querySelector('.live').view.L === {landmarks}")
     assert page.locator("[data-testid=stAlert]").count() == 0
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """The default experiment of *Learn the kernel*, by the engine alone."""
+    sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
+    prior = rff.GaussianKernel(0.251)
+    drawn = toy_learning.draw_candidates(sample.X, sample.y, prior, 2000, 0)
+    plane = toy_learning.frequency_plane(sample.X, sample.y, prior, 3.5 / 0.251)
+    extent = 2 * float(np.ceil(4.2 * np.abs(sample.X).max()) / 4)
+    return sample, drawn, plane, extent
+
+
+def test_the_learned_kernel_shows_the_engines_numbers(open_page, learned):
+    _, drawn, plane, extent = learned
+    page = open_live(open_page, "learn_kernel")
+    assert len(cell_centres(extent, 80)) == page.evaluate(
+        "Math.sqrt(document.querySelector('.live').view.maps.pbrff.length)"
+    )
+    for beta, rho in zip((0.001, 0.1, 1.0, 10.0, 1000.0), (0.0001, 0.01, 0.0631, 0.398, 1.0), strict=True):
+        shown = look(
+            page,
+            {"beta": beta, "rho": rho},
+            "({Q: Array.from(view.Q.pbrff), optimized: Array.from(view.Q.okrff), posterior: Array.from(view.posterior),"
+            " maps: [view.maps.pbrff, view.maps.okrff].map(map => Array.from(map)), seen: view.seen})",
+        )
+        # The slider's steps are coarser than beta: what it took is what counts.
+        taken = page.evaluate("document.querySelector('.live').view.value('beta')")
+        assert abs(np.log10(taken / beta)) <= 0.0101
+        Q = rff.pseudo_posterior(drawn.loss, taken, drawn.n)
+        optimized = rff.optimized_kernel_weights(drawn.loss, rho * 2000, 2.0)
+        np.testing.assert_allclose(shown["Q"], Q, atol=1e-9)
+        np.testing.assert_allclose(shown["optimized"], optimized, atol=1e-7)
+        for map_, weights in zip(shown["maps"], (Q, optimized), strict=True):
+            expected = toy_kernels.weighted_kernel_map(drawn.omega, weights, extent, 80)
+            np.testing.assert_allclose(np.reshape(map_, (80, 80)), expected, atol=1 / 255)
+        posterior = toy_learning.plane_posterior(plane, taken)
+        np.testing.assert_allclose(
+            np.reshape(shown["posterior"], posterior.shape) / np.max(shown["posterior"]),
+            posterior / posterior.max(),
+            atol=1 / 255,
+        )
+        summary = toy_learning.weight_summary(Q, 2.0)
+        assert shown["seen"]["pbrff"]["kl"] == pytest.approx(summary.kl, abs=1e-6)
+        assert shown["seen"]["pbrff"]["effective"] == pytest.approx(summary.effective, rel=1e-6)
+        assert shown["seen"]["okrff"]["divergence"] == pytest.approx(rff.power_divergence(optimized, 2.0), abs=1e-3)
+
+
+def test_pointing_at_a_frequency_shows_its_wave_and_its_loss(open_page, learned):
+    sample, drawn, _, _ = learned
+    page = open_live(open_page, "learn_kernel")
+    best = int(np.argmin(drawn.loss))
+    page.evaluate(f"document.querySelector('.live').view.look({{candidate: {best}}})")
+    expected = f"alignment loss {drawn.loss[best]:.3f}"
+    page.wait_for_function("text => document.querySelector('.live .readout').textContent.includes(text)", arg=expected)
+    wave = np.reshape(page.evaluate("Array.from(document.querySelector('.live').view.wave.image.data)"), (80, 80, 4))[
+        ::-1
+    ]
+    # Where the wave is red most points are of the red class: it is shifted to agree with the labels.
+    extent = page.evaluate("document.querySelector('.live').view.data.data_extent")
+    i, j = np.clip(((sample.X / extent + 1) / 2 * 80).astype(int), 0, 79).T
+    red = wave[j, i, 0].astype(int) - wave[j, i, 2]
+    assert np.mean(np.sign(red) == sample.y) > 0.6
+    page.locator(".live canvas.plane-loss").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.querySelector('.live').view.focus.omega")
+    assert page.evaluate("document.querySelector('.live .data-words').textContent").startswith("data, and the wave")
+
+
+def test_the_bounds_at_the_marker_are_the_engines(open_page):
+    sample, fresh = (datasets.make_toy("moons", n, 0.1, seed) for n, seed in ((300, 0), (20_000, 1_000_003)))
+    risks = bound_curves.candidate_risks(
+        sample.X, sample.y, fresh.X.astype(np.float32), fresh.y, rff.GaussianKernel(0.501), 200, random_state=0
+    )
+    page = open_live(open_page, "bounds")
+    for beta in (0.001, 0.126, 1.0, 31.6, 1000.0):
+        shown = look(
+            page,
+            {"beta": beta},
+            "({beta: view.betas[view.at],"
+            " values: Object.fromEntries(view.bounds.map(b => [b.name, b.values[view.at]])),"
+            " parts: view.chosen.parts.map(part => part.values[view.at]),"
+            " cells: [...document.querySelectorAll('.live tbody td:nth-child(2)')].map(cell => cell.textContent)})",
+        )
+        curves = bound_curves.bound_curves(risks, [beta], 0.05, 5.0, "corrected")
+        assert shown["beta"] == beta
+        for name, value in shown["values"].items():
+            assert value == pytest.approx(curves.bounds[name].at(beta), rel=1e-6)
+        np.testing.assert_allclose(
+            shown["parts"], [part[0] for part in curves.bounds["second_order_kl"].terms.values()], rtol=1e-6
+        )
+        landmark, kernel = curves.landmark, curves.kernel
+        expected = [curves.bounds[name].values[0] for name in ("landmark_kl", "landmark_kl_inverse")]
+        expected += [landmark.loss[0], landmark.risk[0]]
+        expected += [curves.bounds[name].values[0] for name in bound_curves.KERNEL_BOUNDS] + [
+            kernel.loss[0],
+            kernel.risk[0],
+        ]
+        assert shown["cells"] == [f"{value:.3f}" for value in expected]
+
+
+def test_beta_is_dragged_on_a_bound_chart_and_goes_to_the_url(open_page):
+    page = open_live(open_page, "bounds")
+    chart = page.locator(".live canvas.parts")
+    chart.scroll_into_view_if_needed()
+    box, frame = chart.bounding_box(), page.evaluate("document.querySelector('.live').view.frame")
+    y = box["y"] + box["height"] / 2
+    at = lambda share: box["x"] + frame["left"] + share * (frame["right"] - frame["left"])  # noqa: E731
+    page.mouse.move(at(0.5), y)
+    page.mouse.down()
+    page.mouse.move(at(0.75), y, steps=5)
+    page.wait_for_function("() => Math.abs(document.querySelector('.live').view.beta.value - 1.5) < 0.06")
+    assert "beta" not in page.url
+    page.mouse.up()
+    page.wait_for_function(SETTLED.format("beta", "31.6"))
+    settle(page)
+    again = open_live(open_page, page.url.split("/", 3)[3])
+    assert again.evaluate("document.querySelector('.live').view.betas[document.querySelector('.live').view.at]") == 31.6
+
+
+@pytest.mark.parametrize("path", ["landmarks", "learn_kernel", "bounds"])
+def test_a_picture_to_take_away_holds_every_panel(open_page, path):
+    page = open_live(open_page, path)
+    picture = ElementTree.fromstring(page.evaluate("document.querySelector('.live').view.picture()"))
+    words = " ".join(text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text"))
+    assert "temperature β" in words
+    groups = [child for child in picture if child.get("transform", "").startswith("translate")]
+    assert len(groups) >= page.locator(".live canvas").count()
+    assert all(len(group) for group in groups)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_setting_from_elsewhere_is_glided_to_unless_motion_is_to_be_reduced(browser, server, motion):
+    context = browser.new_context(reduced_motion=motion)
+    page = context.new_page()
+    page.goto(f"{server}/landmarks")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
+    page.evaluate(
+        "() => { window.seen = []; const view = document.querySelector('.live').view;"
+        " const compute = view.compute.bind(view);"
+        " view.compute = () => { seen.push(view.value('D')); compute(); }; }"
+    )
+    page.get_by_role("button", name="Spirals", exact=True).click()
+    page.wait_for_function("() => document.querySelector('.live').view.value('D') === 150")
+    on_the_way = page.evaluate("seen.filter(D => D > 20 && D < 150).length")
+    assert on_the_way == 0 if motion == "reduce" else on_the_way >= 1
+    context.close()
+
+
+def drag_to(page, share: float) -> None:
+    box = page.locator(".live input[name=beta]").bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * share, y, steps=4)
+    page.mouse.up()
+
+
+def test_the_first_drag_on_another_page_counts(open_page):
+    page = open_live(open_page, "landmarks")
+    drag_to(page, 0.7)
+    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 5")
+    settle(page)
+    for name, view in (("Learn the kernel", "seen"), ("Bounds", "betas"), ("Landmarks", "landmarks")):
+        page.get_by_role("link", name=name).first.click()
+        page.wait_for_function(f"() => document.querySelector('.live')?.view?.{view} !== undefined")
+        settle(page)
+        drag_to(page, 0.85)
+        page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 50")
+        settle(page)

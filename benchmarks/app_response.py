@@ -1,0 +1,217 @@
+"""How fast the app answers: first pictures, bytes, frames during a drag, and the controls that the server answers.
+
+Starts a server of its own, drives headless Chromium through every page, and prints a table with the aims beside the
+numbers. Run it as `python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control,
+names of pages restrict it to these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import TimeoutError, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+
+#: Where each page is measured: the first address for everything, all of them for the drag.
+PAGES = {
+    "start": ("",),
+    "kernel": ("kernel",),
+    "landmarks": ("landmarks?landmarks=5&D=20&n=300", "landmarks?landmarks=5&D=256&n=300"),
+    "learn_kernel": ("learn_kernel?N=2000",),
+    "bounds": ("bounds",),
+    "real_data": ("real_data",),
+}
+DRAG_SECONDS, CHANGES = 2.0, 20
+
+DRAWN = """() => document.querySelector('.js-plotly-plot .main-svg')
+    || [...document.querySelectorAll('.live canvas')].some(canvas => canvas.width > 1 && canvas.height > 1)"""
+
+# Whatever moves in the page counts until nothing has for a while: elements exchanged, made stale, drawn by Plotly.
+PROBE = """() => {
+    const probe = window.probe = {asked: 0, drawn: 0, moved: 0, ran: false};
+    const app = document.querySelector('[data-testid=stApp]');
+    const running = () => app.dataset.testScriptState !== 'notRunning';
+    for (const kind of ['keydown', 'pointerdown']) addEventListener(kind, event => {
+        Object.assign(probe, {asked: event.timeStamp, drawn: 0, moved: 0, ran: false});
+    }, true);
+    new MutationObserver(changes => {
+        probe.ran ||= running();
+        probe.moved = performance.now();
+        if (!probe.drawn && changes.some(change => change.target.closest?.('.js-plotly-plot, .live')))
+            probe.drawn = probe.moved;
+    }).observe(app, {attributes: true, childList: true, characterData: true, subtree: true});
+    probe.still = () => probe.ran && !running() && performance.now() - probe.moved > 200
+        && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
+}"""
+STILL = "() => window.probe.still()"
+QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')"""
+
+
+@contextmanager
+def served():
+    """A server of its own, and its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
+                    break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            sys.exit("The server did not start within 30 s.")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@contextmanager
+def visit(browser, address: str):
+    """The page in a fresh context, the seconds to its first picture, and the sizes of the server's messages."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1200})
+    page, sizes = context.new_page(), []
+    page.set_default_timeout(60_000)
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda payload: sizes.append(len(payload))))
+    start = time.perf_counter()
+    page.goto(address)
+    page.wait_for_function(DRAWN)
+    first = time.perf_counter() - start
+    page.wait_for_function(QUIET)
+    page.wait_for_timeout(500)
+    yield page, first, sizes
+    context.close()
+
+
+def drag(page) -> tuple[float, list[float]] | None:
+    """Frames a second, and milliseconds from an input event to its frame, while beta is dragged on a live page."""
+    if page.locator(".live").count() == 0:
+        return None
+    box = page.locator(".live input[name=beta]").bounding_box()
+    x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
+    page.mouse.move(x + 0.1 * width, y)
+    page.mouse.down()
+    page.evaluate("() => { document.querySelector('.live').view.latencies = []; }")
+    begun = time.perf_counter()
+    while (passed := time.perf_counter() - begun) < DRAG_SECONDS:
+        page.mouse.move(x + (0.1 + 0.8 * passed / DRAG_SECONDS) * width, y)
+        page.wait_for_timeout(8)
+    delays = page.evaluate("() => document.querySelector('.live').view.latencies")
+    page.mouse.up()
+    page.wait_for_function(QUIET)
+    return len(delays) / passed, delays
+
+
+def change(page, control) -> bool:
+    """Give a control of the sidebar another value, as a hand does; False if it has none left."""
+    thumb = control.locator("input[type=range]")
+    if thumb.count():
+        at, least, most = (float(thumb.get_attribute(name)) for name in ("value", "min", "max"))
+        if least == most:
+            return False
+        thumb.focus()
+        page.keyboard.press("ArrowRight" if at < most else "Home")
+    elif control.locator("[role=radio]").count():
+        control.locator("[role=radio][aria-checked=false]").first.click()
+    elif control.locator("input[type=checkbox]").count():
+        control.locator("label").first.click()
+    elif control.locator("[data-baseweb=select], [role=combobox]").count():
+        control.locator("input").first.focus()
+        for key in ("ArrowDown", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+    elif control.locator("button").count():  # pills
+        control.locator("button").last.click()
+    else:
+        return False
+    return True
+
+
+def server_side(page) -> dict[str, list[tuple[float, float]]]:
+    """Milliseconds from an input to the first figure drawn anew, and to the page standing still, by control.
+
+    Each control of the sidebar has its turn, again and again.
+    """
+    page.evaluate(PROBE)
+    found: dict[str, list[tuple[float, float]]] = {}
+    controls = page.locator("[data-testid=stSidebar] [data-testid=stElementContainer][class*=st-key-]")
+    keys = [
+        next(name for name in controls.nth(i).get_attribute("class").split() if name.startswith("st-key-"))
+        for i in range(controls.count())
+        if controls.nth(i).is_visible()
+    ]
+    # What swaps the whole page is asked once, at the end.
+    keys = [key for key in keys if key != "st-key-plain"]
+    for key in islice(cycle(keys), 5 * CHANGES):
+        control = page.locator(f"[data-testid=stSidebar] .{key}")
+        if sum(map(len, found.values())) >= max(CHANGES, len(keys)):
+            break
+        if control.count() == 0 or not control.is_visible() or not change(page, control):
+            continue
+        try:
+            page.wait_for_function("() => probe.ran", polling=20, timeout=2000)
+        except TimeoutError:  # the control had that value already
+            continue
+        # Looking at every frame would take the time that is measured.
+        page.wait_for_function(STILL, polling=50)
+        first, last = page.evaluate("[(probe.drawn || probe.moved) - probe.asked, probe.moved - probe.asked]")
+        found.setdefault(key.removeprefix("st-key-"), []).append((first, last))
+    return found
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
+    arguments.add_argument("--controls", action="store_true", help="a line for each control")
+    asked = arguments.parse_args()
+    if unknown := set(asked.pages) - set(PAGES):
+        arguments.error(f"no page is called {', '.join(sorted(unknown))}")
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; p95, in ms, but for the first two and the frames\n")
+    print(row("", "first", "data", "frames", "input to", "changes on", "input to", "input to"))
+    print(row("page", "picture", "", "a second", "frame", "the server", "a figure", "all still"))
+    print(row("aim", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
+    with served() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        for name, addresses in PAGES.items():
+            if asked.pages and name not in asked.pages:
+                continue
+            for i, address in enumerate(addresses):
+                with visit(browser, f"{server}/{address}"):
+                    pass  # warms the server up
+                with visit(browser, f"{server}/{address}") as (page, first, sizes):
+                    size, drawn = sum(sizes), drag(page)
+                    found = server_side(page) if i == 0 else {}
+                cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
+                cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
+                if every := [delays for of_one in found.values() for delays in of_one]:
+                    cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
+                print(row(f"{name} {'D = 256' if 'D=256' in address else ''}", *cells), flush=True)
+                for key, delays in found.items() if asked.controls else ():
+                    middle, worst = np.median(delays, axis=0), np.max(delays, axis=0)
+                    print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")
+
+
+def row(name: str, *cells: str) -> str:
+    return f"{name:<18}" + "".join(f"{cell:>11}" for cell in cells)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+"""What a page hands out: a link with every control, a table that agrees with its figures, and the code behind it."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components import runs, sharing
+from pages.components.controls import Control, Number, Options, Scale, Several, Switch
+from pages.components.sharing.recipes import program
+
+ROOT = Path(__file__).parents[2]
+RECIPES = ROOT / "pages/components/sharing/recipes"
+
+# Every control far from its default. What a recipe need not know: how things are shown, or chosen.
+FAR = {
+    "landmarks": {"data": "spirals", "n": 120, "noise": 0.03, "seed": 7, "sigma": 0.2, "D": 33, "how": "k-means"}
+    | {"landmarks": 8, "beta": 31.6, "C": 100.0, "plain": True},
+    "kernel": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42},
+    "learn_kernel": {"data": "xor", "n": 80, "noise": 0.2, "seed": 5, "sigma": 1.0, "N": 200, "beta": 0.1, "rho": 0.1}
+    | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
+    "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "D": 20, "eps": 0.2, "mu": 1.5}
+    | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True},
+    "real_data": {"study": "landmarks", "split": "random", "seed": 4, "repeats": 2, "similarities": ["PB landmarks"]},
+}
+OF_THE_VIEW = {"plain", "price", "bound"}
+NAMED_OTHERWISE = {"how": "selection", "similarities": "methods"}
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """What download buttons would give: their data by their keys."""
+    found, show = {}, sharing.st.download_button
+
+    def recorded(label, data, *args, key, **kwargs):
+        found[key] = data
+        return show(label, data, *args, key=key, **kwargs)
+
+    monkeypatch.setattr(sharing.st, "download_button", recorded)
+    # The first pages' run on real data, with fewer draws.
+    monkeypatch.setattr(runs, "BREAST_SWEEP", replace(runs.BREAST_SWEEP, repeats=2))
+    return found
+
+
+def launch(page: str, settings: dict | None = None, query: dict | None = None) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.query_params.update(query or {})
+    if page != "start":
+        app.switch_page(f"pages/{page}.py").run()
+    # A control that counts only at some value of another comes with that one.
+    for _ in range(2 if settings else 0):
+        for key, value in settings.items():
+            app.session_state[key] = value
+        app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def wait_for_runs(app: AppTest) -> None:
+    waiting = [run for run in runs.run_queue()._runs.values() if run.active]
+    end = time.monotonic() + 90
+    while any(run.active for run in waiting):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    app.run()
+
+
+def printed_by(code: str) -> pd.DataFrame:
+    """The table that a program writes to standard output, run from the repository's root with nothing around it."""
+    kept = {"PATH", "HOME", "LANG", "RFF_DATA", "SYSTEMROOT"}
+    environment = {name: value for name, value in os.environ.items() if name in kept}
+    environment |= {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    ran = subprocess.run([sys.executable, "-"], input=code.encode(), cwd=ROOT, env=environment, capture_output=True)
+    assert ran.returncode == 0, ran.stderr.decode()
+    return pd.read_csv(io.BytesIO(ran.stdout))
+
+
+def read(csv: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(csv))
+
+
+def assert_same(shown: pd.DataFrame, printed: pd.DataFrame) -> None:
+    assert list(shown) == list(printed) and len(shown) == len(printed) > 0
+    for column in set(shown) - {"seconds"}:
+        if shown[column].dtype == float:
+            np.testing.assert_allclose(printed[column], shown[column], rtol=1e-9, err_msg=column)
+        else:
+            pd.testing.assert_series_equal(printed[column], shown[column])
+
+
+def figures(app: AppTest) -> dict:
+    """The traces of a page's figures by key, as a browser is given them."""
+    return {
+        chart.proto.id.rsplit("-", 1)[-1]: json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")
+    }
+
+
+def notes(app: AppTest) -> set[str]:
+    """All that is written on the figures of a page."""
+    layouts = [json.loads(chart.proto.spec)["layout"] for chart in app.get("plotly_chart")]
+    return {note["text"] for layout in layouts for note in layout.get("annotations", [])}
+
+
+def values(array) -> np.ndarray:
+    """An array of a figure; Plotly packs numbers."""
+    if not isinstance(array, dict):
+        return np.asarray(array, dtype=float)
+    packed = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
+    return packed.reshape([int(side) for side in str(array.get("shape", len(packed))).split(",")]).astype(float)
+
+
+def named(traces: list[dict], beginning: str) -> dict:
+    return next(trace for trace in traces if trace.get("name", "").startswith(beginning))
+
+
+# --- the table is what the figures show -----------------------------------------------------------------------------
+
+
+def agrees_along_beta(table, app, curves):
+    """Curves by what their traces' names begin with: a table and a column, and the factor at which it is shown."""
+    for beginning, (name, column, factor) in curves.items():
+        trace, own = named(figures(app)["along_beta"], beginning), table[table["table"] == name]
+        np.testing.assert_allclose(values(trace["x"]), own["beta"])
+        np.testing.assert_allclose(values(trace["y"]), factor * own[column], rtol=1e-6, atol=1e-12)
+
+
+def agrees_with_landmarks(table, app):
+    path = "along beta"
+    curves = {"test error": (path, "test_error", 100), "train error": (path, "train_error", 100)}
+    agrees_along_beta(table, app, curves | {"mean KL": (path, "KL", 1)})
+    (weights,) = figures(app)["weights"]
+    rows = table[table["table"] == "weights"].assign(speed=lambda t: np.hypot(t["omega_1"], t["omega_2"]))
+    by_speed = rows.sort_values(["landmark", "speed"], kind="stable")
+    shown = values(weights["z"])
+    np.testing.assert_allclose(
+        by_speed["Q"].to_numpy().reshape(shown.shape) * shown.shape[1], shown, rtol=1e-5, atol=1e-12
+    )
+    for row in table[table["table"] == "errors"].itertuples():
+        errors = f"train error {100 * row.train_error:.1f} %, test error {100 * row.test_error:.1f} %"
+        assert f"<b>{row.similarity}</b>: {errors}" in notes(app)
+
+
+def agrees_with_kernel(table, app):
+    line = table[table["table"] == "kernel"]
+    shown = [values(trace["y"]) for trace in figures(app)["line"] if len(np.atleast_1d(values(trace["x"]))) == 601]
+    for column in ("kernel", "cos_sin", "random_phase"):
+        assert any(np.allclose(line[column], y, atol=1e-6) for y in shown), column
+    errors = table[table["table"] == "errors"]
+    for name, words in (("cos_sin", "cos/sin"), ("random_phase", "random phase")):
+        own = errors[errors["feature_map"] == name]
+        for column, kind in (("measured_error", "measured"), ("expected_error", "expected")):
+            trace = named(figures(app)["errors"], f"{words}, {kind}")
+            np.testing.assert_allclose(values(trace["x"]), own["features"])
+            np.testing.assert_allclose(values(trace["y"]), own[column], rtol=1e-5)
+
+
+def agrees_with_learn_kernel(table, app):
+    curves = {"test error": ("errors along beta", "test_error", 100), "KL": ("KL along beta", "KL", 1)}
+    agrees_along_beta(table, app, curves)
+    errors = table[table["table"] == "errors"]
+    for method in ("rff", "pbrff", "okrff"):
+        own = errors[errors["method"] == method].set_index("D")
+        trace = named(figures(app)["errors"], method.upper())
+        at = values(trace["x"]).astype(int)
+        np.testing.assert_allclose(values(trace["y"]), 100 * own.loc[at, "test_error"], rtol=1e-6)
+        np.testing.assert_allclose(values(trace["customdata"]), 100 * own.loc[at, "half_width"], rtol=1e-6)
+
+
+def agrees_with_bounds(table, app):
+    choice = table[table["table"] == "choosing beta"]
+    for label, column in (
+        (f"at β = {choice['fixed_beta'].iloc[0]:g}", "at_fixed_beta"),
+        ("at the best β, nothing paid", "best_not_paid"),
+        ("at the best β, price paid", "best_paid"),
+    ):
+        trace = next(
+            trace for trace in figures(app)["price figure"] if f"<extra>{label}" in trace.get("hovertemplate", "")
+        )
+        assert trace["y"] == list(choice["bound"])
+        np.testing.assert_allclose(values(trace["customdata"]), choice[column])
+    if "curves" in figures(app):  # the price is paid there
+        paid = table[(table["table"] == "bounds") & (table["price"] == "paid")]
+        for name, curve in paid.groupby("bound"):
+            np.testing.assert_allclose(values(named(figures(app)["curves"], name)["y"]), curve["value"])
+        parts = [values(trace["y"]) for trace in figures(app)["parts"] if trace.get("stackgroup")]
+        np.testing.assert_allclose(np.sum(parts, axis=0), paid[paid["bound"] == "Theorem 4"]["value"])
+
+
+def agrees_with_real_data(table, app):
+    by = "share" if table["share"].notna().any() else "D"
+    shown = [trace for trace in figures(app)["sweep"] if "test error" in trace.get("hovertemplate", "")]
+    own = table[table["method"] == ("pb_landmarks" if by == "share" else "rff")].astype({by: float})
+    trace = named(shown, "PB landmarks" if by == "share" else "RFF")
+    if by == "share":
+        own = own[own["landmarks"] == trace["name"].rsplit(", ")[-1]]
+    best = own.loc[own.groupby(["repeat", by])["valid_error"].idxmin()]
+    np.testing.assert_allclose(values(trace["y"]), 100 * best.groupby(by)["test_error"].mean())
+
+
+def agrees_with_start(table, app):
+    sweep = table[table["table"] == "5 real data"]
+    for method in ("rff", "pbrff", "okrff"):
+        own = sweep[sweep["method"] == method]
+        shown = [trace for trace in figures(app)["sweep"] if "test error" in trace.get("hovertemplate", "")]
+        np.testing.assert_allclose(values(named(shown, method.upper())["y"]), 100 * own["test_error"])
+    for bound in table[table["table"] == "4 bounds"].itertuples():
+        label = named(figures(app)["bounds"], bound.bound)["name"]
+        assert label == f"{bound.bound}: {bound.best_value:.3f} at β = {bound.best_beta:.3g}"
+
+
+AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
+FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
+FIRST_OF_PAGE += [("real_data", {"repeats": 2})]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "settings"),
+    [*FIRST_OF_PAGE, *FAR.items()],
+    ids=[f"{page}-{where}" for where, pages in (("default", FIRST_OF_PAGE), ("far", FAR.items())) for page, _ in pages],
+)
+def test_the_code_prints_the_numbers_of_the_page_and_its_figures(page, settings, offered):
+    app = launch(page, settings)
+    if page == "real_data":
+        for button in [button for button in app.button if button.label == "Run"]:
+            button.click().run()
+    wait_for_runs(app)
+    table = read(offered["numbers"]())
+    AGREES[page](table, app)
+    assert app.code[0].value == offered["code"].strip()
+    assert_same(table, printed_by(offered["code"]))
+
+
+@pytest.mark.slow
+def test_landmarks_that_were_clicked_are_in_the_code_and_in_the_link(offered):
+    app = launch("landmarks", {"how": "clicked"}, {"picks": "3-17-40"})
+    assert ["picks", "3-17-40"] in link(app) and ["how", "clicked"] in link(app)
+    assert "selection = (3, 17, 40)" in app.code[0].value
+    table = read(offered["numbers"]())
+    assert len(table[table["table"] == "landmarks"]) == 3
+    assert_same(table, printed_by(app.code[0].value))
+
+
+# --- the link and the mechanism of the recipes ----------------------------------------------------------------------
+
+
+def link(app: AppTest) -> list:
+    (row,) = [found for found in app.get("bidi_component") if found.proto.component_name == "sharing"]
+    return json.loads(row.proto.json)["query"]
+
+
+@pytest.mark.parametrize("page", FAR)
+def test_the_link_names_every_control_that_counts(page, offered):
+    keys = {key for key, _ in link(launch(page))}
+    shown = [found for found in FAR[page] if found not in ("nu", "similarities")]
+    assert keys == {*shown, *{"real_data": ["dataset", "preset", "methods"]}.get(page, [])}
+
+
+def test_a_link_says_a_value_as_its_control_reads_it():
+    controls = (
+        "a heading",
+        Number("n", "n", None, 20, 1000, 300, 10),
+        Number("noise", "noise", None, 0.0, 0.5, 0.1, 0.01),
+        Scale("beta", "beta", None, (0.001, 1.0, 1000.0), 1.0),
+        Options("data", "data", None, ("moons", "xor"), "moons"),
+        Several("methods", "methods", None, ("svm", "rff"), ("svm", "rff")),
+        Switch("price", "price", None, False),
+        Switch("never", "never", None, False, only_if=("data", ("xor",))),
+    )
+    chosen = SimpleNamespace(
+        n=20, noise=0.07, beta=1000.0, data="moons", methods=("rff", "svm"), price=True, never=True
+    )
+    said = sharing.query(controls, chosen)
+    shown = "n=20 noise=0.07 beta=1000 data=moons methods=rff methods=svm price=true"
+    assert said == [tuple(part.split("=")) for part in shown.split()]
+    for control in controls[1:-1]:
+        raw = [text for key, text in said if key == control.key]
+        assert control.mend(raw) in ((raw, None), (raw[0], None))
+
+
+@pytest.mark.parametrize("page", ["landmarks", "kernel", "learn_kernel", "bounds", "real_data"])
+def test_at_its_defaults_a_page_offers_its_recipe_as_it_stands(page, offered):
+    launch(page)
+    shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
+    # The fixture took repeats away from the first run only: the control's default is that of the recipe.
+    assert offered["code"] == shipped
+
+
+def block(text: str) -> dict:
+    """The settings of a program by name, and whether each is on a line of its own in one block."""
+    lines = text.splitlines()
+    start = lines.index("# The experiment") + 1
+    end = lines.index("", start)
+    settings = {}
+    for line in lines[start:end]:
+        (assignment,) = ast.parse(line).body
+        settings[assignment.targets[0].id] = ast.literal_eval(assignment.value)
+    return settings
+
+
+@pytest.mark.parametrize("page", ["start", *FAR])
+def test_a_program_differs_from_its_recipe_in_its_settings_alone(page):
+    recipe = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
+    ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}
+    made = program(page, ours | {"of no block": 1})
+    assert block(made) == ours
+    pairs = list(zip(recipe.splitlines(), made.splitlines(), strict=True))
+    assert sum(old != new for old, new in pairs) == len(ours)
+    assert program(page, block(recipe)) == recipe
+    for name in ours:
+        with pytest.raises(KeyError, match=name):
+            program(page, {key: value for key, value in ours.items() if key != name})
+
+
+@pytest.mark.parametrize("page", FAR)
+def test_a_recipe_knows_every_control_of_its_page_but_those_of_the_view(page, offered):
+    keys = {NAMED_OTHERWISE.get(key, key) for key, _ in link(launch(page))}
+    assert keys - OF_THE_VIEW <= set(block((RECIPES / f"{page}.py").read_text(encoding="utf-8")))
+
+
+def test_a_control_is_shown_or_not_by_the_one_before_it():
+    control = Switch("a", "a", None, False, only_if=("b", ("yes",)))
+    assert isinstance(control, Control)
+    assert control.counts(SimpleNamespace(b="yes")) and not control.counts(SimpleNamespace(b="no"))

@@ -1,0 +1,294 @@
+"""Lessons as a reader takes them, click by click, and the lecturer's mode: what shows, what stays."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import settle
+from playwright.sync_api import expect
+
+from pages.components import tours
+from pages.components.guide import in_url
+
+# The frame lies around the first of the step's parts that shows, and both are within what neither header nor card
+# covers; a part that is taller than that starts at its top.
+IN_SIGHT = """looks => {
+    const shown = selector => [...document.querySelectorAll(selector)].find(e => e.getBoundingClientRect().height > 0);
+    const part = looks.map(shown).find(e => e), frame = document.querySelector('.look-here');
+    if (!part || !frame || frame.hidden) return false;
+    const a = part.getBoundingClientRect(), b = frame.getBoundingClientRect();
+    if (Math.max(Math.abs(a.left - b.left), Math.abs(a.top - b.top), Math.abs(a.right - b.right)) > 9) return false;
+    const card = document.querySelector('.guide').getBoundingClientRect();
+    const header = document.querySelector('[data-testid=stHeader]').getBoundingClientRect().bottom;
+    const above = card.left < a.right && card.right > a.left;
+    const fits = a.height < innerHeight - header - (above ? card.height : 0) - 50;
+    const top = above ? card.bottom : header;
+    return a.top >= top - 1 && (fits ? a.bottom <= innerHeight : a.top <= top + 80);
+}"""
+
+
+def query(page) -> dict:
+    return {key: values[-1] for key, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def open_lesson(open_page, lesson: tours.Lesson, step: int = 1, width: int = 1440, more: str = ""):
+    page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width)
+    page.wait_for_selector(".guide")
+    at_step(page, lesson, step)
+    return page
+
+
+def at_step(page, lesson: tours.Lesson, step: int) -> None:
+    expect(page.locator(".guide-count")).to_have_text(f"step {step} of {len(lesson.steps)}")
+    expect(page.locator(".guide-title")).to_have_text(lesson.title)
+    assert (query(page)["lesson"], query(page)["step"]) == (lesson.key, str(step))
+
+
+def shows(page, settings: dict) -> None:
+    """The URL has the settings, or leaves out what is the page's default, and the sidebar's sliders show them."""
+    settle(page)
+    for key, value in settings.items():
+        page.wait_for_function(
+            "([key, value]) => [value, null].includes(new URL(location.href).searchParams.get(key))",
+            arg=[key, in_url(value)],
+        )
+        widget = page.locator(f"[data-testid=stSidebar] .st-key-{key} input[type=range]")
+        if widget.count():
+            expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(in_url(value))}(\\.0*)?$"))
+
+
+def predict(page, lesson: tours.Lesson, step: int, rightly: bool) -> None:
+    """Answer a step by a click, and see its outcome, with the picture in sight."""
+    now = lesson.steps[step - 1]
+    page.wait_for_function(IN_SIGHT, arg=list(now.look))
+    shows(page, lesson.before(step))
+    expect(page.locator(".guide-text")).to_have_text(now.text)
+    answer = now.right if rightly else (now.right + 1) % len(now.answers)
+    page.locator(".guide .answers button").nth(answer).click()
+    expect(page.locator(".guide .told")).to_have_text(now.outcome)
+    expect(page.locator(".guide .verdict")).to_contain_text(now.answers[now.right])
+    assert page.locator(".guide .said").count() == (0 if rightly else 1)
+    if not rightly:
+        expect(page.locator(".guide .said")).to_contain_text(now.answers[answer])
+    shows(page, lesson.after(step))
+    page.wait_for_function(IN_SIGHT, arg=list(now.look))
+
+
+def walk(page, lesson: tours.Lesson, rightly: bool = True) -> None:
+    for step in range(1, len(lesson.steps) + 1):
+        predict(page, lesson, step, rightly)
+        if step < len(lesson.steps):
+            page.locator(".guide .next").click()
+            at_step(page, lesson, step + 1)
+    assert page.complaints == []
+    assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", tours.LESSONS, ids=lambda lesson: lesson.key)
+def test_a_lesson_is_walked_through_to_the_next_one(open_page, lesson):
+    page = open_lesson(open_page, lesson)
+    walk(page, lesson)
+    page.locator(".guide .next").click()
+    after = tours.following(lesson)
+    if after is None:
+        page.wait_for_selector(".guide", state="detached")
+        assert not {"lesson", "step"} & set(query(page))
+        return
+    page.wait_for_url(re.compile(f"/{after.page}.*lesson={after.key}"))
+    at_step(page, after, 1)
+    page.wait_for_function(IN_SIGHT, arg=list(after.steps[0].look))
+    shows(page, after.before(1))
+
+
+@pytest.mark.slow
+def test_wrong_predictions_are_told_kindly_and_lead_on_as_well(open_page):
+    lesson = tours.LESSONS[1]
+    walk(open_lesson(open_page, lesson, width=900), lesson, rightly=False)
+
+
+def test_a_link_to_a_step_of_a_fresh_server(open_page, start_server):
+    lesson = tours.LESSONS[1]
+    page = open_page(f"{lesson.page}?lesson={lesson.key}&step=3", address=start_server())
+    page.wait_for_selector(".guide")
+    at_step(page, lesson, 3)
+    page.locator(".guide .answers button").nth(lesson.steps[2].right).click()
+    page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '1000'")
+    again = open_page(page.url.split("/", 3)[3])
+    at_step(again, lesson, 3)
+    # What the link names is kept: the picture that was sent is the picture that opens.
+    assert query(again)["beta"] == "1000"
+    expect(again.locator(".guide .answers button")).to_have_count(len(lesson.steps[2].answers))
+
+
+@pytest.mark.parametrize(
+    ("asked", "lesson", "step"),
+    [
+        ("lesson=nonsense&step=2", None, None),
+        ("lesson=prior-to-cosine&step=77", "prior-to-cosine", "4"),
+        ("lesson=prior-to-cosine&step=x", "prior-to-cosine", "1"),
+        ("lesson=theorem-that-fails", None, None),
+    ],
+)
+def test_a_broken_link_to_a_lesson_is_mended_and_said_so(open_page, asked, lesson, step):
+    page = open_page(f"landmarks?{asked}")
+    page.wait_for_selector("text=The link asked for")
+    settle(page)
+    assert (query(page).get("lesson"), page.locator(".guide").count()) == (lesson, int(lesson is not None))
+    assert query(page).get("step") in (step, None if step == "1" else step)
+
+
+def test_leaving_keeps_what_was_set_and_the_reader_may_move_everything(open_page):
+    lesson = tours.LESSONS[0]
+    page = open_lesson(open_page, lesson)
+    thumb = page.locator(".st-key-D input[type=range]")
+    thumb.focus()
+    thumb.press("ArrowRight")
+    page.wait_for_function("() => new URL(location.href).searchParams.get('D') === '2'")
+    at_step(page, lesson, 1)
+    page.locator(".guide .next").click()  # skipped: Next and Back put a step's settings back
+    at_step(page, lesson, 2)
+    page.locator(".guide .back").click()
+    at_step(page, lesson, 1)
+    shows(page, lesson.before(1))
+    page.locator(".guide .leave").click()
+    page.wait_for_selector(".guide", state="detached")
+    page.wait_for_selector(".look-here", state="detached")
+    settle(page)
+    assert query(page) == {"width": "1", "D": "1"}
+    page.get_by_role("button", name=lesson.title).click()
+    page.wait_for_selector(".guide")
+    at_step(page, lesson, 1)
+
+
+def test_from_one_lesson_to_another_page_and_back(open_page):
+    lesson = tours.LESSONS[1]
+    page = open_lesson(open_page, lesson, 2)
+    page.get_by_role("link", name="Bounds").first.click()
+    page.wait_for_url(re.compile("/bounds"))
+    page.wait_for_selector(".guide", state="detached")
+    settle(page)
+    assert not {"lesson", "step", "beta"} & set(query(page))
+    page.get_by_role("link", name="Start here").first.click()
+    page.wait_for_selector(".st-key-all_lessons a")
+    settle(page)
+    assert page.locator(".st-key-all_lessons a").count() == len(tours.LESSONS)
+    page.locator(".st-key-all_lessons a").nth(1).click()
+    page.wait_for_selector(".guide")
+    at_step(page, lesson, 1)
+    shows(page, lesson.before(1))
+
+
+def test_a_lesson_leads_through_plain_figures_too(open_page):
+    lesson = tours.LESSONS[1]
+    page = open_lesson(open_page, lesson, 2, more="&plain=true")
+    predict(page, lesson, 2, True)
+    assert page.locator(".live").count() == 0 and query(page)["plain"] == "true"
+    page.locator(".guide .next").click()
+    at_step(page, lesson, 3)
+    assert query(page)["plain"] == "true"
+
+
+def test_the_card_is_worked_by_keyboard_and_its_outcome_is_announced(open_page):
+    lesson = tours.LESSONS[0]
+    page = open_lesson(open_page, lesson)
+    page.locator(".guide .answers button").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".guide [role=status]")).to_contain_text(lesson.steps[0].outcome)
+    expect(page.locator(".guide .next")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".guide .answers button").first).to_be_focused()
+    at_step(page, lesson, 2)
+
+
+# --- the lecturer's mode ------------------------------------------------------------------------------------------
+
+
+def root_font(page) -> float:
+    return page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+
+
+def tick_font(page, key: str) -> float:
+    return page.evaluate(f"document.querySelector('.st-key-{key} .js-plotly-plot')._fullLayout.xaxis.tickfont.size")
+
+
+def test_the_projector_mode_is_large_bare_and_can_be_left(open_page):
+    plain = open_page("kernel")
+    page = open_page("kernel?projector=true&hide=D")
+    assert root_font(page) > 1.3 * root_font(plain) and tick_font(page, "line") > 1.3 * tick_font(plain, "line")
+    for part in ("stSidebar", "stHeader"):
+        assert plain.get_by_test_id(part).first.is_visible() and not page.get_by_test_id(part).first.is_visible()
+    page.get_by_role("button", name="Controls and pages").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(page.locator(".st-key-width")).to_be_visible()
+    expect(page.locator(".st-key-D")).to_be_hidden()
+    page.get_by_role("button", name="Leave projector mode").click()
+    page.wait_for_function("() => !location.search.includes('projector') && !location.search.includes('hide')")
+    settle(page)
+    assert root_font(page) == root_font(plain)
+    expect(page.locator(".st-key-D")).to_be_visible()
+
+
+def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
+    page = open_page("landmarks?hide=beta,sigma")
+    page.get_by_role("button", name="Projector mode").click()
+    page.wait_for_function("() => location.search.includes('projector=true')")
+    settle(page)
+    page.get_by_role("button", name="Controls and pages").click()
+    page.get_by_role("link", name="A kernel is a prior").first.click()
+    page.wait_for_url(re.compile("/kernel"))
+    page.wait_for_function("() => location.search.includes('projector=true')")
+    settle(page)
+    assert root_font(page) > 20 and "hide" not in query(page)  # no control of this page is hidden
+    page.get_by_role("link", name="Bounds").first.click()
+    page.wait_for_url(re.compile("/bounds"))
+    page.wait_for_function("() => location.search.includes('hide=')")
+    settle(page)
+    assert query(page)["hide"] == "beta,sigma"
+    assert page.locator("[data-testid=stAlert]").count() == 0
+
+
+def test_hidden_controls_count_and_can_be_shown(open_page):
+    page = open_page("landmarks?hide=sigma,beta&sigma=1&beta=10")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
+    for part in (".st-key-sigma", ".live input[name=beta]"):
+        expect(page.locator(part)).to_be_hidden()
+    expect(page.locator(".live input[name=D]")).to_be_visible()
+    assert abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02
+    assert query(page)["sigma"] == "1"
+    page.get_by_role("button", name="Show 2 hidden controls").click()
+    expect(page.locator(".st-key-sigma")).to_be_visible()
+    expect(page.locator(".live input[name=beta]")).to_be_visible()
+    assert "hide" not in query(page)
+
+
+def test_everything_hidden_leaves_the_live_sliders(open_page):
+    page = open_page("landmarks?hide=all&projector=true")
+    thumb = page.locator(".live input[name=beta]")
+    thumb.focus()
+    for _ in range(30):
+        thumb.press("ArrowRight")
+    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 2")
+    page.get_by_role("button", name="Controls and pages").click()
+    assert page.locator("[data-testid=stSidebar] [data-testid=stSlider]:visible").count() == 0
+    assert query(page)["hide"] == "all"
+
+
+@pytest.mark.parametrize("asked", ["projector=maybe", "hide=nonsense"])
+def test_wrong_flags_are_mended_and_said_so(open_page, asked):
+    page = open_page(f"landmarks?{asked}")
+    page.wait_for_selector("text=The link asked")
+    assert not {"projector", "hide"} & set(query(page))
+    assert page.get_by_test_id("stSidebar").first.is_visible()
+
+
+def test_a_lesson_on_the_projector(open_page):
+    lesson = tours.LESSONS[5]
+    page = open_lesson(open_page, lesson, more="&projector=true")
+    predict(page, lesson, 1, True)
+    page.locator(".guide .next").click()
+    at_step(page, lesson, 2)
+    assert query(page)["projector"] == "true" and root_font(page) > 20

@@ -1,0 +1,199 @@
+"""What a page hands out, in a browser: links that open the same picture, figures as files, numbers and code."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from conftest import settle
+
+
+def row(page):
+    """The row at the end of a page, in sight and with the page's figures in its list."""
+    found = page.locator(".sharing")
+    found.scroll_into_view_if_needed()
+    found.hover()
+    return found
+
+
+def copied(page, name="Copy link") -> str:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    row(page).get_by_role("button", name=name, exact=True).click()
+    page.wait_for_function("() => document.querySelector('.sharing .status').textContent === 'Copied'")
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def saved(page, name: str, figure: str | None = None):
+    """The bytes of a figure, and the name of its file."""
+    here = row(page)
+    if figure is not None:
+        here.locator("select").select_option(figure)
+    with page.expect_download() as event:
+        here.get_by_role("button", name=f"Save the figure as {name}").click()
+    return event.value.path().read_bytes(), event.value.suggested_filename
+
+
+def words(svg: bytes) -> str:
+    return " ".join(" ".join(ElementTree.fromstring(svg).itertext()).split())
+
+
+def png_size(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    return struct.unpack(">II", png[16:24])
+
+
+def shown(page, key: str):
+    return page.evaluate(
+        """key => document.querySelector(`.st-key-${key} .js-plotly-plot`).data.map(trace =>
+            JSON.stringify(trace.z ?? trace.y ?? null, (k, v) => ArrayBuffer.isView(v) ? Array.from(v) : v))""",
+        key,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("landmarks?plain=true&how=clicked&picks=3-17&sigma=0.316&noise=0.07&D=7", "weights"),
+        ("kernel?kernel=Matérn&nu=2.5&width=1.58", "line"),
+        ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
+    ],
+)
+def test_a_copied_link_opens_the_same_picture(open_page, server, path, key):
+    page = open_page(path)
+    link = copied(page)
+    assert link.startswith(f"{server}/")
+    asked, said = parse_qs(urlsplit(path).query), parse_qs(urlsplit(link).query)
+    assert {name: said[name] for name in asked} == asked
+    assert "seed" in said
+    again = open_page(link.split("/", 3)[3])
+    assert again.get_by_text("The link asked for").count() == 0
+    if key is not None:
+        assert shown(again, key) == shown(page, key)
+    assert copied(again) == link
+    # Streamlit takes from the address what is at its default: both pages have come to the same one.
+    assert parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query)
+
+
+def test_a_link_of_the_live_page_names_the_settled_beta(open_page):
+    page = open_page("landmarks")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
+    assert parse_qs(urlsplit(copied(page)).query)["beta"] == ["1"]
+    thumb = page.locator(".live input[name=beta]")
+    thumb.focus()
+    for _ in range(30):
+        thumb.press("ArrowRight")
+    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 3")
+    settle(page)
+    beta = parse_qs(urlsplit(page.url).query)["beta"]
+    page.wait_for_function("() => document.querySelector('.sharing .status').textContent === ''")
+    link = copied(page)
+    assert parse_qs(urlsplit(link).query)["beta"] == beta
+    again = open_page(link.split("/", 3)[3])
+    again.wait_for_function(
+        f"() => Math.abs(10 ** document.querySelector('.live')?.view?.beta.value / {beta[0]} - 1) < 0.03"
+    )
+
+
+def test_the_link_for_a_projector_says_so(open_page):
+    page = open_page("bounds")
+    link = copied(page, "Copy link for a projector")
+    assert parse_qs(urlsplit(link).query)["projector"] == ["true"]
+    page.wait_for_function("() => document.querySelector('.sharing .status').textContent === ''")
+    assert "projector" not in copied(page)
+
+
+def test_where_copying_is_refused_the_link_is_shown_selected(open_page):
+    page = open_page("kernel?D=7")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    row(page).get_by_role("button", name="Copy link", exact=True).click()
+    field = page.get_by_label("here is the link")
+    field.wait_for()
+    link = field.input_value()
+    assert parse_qs(urlsplit(link).query)["D"] == ["7"]
+    assert page.evaluate("document.getSelection().toString() || document.activeElement.value") == link
+
+
+def test_figures_of_plotly_as_png_and_svg(open_page):
+    page = open_page("kernel", scheme="dark")
+    here = row(page)
+    names = here.locator("option").all_inner_texts()
+    assert len(names) == 5 and names[-1] == "all 4 figures" and all(len(name) > 10 for name in names)
+    box = page.locator(".st-key-errors .main-svg").first.bounding_box()
+    png, filename = saved(page, "PNG", "errors")
+    assert filename == "kernel-errors.png"
+    width, height = png_size(png)
+    assert abs(width - 2 * box["width"]) <= 2 and abs(height - 2 * box["height"]) <= 2
+    svg, filename = saved(page, "SVG", "errors")
+    assert filename == "kernel-errors.svg"
+    assert "number of features, 2D" in words(svg) and "error of the kernel matrix (RMS)" in words(svg)
+    # White words, on the page's own dark ground.
+    (ground,) = re.findall(r'<rect x="0" y="0"[^>]*fill: rgb\((\d+), (\d+), (\d+)\)', svg.decode())[:1]
+    assert max(map(int, ground)) < 64
+    assert page.evaluate("document.querySelector('.st-key-errors .js-plotly-plot').layout.paper_bgcolor") is None
+
+
+def test_all_figures_at_once(open_page):
+    page = open_page("kernel")
+    files = []
+    page.on("download", lambda download: files.append(download.suggested_filename))
+    here = row(page)
+    here.locator("select").select_option("all")
+    here.get_by_role("button", name="Save the figure as SVG").click()
+    for _ in range(100):
+        if len(files) == 4:
+            break
+        page.wait_for_timeout(100)
+    assert sorted(files) == [f"kernel-{key}.svg" for key in ("approximation", "errors", "line", "plane")]
+
+
+@pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds"])
+def test_the_live_picture_as_png_and_svg(open_page, name):
+    page = open_page(name)
+    page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
+    assert row(page).locator("select").input_value() == "live"  # it comes first
+    svg, filename = saved(page, "SVG")
+    assert filename == f"{name}-live.svg" and len(words(svg)) > 40
+    root = ElementTree.fromstring(svg)
+    size = int(root.get("width")), int(root.get("height"))
+    png, filename = saved(page, "PNG")
+    assert filename == f"{name}-live.png" and png_size(png) == (2 * size[0], 2 * size[1])
+    # Not blank: a picture of one colour would shrink to next to nothing.
+    assert len(png) > 20_000
+
+
+@pytest.mark.parametrize("name", ["landmarks", "bounds"])
+@pytest.mark.parametrize("plain", ["", "?plain=true"])
+def test_numbers_and_code_come_as_files(open_page, name, plain):
+    page = open_page(name + plain)
+    row(page)
+    with page.expect_download() as event:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    assert event.value.suggested_filename == f"{name}.csv"
+    table = pd.read_csv(io.BytesIO(event.value.path().read_bytes()))
+    assert set(table["table"]) >= {"landmarks": {"errors", "weights"}, "bounds": {"bounds", "posteriors"}}[name]
+    with page.expect_download() as event:
+        page.get_by_role("button", name="Python code").click()
+    assert event.value.suggested_filename == f"{name}_experiment.py"
+    code = event.value.path().read_text(encoding="utf-8")
+    assert "import rff_engine" in code and 'data = "moons"' in code
+    page.get_by_text("Python code that reproduces this view").click()
+    shown_code = page.locator("[data-testid=stCode] code")
+    shown_code.wait_for()
+    assert shown_code.inner_text().strip() == code.strip()
+
+
+def test_the_row_is_reached_by_keyboard(open_page):
+    page = open_page("kernel")
+    row(page).get_by_role("button", name="Copy link", exact=True).focus()
+    reached = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"))
+    names = "".join(reached)
+    for name in ("Copy link for a projector", "PNG", "SVG", "Numbers (CSV)", "Python code"):
+        assert name in names
