@@ -26,6 +26,7 @@ _MAX_NEWTON_STEPS = 200
 # Newton's full step is taken where it leaves this share of the slope; elsewhere the best step is looked for.
 _SLOPE_LEFT = 0.1
 _ROWS_AT_A_TIME = 4096
+_COLUMNS_AT_A_TIME = 1024
 # Up to this size a factorisation costs no more than a few products.
 _SMALL_SYSTEM = 400
 # Beyond this size a single factorisation is work for several threads, and float64 for float32 features is dear.
@@ -125,8 +126,8 @@ class _PrimalForm:
                 padded[:, :-1] = some
                 self._second_moment = _add_products(self._second_moment, padded.T, sign)
 
-    def weights(self, u):
-        return u[:-1], u[-1]
+    def weights(self, points):
+        return points[:, :-1], points[:, -1]
 
 
 class _GramForm:
@@ -140,9 +141,9 @@ class _GramForm:
     def __init__(self, Z, gram=None):
         self.Z, self.n = Z, Z.shape[0]
         self.size = self.n
-        self.dtype = Z.dtype
-        self.K = gram_matrix(Z) if gram is None else np.array(gram, dtype=self.dtype, order="F")
-        self.K += self.dtype.type(1.0)
+        self.K = gram_matrix(Z) if gram is None else np.array(gram, order="F")
+        self.K += self.K.dtype.type(1.0)
+        self.dtype = self.K.dtype
         self._largest = float(self.K.diagonal().max())
         self._rows, self._of_rows = np.zeros(0, dtype=np.intp), None
         self._careful = False
@@ -156,7 +157,7 @@ class _GramForm:
 
     def decision(self, alpha):
         if self._careful:
-            w, b = self.weights(alpha)
+            (w,), (b,) = self.weights(alpha[None])
             return _times(self.Z, w) + b
         return _symmetric_times(self.K, alpha)
 
@@ -179,7 +180,7 @@ class _GramForm:
         if len(rows) == 0:
             return direction
         if self._careful:
-            K = gram_matrix(self.Z[rows].astype(np.float64)) + 1.0
+            K = gram_matrix(self.Z[rows], np.zeros((len(rows), len(rows)), order="F")) + 1.0
             direction[rows] += _factor(K, shift)(y[rows])
             return direction
         left = np.where(active, 0.0, point)
@@ -212,13 +213,16 @@ class _GramForm:
             self._of_rows, self._rows = self.K.T[np.ix_(rows, rows)].T, rows
         return self._of_rows
 
-    def weights(self, alpha):
-        if not self._careful:
-            return _times_transposed(self.Z, alpha), alpha.sum()
-        rows = np.flatnonzero(alpha)
-        if len(rows) == 0:
-            return np.zeros(self.Z.shape[1]), 0.0
-        return _times_transposed(self.Z[rows].astype(np.float64), alpha[rows]), alpha.sum()
+    def weights(self, points):
+        rows = np.flatnonzero(points.any(axis=0))
+        some = np.ascontiguousarray(points[:, rows])
+        if sp.issparse(self.Z):
+            return some @ self.Z[rows], points.sum(axis=1)
+        coef = np.empty((len(points), self.Z.shape[1]))
+        for start in range(0, coef.shape[1], _COLUMNS_AT_A_TIME):
+            columns = slice(start, start + _COLUMNS_AT_A_TIME)
+            coef[:, columns] = some @ self.Z[rows, columns].astype(np.float64, copy=False)
+        return coef, points.sum(axis=1)
 
 
 def gram_matrix(Z, gram=None):
@@ -227,21 +231,26 @@ def gram_matrix(Z, gram=None):
     Parameters
     ----------
     Z : array or CSR matrix of shape (n, F)
-        float32 or float64, which is the precision of the answer.
     gram : array of shape (n, n), optional
-        In Fortran order and of the same precision; it is added to in place.
+        An earlier answer, added to in place.
 
     Returns
     -------
     ndarray of shape (n, n), in Fortran order
-        Above the diagonal it holds nothing of use.
+        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
     """
+    n, F = Z.shape
     if gram is None:
-        gram = np.zeros((Z.shape[0], Z.shape[0]), dtype=Z.dtype, order="F")
+        precise = sp.issparse(Z) or n <= _LARGE_SYSTEM
+        gram = np.zeros((n, n), dtype=np.float64 if precise else Z.dtype, order="F")
     if sp.issparse(Z):
         gram += (Z @ Z.T).toarray()
         return gram
-    return _add_products(gram, np.ascontiguousarray(Z).T, 1.0, transposed=True)
+    step = F if Z.dtype == gram.dtype else _COLUMNS_AT_A_TIME
+    for start in range(0, F, step):
+        some = np.ascontiguousarray(Z[:, start : start + step], dtype=gram.dtype)
+        gram = _add_products(gram, some.T, 1.0, transposed=True)
+    return gram
 
 
 # All dense products come from SciPy's BLAS, where the factorisations are: NumPy brings another one, and the idle
@@ -408,7 +417,8 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     Parameters
     ----------
     features : array or CSR matrix of shape (n, F)
-        A float32 array is multiplied in float32, everything else in float64; coefficients and decisions are float64.
+        float32 or float64. Products of a large float32 array are made in float32 where that is precise enough, all
+        others in float64; the answer is float64.
     y : array of shape (n,)
         Two classes, of any labels; the larger label is the positive class.
     C_values : array of shape (n_C,)
@@ -445,16 +455,14 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
         form = "gram" if gram_pays(n, F, Z.dtype) else "primal"
     solver = _GramForm(Z, gram) if form == "gram" else _PrimalForm(Z)
 
-    coef, intercept = np.empty((len(C_values), F)), np.empty(len(C_values))
-    point = np.zeros(solver.size)
+    points, point = np.empty((len(C_values), solver.size)), np.zeros(solver.size)
     # Many small steps: several threads would wait for each other, on busy cores ten times longer than they work.
     alone = form == "gram" or solver.size <= _LARGE_SYSTEM
     with _blas().limit(limits=1, user_api="blas") if alone else nullcontext():
         for i in np.argsort(C_values, kind="stable"):
             solver.prepare(point, C_values[i])
-            point = _minimise(solver, signs, C_values[i], point)
-            coef[i], intercept[i] = solver.weights(point)
-    return coef, intercept
+            points[i] = point = _minimise(solver, signs, C_values[i], point)
+        return solver.weights(points)
 
 
 def gram_pays(n: int, n_features: int, dtype) -> bool:
