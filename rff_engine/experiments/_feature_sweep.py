@@ -1,47 +1,62 @@
 """The feature sweep: test error against the number D of random features (Letarte et al. 2019, Section 6.2).
 
 The losses of N candidate frequencies are computed once. "rff" takes the first D candidates, "pbrff" and "okrff" draw
-D of them, with replacement, from the pseudo-posterior of every beta and the optimized kernel of every rho.
+D of them, with replacement, from the pseudo-posterior of every beta and the optimized kernel of every rho. Candidates
+are not stored but drawn again from their seeded blocks, a block at a time.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from ..alignment import alignment_loss
-from ..features import fourier_features, phases
+from ..features import phases
 from ..frequencies import FrequencyBlocks
 from ..kernels import GaussianKernel
+from ..linear import linear_svm_path
 from ..posteriors import optimized_kernel_weights, pseudo_posterior
-from ._problem import Problem, Task, linear_svm_seconds, wave_seconds
+from ._problem import PARTS, Problem, linear_svm_seconds, wave_seconds
+from ._units import Unit
 from .protocols import FeatureSweep
 
-__all__ = ["feature_sweep_tasks"]
+__all__ = ["feature_sweep_units"]
 
-_SECONDS_A_TASK = 0.5
+_SECONDS_A_UNIT = 0.5  # of those that compute losses
+_WAVE_BYTES = 2**30  # of the cosines and sines that a setting holds
+_ROWS_BEYOND = 1024  # at a time, where these are computed whenever they are asked for
 
 
-def feature_sweep_tasks(problem: Problem, protocol: FeatureSweep) -> list[Task]:
-    """Tasks for the candidates and their losses, then one for each D, method and beta or rho: small D first."""
+def feature_sweep_units(problem: Problem, protocol: FeatureSweep) -> list[Unit]:
+    """Units for runs of candidates and their losses, then one for each method and beta or rho, all D's in it."""
     settings = _settings(protocol)
     if not settings:
         return []
-    sweep = _Sweep(problem, protocol)
-    n, d = len(problem.train.y), problem.n_columns
-    tasks = []
-    for blocks in sweep.runs_of_blocks():
-        first, end = blocks.start * sweep.blocks.block_size, min(blocks.stop * sweep.blocks.block_size, sweep.N)
-        message = f"candidates {first + 1} to {end} of {sweep.N}"
-        tasks.append(Task(message, wave_seconds(n, end - first, d), partial(sweep.draw, blocks)))
-    for D in protocol.n_features:
-        seconds = wave_seconds(problem.n_rows, D, d) + linear_svm_seconds(n, 2 * D, len(protocol.Cs))
-        for method, field, value in settings:
-            named = method if field is None else f"{method}, {field} = {value:g}"
-            tasks.append(Task(f"{named}, D = {D}", seconds, partial(sweep.fit, method, field, value, D)))
-    return tasks
+    units, needs = [], ("prior",)
+    n, d, n_rows = len(problem.train.y), problem.n_columns, problem.n_rows
+    blocks = _candidates(problem, protocol)
+    if _learns(protocol):
+        for run in _runs_of_blocks(blocks, n):
+            first, end = run.start * blocks.block_size, min(run.stop * blocks.block_size, len(blocks))
+            step = f"candidates {first + 1} to {end} of {len(blocks)}", wave_seconds(n, end - first, d)
+            units.append(Unit(f"losses-{first}", partial(_losses, protocol, run), needs, (step,)))
+        parts = tuple(unit.name for unit in units)
+        units.append(Unit("losses", _join, parts, ((f"losses of {len(blocks)} candidates", 0.001),)))
+        needs = ("prior", "losses")
+    sizes = sorted(protocol.n_features)
+    itemsize = 8 if protocol.precision == "float64" else 4
+    held = min(_WAVE_BYTES, 2 * max(sizes) * n_rows * itemsize)
+    seconds = [linear_svm_seconds(n, 2 * D, len(protocol.Cs)) for D in sizes]
+    seconds[0] += wave_seconds(n_rows, max(sizes), d)
+    for method, field, value in settings:
+        named = method if field is None else f"{method}, {field} = {value:g}"
+        steps = tuple((f"{named}, D = {D}", s) for D, s in zip(sizes, seconds, strict=True))
+        work = partial(_fit, protocol, method, field, value)
+        units.append(Unit(f"fits of {named}", work, needs if method != "rff" else ("prior",), steps, held))
+    return units
 
 
 def _settings(protocol: FeatureSweep) -> list[tuple]:
@@ -50,76 +65,124 @@ def _settings(protocol: FeatureSweep) -> list[tuple]:
     return settings + [("okrff", "rho", rho) for rho in protocol.rhos if "okrff" in protocol.methods]
 
 
-class _Sweep:
-    def __init__(self, problem: Problem, protocol: FeatureSweep):
-        self.problem, self.protocol = problem, protocol
-        self.learns = bool({"pbrff", "okrff"} & set(protocol.methods))
-        # The first candidates are the same however many there are: without a posterior no others are needed.
-        self.N = protocol.n_candidates if self.learns else max(protocol.n_features)
-        seed = int(problem.child("candidates").generate_state(1, np.uint64)[0])
-        self.blocks = FrequencyBlocks(GaussianKernel(), self.N, problem.n_columns, seed)
-        # Kept are the candidates or, where that is less (a great many columns), the phases of all rows at them.
-        self.keeps_phases = problem.n_columns > problem.n_rows
-        self._kept, self._losses, self._indices = [], [], {}
-
-    def runs_of_blocks(self) -> list[range]:
-        """The blocks of candidates, so many at a time as take about half a second."""
-        one = wave_seconds(len(self.problem.train.y), self.blocks.block_size, self.problem.n_columns)
-        at_once = max(1, int(_SECONDS_A_TASK / one))
-        n_blocks = self.blocks.n_blocks
-        return [range(b, min(b + at_once, n_blocks)) for b in range(0, n_blocks, at_once)]
-
-    def draw(self, blocks: range) -> list[dict]:
-        """Draw candidates, compute their losses, and keep what features will be made of."""
-        problem = self.problem
-        drawn = replace(self.blocks, kernel=problem.kernel)
-        omega = np.concatenate([drawn.block(b) for b in blocks])
-        if self.learns:
-            self._losses.append(alignment_loss(problem.train.X, problem.train.y, omega))
-        if self.keeps_phases:
-            parts = (problem.train, problem.valid, problem.test)
-            self._kept.append(np.concatenate([phases(part.X, omega) for part in parts]))
-        else:
-            self._kept.append(omega)
-        if blocks.stop == self.blocks.n_blocks:
-            axis = 1 if self.keeps_phases else 0
-            self._kept = np.concatenate(self._kept, axis=axis)
-            self._losses = np.concatenate(self._losses) if self.learns else None
-        return []
-
-    def fit(self, method: str, field: str | None, value: float | None, D: int) -> list[dict]:
-        """The row of one method, beta or rho, and D."""
-        indices = self._candidates(method, value)[:D]
-        setting = {} if field is None else {field: value}
-        features = partial(self._features, indices)
-        return [self.problem.timed_row(method, features, self.protocol.Cs, D=D, **setting)]
-
-    def _candidates(self, method: str, value: float | None) -> np.ndarray:
-        """The long draw of a method: what fewer features use is a prefix of it."""
-        if (method, value) not in self._indices:
-            D = max(self.protocol.n_features)
-            if method == "rff":
-                self._indices[method, value] = np.arange(D)
-            else:
-                # Every beta, or rho, inverts its distribution function at the same uniform numbers.
-                uniform = np.random.default_rng(self.problem.child(method)).random(D)
-                cumulative = np.cumsum(self._weights(method, value))
-                drawn = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
-                self._indices[method, value] = drawn
-        return self._indices[method, value]
-
-    def _weights(self, method: str, value: float) -> np.ndarray:
-        if method == "pbrff":
-            return pseudo_posterior(self._losses, value, len(self.problem.train.y))
-        return optimized_kernel_weights(self._losses, value * self.N)
-
-    def _features(self, indices: np.ndarray, part: str) -> np.ndarray:
-        X = getattr(self.problem, part).X
-        if not self.keeps_phases:
-            return fourier_features(X, self._kept[indices])
-        first = sum(len(getattr(self.problem, name).y) for name in _PARTS[: _PARTS.index(part)])
-        angle = self._kept[first : first + X.shape[0]][:, indices]
-        return np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(len(indices))
+def _learns(protocol: FeatureSweep) -> bool:
+    return bool({"pbrff", "okrff"} & set(protocol.methods))
 
 
-_PARTS = ("train", "valid", "test")
+def _candidates(problem: Problem, protocol: FeatureSweep) -> FrequencyBlocks:
+    # The first candidates are the same however many there are: without a posterior no others are needed.
+    N = protocol.n_candidates if _learns(protocol) else max(protocol.n_features)
+    seed = int(problem.child("candidates").generate_state(1, np.uint64)[0])
+    kernel = GaussianKernel() if problem.gamma is None else problem.kernel
+    return FrequencyBlocks(kernel, N, problem.n_columns, seed)
+
+
+def _runs_of_blocks(blocks: FrequencyBlocks, n: int) -> list[range]:
+    """The blocks of candidates, so many at a time as take about half a second."""
+    one = wave_seconds(n, blocks.block_size, blocks.n_features)
+    at_once = max(1, int(_SECONDS_A_UNIT / one))
+    return [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
+
+
+def _losses(protocol: FeatureSweep, run: range, problem: Problem) -> Iterator[list[dict]]:
+    # Block by block: the rounding of a loss then does not depend on how blocks are put into runs.
+    blocks = _candidates(problem, protocol)
+    losses = [alignment_loss(problem.train.X, problem.train.y, blocks.block(b)) for b in run]
+    yield []
+    return np.concatenate(losses)
+
+
+def _join(*losses: np.ndarray) -> Iterator[list[dict]]:
+    yield []
+    return np.concatenate(losses)
+
+
+def _fit(protocol: FeatureSweep, method: str, field: str | None, value: float | None, problem: Problem, losses=None):
+    """The rows of one method and beta or rho, from small D to large."""
+    sizes = sorted(protocol.n_features)
+    setting = {} if field is None else {field: value}
+    start = time.perf_counter()
+    drawn = _drawn(problem, method, value, max(sizes), losses)
+    waves = _Waves(problem, _candidates(problem, protocol), drawn)
+    common = (time.perf_counter() - start) / max(sizes)
+    for D in sizes:
+        start = time.perf_counter()
+        path = _svm_path(problem, waves, D, protocol.Cs)
+        errors = problem.best_errors(path, partial(waves.features, D), protocol.Cs)
+        seconds = time.perf_counter() - start + common * D
+        yield [problem.row(method, errors, seconds, D=D, **setting)]
+
+
+def _drawn(problem: Problem, method: str, value: float | None, D: int, losses) -> np.ndarray:
+    """The long draw of a method: what fewer features use is a prefix of it."""
+    if method == "rff":
+        return np.arange(D)
+    if method == "pbrff":
+        weights = pseudo_posterior(losses, value, len(problem.train.y))
+    else:
+        weights = optimized_kernel_weights(losses, value * len(losses))
+    # Every beta, or rho, inverts its distribution function at the same uniform numbers.
+    uniform = np.random.default_rng(problem.child(method)).random(D)
+    cumulative = np.cumsum(weights)
+    return np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
+
+
+def _svm_path(problem: Problem, waves: _Waves, D: int, Cs):
+    """From the first D draws to the linear SVMs of every C: coefficients of the features, and intercepts."""
+    return linear_svm_path(waves.features(D, "train"), problem.train.y, Cs)
+
+
+class _Waves:
+    """Cosines and sines of all rows at a draw of candidates, computed once for all D's.
+
+    A candidate drawn c times in D makes c equal columns of 1/sqrt(D) cos and 1/sqrt(D) sin. One column with the
+    factor sqrt(c/D) gives the same inner products between rows, hence the same SVM: the distinct candidates, in
+    order of first appearance, are columns enough, and those of fewer draws are the first of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        With its gamma.
+    blocks : FrequencyBlocks
+    drawn : array of shape (D,)
+        Indices of candidates, in any order, some more than once.
+    """
+
+    def __init__(self, problem: Problem, blocks: FrequencyBlocks, drawn: np.ndarray):
+        self._points = {name: getattr(problem, name).X for name in PARTS}
+        self._blocks, self._dtype = blocks, np.dtype(problem.feature_dtype)
+        _, first, code = np.unique(drawn, return_index=True, return_inverse=True)
+        self._distinct = drawn[np.sort(first)]
+        self._column = np.argsort(np.argsort(first))[code]
+        # Of what does not fit, the frequencies are kept and the waves computed whenever they are asked for.
+        fit = max(1, _WAVE_BYTES // (2 * problem.n_rows * self._dtype.itemsize))
+        self._held = min(len(self._distinct), fit)
+        self._waves = {name: np.empty((2, X.shape[0], self._held), self._dtype) for name, X in self._points.items()}
+        self._hold()
+        self._beyond = blocks.take(self._distinct[self._held :])
+
+    def _hold(self) -> None:
+        indices = self._distinct[: self._held]
+        block_of = indices // self._blocks.block_size
+        for b in np.unique(block_of):
+            columns = np.flatnonzero(block_of == b)
+            omega = self._blocks.take(indices[columns])
+            for name, X in self._points.items():
+                angle = phases(X, omega)
+                wave = np.empty(angle.shape, self._dtype)
+                for function, into in zip((np.cos, np.sin), self._waves[name], strict=True):
+                    into[:, columns] = function(angle, out=wave, casting="same_kind")
+
+    def features(self, D: int, part: str, rows: slice = slice(None)) -> np.ndarray:
+        """Features of rows of a part from the first D draws, (rows, 2 k): all cosines, then all sines."""
+        count = np.bincount(self._column[:D])
+        k, scale = len(count), np.sqrt(count / D).astype(self._dtype)
+        held, n = min(k, self._held), len(range(*rows.indices(self._points[part].shape[0])))
+        features = np.empty((n, 2, k), self._dtype)
+        np.multiply(self._waves[part][:, rows, :held].swapaxes(0, 1), scale[:held], out=features[:, :, :held])
+        for start in range(0, n if held < k else 0, _ROWS_BEYOND):
+            these = slice(start, start + _ROWS_BEYOND)
+            angle = phases(self._points[part][rows][these], self._beyond[: k - held])
+            for i, function in enumerate((np.cos, np.sin)):
+                np.multiply(function(angle), scale[held:], out=features[these, i, held:], casting="same_kind")
+        return features.reshape(n, 2 * k)

@@ -7,151 +7,179 @@ those of a smaller D are the first of a larger one.
 
 from __future__ import annotations
 
-import os
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+import scipy.sparse as sp
+from joblib import cpu_count
 
 from ..alignment import landmark_alignment_loss
 from ..landmarks import landmark_count, landmark_similarity, select_landmarks
+from ..linear import linear_svm_path
 from ..posteriors import pseudo_posterior
-from ._problem import Problem, Task, linear_svm_seconds, wave_seconds
+from ._problem import PARTS, Problem, linear_svm_seconds, wave_seconds
+from ._units import Unit
 from .protocols import LandmarkStudy
 
-__all__ = ["landmark_study_tasks"]
+__all__ = ["landmark_study_units"]
 
-_SECONDS_A_TASK = 1.0
-_FREQUENCY_ENTRIES = 2**25  # of the landmarks of a task: 256 MiB
-_SIMILARITY_ENTRIES = 2**28  # of all settings made at once: 2 GiB
+_SECONDS_A_STEP = 1.0
+_FREQUENCY_ENTRIES = 2**25  # of the landmarks of a step: 256 MiB
+_SIMILARITY_BYTES = 2**30  # of all settings of a unit
 _SELECTIONS = {"random": "random", "clustering": "kmeans"}
 
 
-def landmark_study_tasks(problem: Problem, protocol: LandmarkStudy) -> list[Task]:
-    """Tasks for each selection and share: the landmarks, the kernel, then the learned similarities in groups."""
-    tasks = []
+def landmark_study_units(problem: Problem, protocol: LandmarkStudy) -> list[Unit]:
+    """For each selection and share a unit for the landmarks, one for the kernel, and some for what is learned.
+
+    As many (D, beta) as fit in memory are in one unit: their similarities share their sines and cosines.
+    """
+    if not {"rbf_landmarks", "pb_landmarks"} & set(protocol.methods):
+        return []
+    units = []
+    n, n_rows = len(problem.train.y), problem.n_rows
+    settings = list(product(sorted(protocol.n_features), protocol.betas))
+    itemsize = 8 if protocol.precision == "float64" else 4
     for selection, share in product(protocol.selections, protocol.shares):
-        study = _Study(problem, protocol, selection, share)
-        named = f"{study.L} landmarks by {selection}"
-        tasks.append(Task(named, 1e-8 * len(problem.train.y) * study.L, study.select))
+        L = landmark_count(n, 2, share)
+        named = f"{L} landmarks by {selection}"
+        chosen = f"landmarks-{selection}-{share!r}"
+        work = partial(_select, selection, share)
+        units.append(Unit(chosen, work, ("problem",), ((named, 1e-8 * n * L),)))
+        needs = ("prior", chosen)
+        fit_seconds = linear_svm_seconds(n, L, len(protocol.Cs))
         if "rbf_landmarks" in protocol.methods:
-            seconds = study.fit_seconds + 1e-8 * problem.n_rows * study.L
-            tasks.append(Task(f"rbf_landmarks, {named}", seconds, study.fit_kernel))
+            step = f"rbf_landmarks, {named}", fit_seconds + 1e-8 * n_rows * L
+            work = partial(_fit_kernel, protocol, selection, share)
+            units.append(Unit(f"rbf-{selection}-{share!r}", work, needs, (step,)))
         if "pb_landmarks" in protocol.methods:
-            tasks += study.learning_tasks(named)
-    return tasks
+            at_once = max(1, _SIMILARITY_BYTES // (itemsize * n_rows * L))
+            for start in range(0, len(settings), at_once):
+                some = settings[start : start + at_once]
+                groups = _landmark_groups(problem, L, some)
+                one = _learning_seconds(problem, some)
+                steps = [
+                    (f"similarities to landmarks {these.start + 1} to {these.stop}: {named}", one * len(these))
+                    for these in groups
+                ]
+                steps += [(f"pb_landmarks, D = {D}, beta = {beta:g}, {named}", fit_seconds) for D, beta in some]
+                work = partial(_fit_learned, protocol, selection, share, some)
+                units.append(Unit(f"pb-{selection}-{share!r}-{start}", work, needs, tuple(steps)))
+    return units
 
 
-class _Study:
-    """One selection of one share of landmarks."""
+def _learning_seconds(problem: Problem, settings: list[tuple]) -> float:
+    """A guess at the time of losses and similarities of one landmark."""
+    D = max(D for D, _ in settings)
+    return wave_seconds(problem.n_rows + len(problem.train.y), D, problem.n_columns)
 
-    def __init__(self, problem: Problem, protocol: LandmarkStudy, selection: str, share: float):
-        self.problem, self.protocol, self.selection, self.share = problem, protocol, selection, share
-        n = len(problem.train.y)
-        self.L = landmark_count(n, 2, share)
-        self.D = max(protocol.n_features)
-        self.key = (list(_SELECTIONS).index(selection), round(share * 1e9))
-        self.fit_seconds = linear_svm_seconds(n, self.L, len(protocol.Cs))
-        self.landmarks = self.labels = self.indices = self.losses = self.similarities = None
 
-    def select(self) -> list[dict]:
-        rng = np.random.default_rng(self.problem.child("landmarks", *self.key))
-        X, y = self.problem.train
-        self.landmarks, self.labels, self.indices = select_landmarks(X, y, self.L, _SELECTIONS[self.selection], rng)
-        return []
+def _landmark_groups(problem: Problem, L: int, settings: list[tuple]) -> list[range]:
+    """Landmarks between which a unit can be stopped."""
+    D = max(D for D, _ in settings)
+    at_once = int(_SECONDS_A_STEP / _learning_seconds(problem, settings))
+    at_once = max(1, min(at_once, _FREQUENCY_ENTRIES // (D * problem.n_columns)))
+    return [range(first, min(first + at_once, L)) for first in range(0, L, at_once)]
 
-    def fit_kernel(self) -> list[dict]:
-        def features(part):
-            return self.problem.kernel(getattr(self.problem, part).X, self.landmarks)
 
-        return [self._row("rbf_landmarks", features)]
+class _Landmarks(NamedTuple):
+    """See `select_landmarks`; `key` is that of their seeds.
 
-    def learning_tasks(self, named: str) -> list[Task]:
-        """As many (D, beta) at a time as fit in memory: their similarities share their sines and cosines."""
-        settings = list(product(self.protocol.n_features, self.protocol.betas))
-        at_once = max(1, _SIMILARITY_ENTRIES // (self.problem.n_rows * self.L))
-        tasks = []
-        for start in range(0, len(settings), at_once):
-            some = settings[start : start + at_once]
-            tasks += self._similarity_tasks(named, some, first_time=start == 0)
-            for i, (D, beta) in enumerate(some):
-                message = f"pb_landmarks, D = {D}, beta = {beta:g}, {named}"
-                tasks.append(Task(message, self.fit_seconds, partial(self.fit_learned, i, D, beta)))
-        return tasks
+    They are chosen before points may be cast to float32, for k-means then may end in another optimum.
+    """
 
-    def _similarity_tasks(self, named: str, settings: list, first_time: bool) -> list[Task]:
-        problem, d = self.problem, self.problem.n_columns
-        D = max(D for D, _ in settings)
-        one = wave_seconds(problem.n_rows, D, d)
-        if first_time:
-            one += wave_seconds(len(problem.train.y), self.D, d)
-        group = max(1, min(int(_SECONDS_A_TASK / one), _FREQUENCY_ENTRIES // (self.D * d)))
-        tasks = []
-        for first in range(0, self.L, group):
-            these = range(first, min(first + group, self.L))
-            message = f"similarities to landmarks {first + 1} to {these.stop}: {named}"
-            tasks.append(Task(message, one * len(these), partial(self.learn, these, settings, first_time)))
-        return tasks
+    points: np.ndarray | sp.csr_array
+    labels: np.ndarray
+    indices: np.ndarray | None
+    key: tuple[int, int]
 
-    def learn(self, these: range, settings: list, first_time: bool = True) -> list[dict]:
-        """Pseudo-posteriors and similarities of some landmarks, for every (D, beta); the first time their losses."""
-        problem, n = self.problem, len(self.problem.train.y)
-        D_most = self.D if first_time else max(D for D, _ in settings)
-        if these.start == 0:
-            self.similarities = None  # before the next are made
-            dtype = np.result_type(problem.train.X.dtype, np.float32)
-            self.similarities = np.empty((len(settings), problem.n_rows, self.L), dtype=dtype)
-            if first_time:
-                self.losses = np.empty((self.L, self.D))
-        rows = slice(these.start, these.stop)
-        omega = np.stack([self._frequencies(landmark, D_most) for landmark in these])
-        if first_time:
-            indices = None if self.indices is None else self.indices[rows]
-            chosen = self.landmarks[rows], self.labels[rows]
-            self.losses[rows] = landmark_alignment_loss(*problem.train, *chosen, omega, indices)
-            omega = omega[:, : max(D for D, _ in settings)]
-        Q = np.zeros((len(these), len(settings), omega.shape[1]))  # zero beyond a setting's own D
-        for i, (D, beta) in enumerate(settings):
-            Q[:, i, :D] = pseudo_posterior(self.losses[rows, :D], beta, n)
-        self._fill_similarities(these, self.landmarks[rows], omega, Q)
-        return []
 
-    def _frequencies(self, landmark: int, D: int) -> np.ndarray:
-        rng = np.random.default_rng(self.problem.child("landmark_frequencies", *self.key, landmark))
-        return self.problem.kernel.sample_frequencies(D, self.problem.n_columns, rng)
+def _select(selection: str, share: float, problem: Problem) -> Iterator[list[dict]]:
+    key = list(_SELECTIONS).index(selection), round(share * 1e9)
+    X, y = problem.train
+    rng = np.random.default_rng(problem.child("landmarks", *key))
+    chosen = select_landmarks(X, y, landmark_count(len(y), 2, share), _SELECTIONS[selection], rng)
+    yield []
+    return _Landmarks(*chosen, key)
 
-    def _fill_similarities(self, these: range, landmarks, omega, Q) -> None:
-        parts = _rows_of_parts(self.problem)
 
-        def fill(i):
-            # Seen as landmarks at one point with shared frequencies, the settings share their phases.
-            copies = landmarks[[i] * Q.shape[1]]
-            for name, rows in parts.items():
-                X = getattr(self.problem, name).X
-                self.similarities[:, rows, these[i]] = landmark_similarity(X, copies, omega[i], Q[i]).T
+def _points_of(landmarks: _Landmarks, problem: Problem):
+    """In the precision of the problem's own."""
+    return landmarks.points.astype(problem.train.X.dtype, copy=False)
 
-        with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            list(pool.map(fill, range(len(these))))
 
-    def fit_learned(self, i: int, D: int, beta: float) -> list[dict]:
-        parts = _rows_of_parts(self.problem)
-        return [self._row("pb_landmarks", lambda part: self.similarities[i, parts[part]], D=D, beta=beta)]
+def _fit_kernel(protocol: LandmarkStudy, selection: str, share: float, problem: Problem, landmarks: _Landmarks):
+    start = time.perf_counter()
+    points = _points_of(landmarks, problem)
+    similarities = {
+        name: problem.kernel(getattr(problem, name).X, points).astype(problem.feature_dtype, copy=False)
+        for name in PARTS
+    }
+    errors = _errors(problem, similarities, protocol.Cs)
+    seconds = time.perf_counter() - start
+    yield [problem.row("rbf_landmarks", errors, seconds, landmarks=selection, share=share)]
 
-    def _row(self, method: str, features, **setting) -> dict:
-        fields = {"landmarks": self.selection, "share": self.share, **setting}
-        return self.problem.timed_row(method, features, self.protocol.Cs, **fields)
+
+def _fit_learned(
+    protocol: LandmarkStudy, selection: str, share: float, settings: list, problem: Problem, landmarks: _Landmarks
+):
+    """The rows of some (D, beta), after their pseudo-posteriors and similarities."""
+    L = len(landmarks.labels)
+    similarities = np.empty((len(settings), problem.n_rows, L), problem.feature_dtype)
+    for these in _landmark_groups(problem, L, settings):
+        _learn(problem, landmarks, these, settings, similarities)
+        yield []
+    parts = _rows_of_parts(problem)
+    for (D, beta), of_setting in zip(settings, similarities, strict=True):
+        start = time.perf_counter()
+        errors = _errors(problem, {name: of_setting[rows] for name, rows in parts.items()}, protocol.Cs)
+        seconds = time.perf_counter() - start
+        yield [problem.row("pb_landmarks", errors, seconds, landmarks=selection, share=share, D=D, beta=beta)]
+
+
+def _errors(problem: Problem, similarities: dict[str, np.ndarray], Cs) -> dict:
+    path = linear_svm_path(similarities["train"], problem.train.y, Cs)
+    return problem.best_errors(path, lambda name, rows: similarities[name][rows], Cs)
+
+
+def _learn(problem: Problem, landmarks: _Landmarks, these: range, settings: list, similarities: np.ndarray) -> None:
+    """Fill in the similarities (settings, rows of all parts, landmarks) of these landmarks."""
+    rows = slice(these.start, these.stop)
+    omega = np.stack([_frequencies(problem, landmarks.key, landmark, settings) for landmark in these])
+    points, labels = _points_of(landmarks, problem)[rows], landmarks.labels[rows]
+    indices = None if landmarks.indices is None else landmarks.indices[rows]
+    losses = landmark_alignment_loss(*problem.train, points, labels, omega, indices)
+    Q = np.zeros((len(these), len(settings), omega.shape[1]))  # zero beyond a setting's own D
+    for i, (D, beta) in enumerate(settings):
+        Q[:, i, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
+    X = problem.shared("rows of all parts", partial(_rows_of_all_parts, problem))
+
+    def fill(i):
+        # Seen as landmarks at one point with shared frequencies, the settings share their phases.
+        similarities[:, :, these[i]] = landmark_similarity(X, points[[i] * len(settings)], omega[i], Q[i]).T
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        list(pool.map(fill, range(len(these))))
+
+
+def _frequencies(problem: Problem, key: tuple[int, int], landmark: int, settings: list) -> np.ndarray:
+    rng = np.random.default_rng(problem.child("landmark_frequencies", *key, landmark))
+    return problem.kernel.sample_frequencies(max(D for D, _ in settings), problem.n_columns, rng)
+
+
+def _rows_of_all_parts(problem: Problem):
+    points = [getattr(problem, name).X for name in PARTS]
+    return sp.vstack(points, format="csr") if sp.issparse(points[0]) else np.concatenate(points)
 
 
 def _rows_of_parts(problem: Problem) -> dict[str, slice]:
     rows, start = {}, 0
-    for name in ("train", "valid", "test"):
+    for name in PARTS:
         end = start + len(getattr(problem, name).y)
         rows[name], start = slice(start, end), end
     return rows
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()

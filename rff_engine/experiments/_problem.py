@@ -1,23 +1,23 @@
-"""What the parts of a run share: the data of a split, seeds by purpose, rows, and linear SVMs chosen by validation.
+"""What the units of a run share: the data of a split, seeds by purpose, rows, and linear SVMs chosen by validation.
 
-Nothing here knows which methods there are.
+Nothing here knows which methods there are, or where a unit runs.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._validation import as_labels, as_points
+from ..features import largest_norm, phase_dtype
 from ..kernels import GaussianKernel
-from ..linear import linear_svm_decision, linear_svm_path
+from ..linear import linear_svm_decision
 
-__all__ = ["COLUMNS", "Part", "Problem", "Task", "linear_svm_seconds", "wave_seconds"]
+__all__ = ["COLUMNS", "PARTS", "Part", "Problem", "linear_svm_seconds", "wave_seconds"]
 
 COLUMNS = (
     "run",
@@ -38,10 +38,13 @@ COLUMNS = (
     "seconds",
     "note",
 )
+PARTS = ("train", "valid", "test")
 
 # Each purpose has its own child seed: what one method draws does not depend on which others are run.
 # New purposes go to the end, or old runs would change.
 _PURPOSES = ("training_rows", "svm_rows", "candidates", "pbrff", "okrff", "landmarks", "landmark_frequencies")
+
+_DECISION_ENTRIES = 2**22  # of the features that a decision is computed from at a time
 
 
 class Part(NamedTuple):
@@ -51,27 +54,26 @@ class Part(NamedTuple):
     y: np.ndarray
 
 
-class Task(NamedTuple):
-    """A piece of a run between two of which it can be stopped."""
-
-    message: str
-    seconds: float
-    """A rough guess, for a progress bar."""
-    work: Callable[[], list[dict]]
-    """Does the piece and returns the rows newly known."""
-
-
-@dataclass
+@dataclass(frozen=True)
 class Problem:
-    """A split of a two-class data set, with the names its rows carry and the seed of all that is drawn."""
+    """A split of a two-class data set, with the names its rows carry and the seed of all that is drawn.
+
+    It is what every unit of a run starts from, so it can be pickled; what is shared (`shared`) stays behind.
+    """
 
     train: Part
     valid: Part
     test: Part
     labels: dict
     seed: int
+    notes: tuple[str, ...] = ()
     gamma: float | None = None
-    notes: list[str] = field(default_factory=list)
+    feature_dtype: type = np.float64
+    """Of what linear SVMs are trained on."""
+    _shared: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_shared": {}}
 
     @classmethod
     def of(cls, split, labels: dict, seed: int) -> Problem:
@@ -89,6 +91,31 @@ class Problem:
                 raise ValueError(f"y_{name} holds a label that y_train does not; both need the same two classes.")
             parts.append(Part(_with_short_indices(X), y == classes[1]))
         return cls(*parts, labels=labels, seed=seed)
+
+    def with_gamma(self, gamma: float, precision: str) -> Problem:
+        """The problem at a bandwidth, in the precision of the stages after the baseline.
+
+        "auto" casts features to float32, for they lie in [-1, 1], and points too if no frequency of the kernel makes
+        a phase that float32 cannot hold; "float64" casts nothing down.
+        """
+        parts = [getattr(self, name) for name in PARTS]
+        if precision == "float64":
+            dtype, feature_dtype = np.dtype(np.float64), np.float64
+        else:
+            norm = max(largest_norm(part.X) for part in parts)
+            phase = norm * _largest_frequency_norm(gamma, self.n_columns)
+            dtype, feature_dtype = phase_dtype(np.dtype(np.float32), phase), np.float32
+        parts = [Part(part.X.astype(dtype, copy=False), part.y) for part in parts]
+        return replace(self, **dict(zip(PARTS, parts, strict=True)), gamma=gamma, feature_dtype=feature_dtype)
+
+    def shared(self, name: str, make: Callable):
+        """What several units in one process need, made by the first; `forget` lets it go."""
+        if name not in self._shared:
+            self._shared[name] = make()
+        return self._shared[name]
+
+    def forget(self) -> None:
+        self._shared.clear()
 
     @property
     def kernel(self) -> GaussianKernel:
@@ -122,28 +149,41 @@ class Problem:
         values |= {**fields, **errors, "seconds": seconds}
         return {column: values.get(column) for column in COLUMNS}
 
-    def best_linear_svm(self, features: Callable[[str], np.ndarray], Cs) -> dict:
-        """Train on the features of "train"; C is the first of the fewest errors on those of "valid"."""
-        train = features("train")
-        coef, intercept = linear_svm_path(train, self.train.y, Cs)
-        wrong = (linear_svm_decision(features("valid"), coef, intercept) > 0) != self.valid.y
-        best = int(np.argmin(wrong.sum(axis=1)))
+    def best_errors(self, path, features: Callable[[str, slice], np.ndarray], Cs) -> dict:
+        """Of the SVMs of a path over `Cs`, the first of the fewest errors on "valid": its C and its errors.
+
+        `features(part, rows)` are those of some rows of a part; they are asked for in pieces that stay small.
+        """
+        coef, intercept = path
+
+        def wrong(name, chosen):
+            y = getattr(self, name).y
+            rows_at_once = max(1, _DECISION_ENTRIES // coef.shape[1])
+            count = 0
+            for start in range(0, len(y), rows_at_once):
+                rows = slice(start, start + rows_at_once)
+                decision = linear_svm_decision(features(name, rows), coef[chosen], intercept[chosen])
+                count = count + ((decision > 0) != y[rows]).sum(axis=1)
+            return count / len(y)
+
+        on_valid = wrong("valid", slice(None))
+        best = int(np.argmin(on_valid))
         chosen = slice(best, best + 1)
-
-        def error(Z, y):
-            return float(((linear_svm_decision(Z, coef[chosen], intercept[chosen])[0] > 0) != y).mean())
-
         return {
             "C": Cs[best],
-            "train_error": error(train, self.train.y),
-            "valid_error": float(wrong[best].mean()),
-            "test_error": error(features("test"), self.test.y),
+            "train_error": float(wrong("train", chosen)[0]),
+            "valid_error": float(on_valid[best]),
+            "test_error": float(wrong("test", chosen)[0]),
         }
 
-    def timed_row(self, method: str, features: Callable[[str], np.ndarray], Cs, **fields) -> dict:
-        start = time.perf_counter()
-        errors = self.best_linear_svm(features, Cs)
-        return self.row(method, errors, time.perf_counter() - start, **fields)
+
+def _largest_frequency_norm(gamma: float, d: int) -> float:
+    """A bound on ||omega||, omega from N(0, 2 gamma I): one draw exceeds it with probability e^-50.
+
+    A chi-square of d degrees of freedom stays below d + 2 sqrt(d t) + 2t but for e^-t (Laurent and Massart 2000).
+    """
+    t = 50.0
+    return float(np.sqrt(2 * gamma * (d + 2 * np.sqrt(d * t) + 2 * t)))
 
 
 def _with_short_indices(X):

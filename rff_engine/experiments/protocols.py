@@ -10,6 +10,8 @@ import math
 import numbers
 from dataclasses import dataclass, replace
 
+from .._validation import check_choice
+
 __all__ = ["PRESETS", "FeatureSweep", "LandmarkStudy", "Protocol"]
 
 PRESETS = ("paper", "quick")
@@ -45,6 +47,9 @@ class Protocol:
         Train on at most so many rows, drawn at random; every row of the result then says so in its note.
     max_train_svm : int, optional
         The same for the baseline alone, hence for the choice of gamma; the notes say so.
+    precision : {"auto", "float64"}
+        Of all but the baseline, which is in float64. "auto" gives the linear SVMs float32 features, and computes
+        these from float32 points where the kernel's phases are small enough for it.
     """
 
     gammas: tuple[float, ...] = _powers_of_ten(-7, 2)
@@ -52,6 +57,7 @@ class Protocol:
     gamma: float | None = None
     max_train: int | None = None
     max_train_svm: int | None = None
+    precision: str = "auto"
 
     def __post_init__(self):
         _check_grid("gammas", self.gammas)
@@ -61,6 +67,7 @@ class Protocol:
         for name in ("max_train", "max_train_svm"):
             if getattr(self, name) is not None:
                 _check_counts(name, (getattr(self, name),), low=2)
+        check_choice(self.precision, "precision", ("auto", "float64"))
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ class FeatureSweep(Protocol):
         Radii of the optimized kernel (method "okrff"), divided by N: 1 leaves no constraint.
     methods : tuple of str
         Of "svm", "rff", "pbrff", "okrff".
-    gammas, Cs, gamma, max_train, max_train_svm
+    gammas, Cs, gamma, max_train, max_train_svm, precision
         See `Protocol`.
 
     Raises
@@ -135,7 +142,7 @@ class LandmarkStudy(Protocol):
         Inverse temperatures of the pseudo-posteriors (method "pb_landmarks").
     methods : tuple of str
         Of "svm", "rbf_landmarks", "pb_landmarks".
-    gammas, Cs, gamma, max_train, max_train_svm
+    gammas, Cs, gamma, max_train, max_train_svm, precision
         See `Protocol`.
 
     Raises

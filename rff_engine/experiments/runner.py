@@ -1,32 +1,26 @@
-"""Runs a protocol on a split, step by step, and hands out result rows as they become known.
+"""Runs a protocol on a split, in this process or on many, and hands out result rows as they become known.
 
 A consumer stops a run by closing the generator: no step is long. Where rows go, and which repetitions there are, is
-decided by the caller.
+decided by the caller. What a unit of a run is stands in `_units`, how a cluster does them in `_cluster`.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from functools import lru_cache
-
-from threadpoolctl import ThreadpoolController
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 from .._validation import check_count
-from ._baseline import baseline_tasks
-from ._feature_sweep import feature_sweep_tasks
-from ._landmark_study import landmark_study_tasks
-from ._problem import COLUMNS, Problem, Task
+from ._baseline import baseline_notes, baseline_units
+from ._feature_sweep import feature_sweep_units
+from ._landmark_study import landmark_study_units
+from ._problem import COLUMNS, Problem
+from ._units import Plan, Report, run_here
 from .protocols import FeatureSweep, LandmarkStudy, Protocol
 
 __all__ = ["COLUMNS", "Step", "run", "run_repeats"]
 
-# Up to about this much work, several BLAS threads wait for each other longer than they compute: on two busy cores the
-# SVM paths of a 340 x 200 matrix took nine times as long with two threads as with one, of 26048 x 800 five times.
-_SECONDS_ON_ONE_THREAD = 5.0
-_TASKS = {FeatureSweep: feature_sweep_tasks, LandmarkStudy: landmark_study_tasks}
+_UNITS = {FeatureSweep: feature_sweep_units, LandmarkStudy: landmark_study_units}
 
 
 @dataclass(frozen=True)
@@ -51,6 +45,8 @@ def run(
     repeat: int = 0,
     seed: int = 0,
     run_id: str | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[Step]:
     """Run a protocol (Letarte et al. 2019, Section 6).
 
@@ -70,36 +66,50 @@ def run(
     seed : int
         Of all that is drawn. What a method draws depends on the seed and the protocol's numbers, not on which other
         methods are run.
+    jobs : int, optional
+        Processes of this machine to work in, each with one thread; ``None`` and 1 stand for this process. A script
+        that asks for more does so under ``if __name__ == "__main__":``, for each process imports it.
+    scheduler : str, optional
+        Address of a running Dask scheduler, "tcp://host:port", in place of `jobs`; its workers can import
+        rff_engine, of the same version.
 
     Returns
     -------
     iterator of Step
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
+        Wherever they are computed, the rows are the same (`seconds` aside); their order is another on a cluster.
 
     Raises
     ------
     ValueError
-        At once, if the protocol is of no known kind, the split is not of two classes, or a number is out of range.
+        At once, if the protocol is of no known kind, the split is not of two classes, or a number is out of range;
+        later, if no scheduler answers.
     """
-    if type(protocol) not in _TASKS:
-        raise ValueError(f"protocol is {protocol!r}; it must be a FeatureSweep or a LandmarkStudy.")
-    check_count(repeat, "repeat", low=0)
-    check_count(seed, "seed", low=0)
-    if run_id is None:
-        run_id = f"{protocol.name}-{dataset}-{split_name}-{repeat}-{seed}"
-    labels = {"run": run_id, "dataset": dataset, "split": split_name, "repeat": repeat}
-    problem = Problem.of(split, labels, seed)
-    n = len(problem.train.y)
-    problem.train = problem.some_training_rows(protocol.max_train, "training_rows")
-    if len(problem.train.y) < n:
-        problem.notes.append(f"trained on {len(problem.train.y)} of {n} training rows")
-    tasks = baseline_tasks(problem, protocol) + _TASKS[type(protocol)](problem, protocol)
-    return _steps(deque(tasks))
+    labels = {"dataset": dataset, "split_name": split_name, "repeat": repeat, "run_id": run_id}
+    plan = _plan(protocol, split, seed=seed, **labels)
+    executor = _executor(jobs, scheduler)
+
+    def steps() -> Iterator[Step]:
+        left, done, total = sum(len(unit.steps) for unit in plan.units), 0.0, plan.seconds
+        with closing(executor(iter([plan]))) as reports:
+            for report in reports:
+                left, done = left - 1, done + report.seconds
+                yield Step(report.message, done if left else total, total, report.rows)
+
+    return steps()
 
 
 def run_repeats(
-    protocol: Protocol, split_of: Callable, repeats: int, *, dataset: str, split_name: str = "published", seed: int = 0
+    protocol: Protocol,
+    split_of: Callable,
+    repeats: int,
+    *,
+    dataset: str,
+    split_name: str = "published",
+    seed: int = 0,
+    jobs: int | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[Step]:
     """Run a protocol again and again with consecutive seeds, as one run.
 
@@ -114,6 +124,8 @@ def run_repeats(
         Carried by the rows, like the number of the repeat.
     seed : int
         Of the first repeat.
+    jobs, scheduler
+        See `run`; units of several repeats then run side by side.
 
     Returns
     -------
@@ -123,37 +135,61 @@ def run_repeats(
     Raises
     ------
     ValueError
-        As `run` does, at once.
+        As `run` does.
     """
     repeats = check_count(repeats, "repeats")
+    executor = _executor(jobs, scheduler)
 
-    def steps_of(r: int) -> Iterator[Step]:
-        return run(protocol, split_of(seed + r), dataset=dataset, split_name=split_name, repeat=r, seed=seed + r)
+    def plan_of(r: int) -> Plan:
+        return _plan(
+            protocol, split_of(seed + r), dataset=dataset, split_name=split_name, repeat=r, seed=seed + r, run_id=None
+        )
 
-    return _joined(steps_of(0), steps_of, repeats)
-
-
-def _joined(first: Iterator[Step], steps_of: Callable, repeats: int) -> Iterator[Step]:
-    for r in range(repeats):
-        where = f" (repeat {r + 1} of {repeats})" if repeats > 1 else ""
-        for step in first if r == 0 else steps_of(r):
-            yield Step(step.message + where, r + step.done / step.total, repeats, step.rows)
+    return _joined(executor, plan_of(0), plan_of, repeats)
 
 
-def _steps(tasks: deque[Task]) -> Iterator[Step]:
-    total, done = sum(task.seconds for task in tasks), 0.0
-    while tasks:  # a task is let go once it is done, and with it what only it held
-        task = tasks.popleft()
-        with _threads(task.seconds):  # never across a yield: the consumer keeps its own
-            rows = task.work()
-        done += task.seconds
-        yield Step(task.message, done if tasks else total, total, rows)
+def _joined(executor: Callable, first: Plan, plan_of: Callable[[int], Plan], repeats: int) -> Iterator[Step]:
+    seconds, left, done = {}, {}, dict.fromkeys(range(repeats), 0.0)
+
+    def plans() -> Iterator[Plan]:
+        for r in range(repeats):
+            plan = first if r == 0 else plan_of(r)
+            seconds[r], left[r] = plan.seconds, sum(len(unit.steps) for unit in plan.units)
+            yield plan
+
+    with closing(executor(plans())) as reports:
+        for r, message, spent, rows in reports:
+            left[r] -= 1
+            done[r] = done[r] + spent / seconds[r] if left[r] else 1.0
+            where = f" (repeat {r + 1} of {repeats})" if repeats > 1 else ""
+            yield Step(message + where, sum(done.values()), repeats, rows)
 
 
-def _threads(seconds: float):
-    return _blas().limit(limits=1, user_api="blas") if seconds <= _SECONDS_ON_ONE_THREAD else nullcontext()
+def _plan(protocol, split, *, dataset, split_name, repeat, seed, run_id) -> Plan:
+    """Check everything, and say what is to be done."""
+    if type(protocol) not in _UNITS:
+        raise ValueError(f"protocol is {protocol!r}; it must be a FeatureSweep or a LandmarkStudy.")
+    check_count(repeat, "repeat", low=0)
+    check_count(seed, "seed", low=0)
+    if run_id is None:
+        run_id = f"{protocol.name}-{dataset}-{split_name}-{repeat}-{seed}"
+    labels = {"run": run_id, "dataset": dataset, "split": split_name, "repeat": repeat}
+    problem = Problem.of(split, labels, seed)
+    n = len(problem.train.y)
+    train = problem.some_training_rows(protocol.max_train, "training_rows")
+    notes = [f"trained on {len(train.y)} of {n} training rows"] if len(train.y) < n else []
+    problem = replace(problem, train=train)
+    notes += baseline_notes(problem, protocol)
+    problem = replace(problem, notes=tuple(notes))
+    return Plan(problem, baseline_units(problem, protocol) + _UNITS[type(protocol)](problem, protocol))
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+def _executor(jobs: int | None, scheduler: str | None) -> Callable[[Iterator[Plan]], Iterator[Report]]:
+    jobs = 1 if jobs is None else check_count(jobs, "jobs")
+    if jobs == 1 and scheduler is None:
+        return run_here
+    if jobs > 1 and scheduler is not None:
+        raise ValueError(f"jobs is {jobs} and scheduler {scheduler!r}; only one of them may be given.")
+    from ._cluster import run_on_cluster
+
+    return lambda plans: run_on_cluster(plans, jobs, scheduler)

@@ -1,0 +1,198 @@
+"""The executor that has units done side by side: by processes of this machine, or by any running Dask cluster.
+
+Units are submitted with what they need, the problem among them, so that Dask can do again whatever is lost with a
+worker. Rows are sent as soon as they are known; what comes twice, or too early for the order, is sorted out here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+from uuid import uuid4
+
+import dask
+from distributed import Client, Future, LocalCluster, get_worker
+from distributed.scheduler import KilledWorker
+
+from ._units import Plan, Report, Unit, one_thread
+
+__all__ = ["connected", "run_on_cluster"]
+
+_CONNECT_SECONDS = 10
+_POLL_SECONDS = 1.0
+# So many repeats at a time: while the last units of one are done, those of the next fill the other workers.
+_PLANS_UNDER_WAY = 2
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 100,  # a worker that dies costs time, not results
+    "distributed.scheduler.worker-saturation": 1.0,  # units are long: none waits at a worker while another is idle
+    "distributed.admin.large-graph-warning-threshold": "1 TiB",  # a problem is meant to be in the graph
+    "distributed.worker.profile.enabled": False,
+}
+
+
+class _Done(NamedTuple):
+    """A unit's rows, step by step, and its value."""
+
+    rows: list[list[dict]]
+    value: object
+
+
+@contextmanager
+def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
+    """A client of a running scheduler or, without one, of `jobs` processes of this machine with one thread each.
+
+    Raises
+    ------
+    ValueError
+        If no scheduler answers.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(_SETTINGS))
+        if scheduler is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+            scheduler = stack.enter_context(
+                LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    memory_limit=None,
+                    local_directory=folder,
+                    env={"LOKY_MAX_CPU_COUNT": "1"},
+                    silence_logs="CRITICAL",
+                )
+            )
+        try:
+            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError):
+            raise ValueError(f"scheduler is {scheduler!r}; no Dask scheduler answers there.") from None
+        yield stack.enter_context(client)
+
+
+def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | None) -> Iterator[Report]:
+    """Have the units of two plans at a time done by a cluster, see `connected`.
+
+    Rows come plan by plan, in a plan stage by stage, in a stage those of the longest units first. Closing the
+    generator cancels what is under way between two steps, and ends the processes that were started.
+
+    Raises
+    ------
+    ValueError
+        If no scheduler answers, or a unit raises it.
+    ConnectionError
+        If the scheduler is lost, or a unit with one worker after another.
+    """
+    with connected(jobs, scheduler) as client:
+        yield from _Running(client, plans).reports()
+
+
+class _Running:
+    """Plans under way on a cluster."""
+
+    def __init__(self, client: Client, plans: Iterator[Plan]):
+        self._client, self._plans = client, enumerate(plans)
+        self._topic, self._inbox = f"rff-{uuid4().hex}", queue.SimpleQueue()
+        client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
+        self._futures: dict[str, Future] = {}
+        self._units: dict[str, tuple[int, Unit]] = {}  # not handed out completely, in the order they will be
+        self._rows: dict[str, list[list[dict]]] = {}  # of these, the rows known so far, step by step
+        self._handed_out = 0  # steps of the first of them
+
+    def reports(self) -> Iterator[Report]:
+        try:
+            while self._keep_busy():
+                try:
+                    key, step, rows = self._inbox.get(timeout=_POLL_SECONDS)
+                except queue.Empty:
+                    if self._client.status != "running":
+                        raise ConnectionError("The Dask scheduler was lost, and what was under way with it.") from None
+                    continue
+                if step is None:
+                    yield from self._ended(key)
+                elif key in self._rows and step == len(self._rows[key]):  # else known before its worker died
+                    yield self._learned(key, rows)
+        finally:
+            self._client.cancel(list(self._futures.values()), force=True)
+
+    def _keep_busy(self) -> bool:
+        """Submit plans as long as few are under way; whether any is."""
+        while len({number for number, _ in self._units.values()}) < _PLANS_UNDER_WAY:
+            number, plan = next(self._plans, (None, None))
+            if plan is None:
+                break
+            self._submit(number, plan)
+        return bool(self._units)
+
+    def _submit(self, number: int, plan: Plan) -> None:
+        key_of = f"{self._topic}-{number}-{{}}".format
+        payload = pickle.dumps(plan.problem, protocol=pickle.HIGHEST_PROTOCOL)
+        futures = {"problem": self._client.submit(_unpack, payload, key=key_of("problem"))}
+        depth = {"problem": 0}
+        for unit in plan.units:
+            depth[unit.name] = 1 + max(depth[name] for name in unit.needs)
+        for unit in sorted(plan.units, key=lambda unit: (depth[unit.name], -unit.seconds)):
+            key, needs = key_of(unit.name), [futures[name] for name in unit.needs]
+            self._units[key], self._rows[key] = (number, unit), []
+            future = self._client.submit(_do, unit.work, self._topic, *needs, key=key)
+            futures[unit.name] = self._futures[key] = future
+            future.add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
+
+    def _learned(self, key: str, rows: list[dict]) -> Report:
+        """The report of a unit's next step: with it come all rows whose turn it is by now."""
+        number, unit = self._units[key]
+        message, seconds = unit.steps[len(self._rows[key])]
+        self._rows[key].append(rows)
+        ready = []
+        while self._units:
+            key, (_, first) = next(iter(self._units.items()))
+            for known in self._rows[key][self._handed_out :]:
+                ready += known
+            self._handed_out = len(self._rows[key])
+            if self._handed_out < len(first.steps):
+                break
+            del self._units[key], self._rows[key]
+            self._handed_out = 0
+        return Report(number, message, seconds, ready)
+
+    def _ended(self, key: str) -> Iterator[Report]:
+        """The steps of a unit that is done, or failed, of which nothing was heard; it is let go."""
+        future = self._futures.pop(key)
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, KilledWorker):
+                raise ConnectionError("One Dask worker after another died while doing the same unit.") from None
+            raise error
+        if future.status != "finished":
+            raise ConnectionError("The Dask scheduler was lost, or dropped what was under way.")
+        _, unit = self._units.get(key, (None, None))
+        if unit is not None and len(self._rows[key]) < len(unit.steps):
+            for rows in future.result().rows[len(self._rows[key]) :]:
+                yield self._learned(key, rows)
+
+
+def _unpack(payload: bytes) -> _Done:
+    return _Done([], pickle.loads(payload))
+
+
+def _do(work: Callable, topic: str, *needs: _Done) -> _Done:
+    """On a worker: a unit, its rows sent ahead step by step."""
+    # The workers of a cluster of others may have several threads; for good, for they run side by side.
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"
+    one_thread()
+    worker = get_worker()
+    key = worker.get_current_task()
+    known, steps = [], work(*(need.value for need in needs))
+    while True:
+        try:
+            rows = next(steps)
+        except StopIteration as end:
+            return _Done(known, end.value)
+        worker.log_event(topic, (key, len(known), rows))
+        known.append(rows)
+        if worker.state.tasks[key].state == "cancelled":
+            raise RuntimeError("cancelled")  # nobody hears it
