@@ -26,8 +26,8 @@ BLOCK_ENTRIES = 2**22
 ROWS_A_THREAD = 4096
 # Below this much work, some milliseconds of one core, threads cost more than they save.
 WORK_WORTH_THREADS = 2**28
-# What a cosine costs beside a multiplication within a matrix product.
-_MULTIPLICATIONS_A_COSINE = 64
+# What a cosine costs beside a multiplication within a matrix product: less in float32, more in float64.
+_MULTIPLICATIONS_A_COSINE = 128
 
 
 def pieces(start: int, stop: int, size: int) -> list[slice]:

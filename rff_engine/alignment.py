@@ -269,7 +269,7 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
         loss = np.empty(L * D)
 
         def offsets(at, block):
-            return phases_of_pairs(landmarks, np.arange(at.start, at.stop) // D, block) % (2 * np.pi)
+            return phases_of_pairs(landmarks, np.arange(at.start, at.stop) // D, block)
 
         def keep_own(at, _, cosines):
             columns = np.arange(at.stop - at.start)

@@ -20,6 +20,7 @@ from rff_engine import (
 @pytest.fixture
 def three_cores(monkeypatch):
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 3)
+    _blocks._blas.cache_clear()  # another test may have loaded a library since
     before = _blocks.blas_threads()
     _blocks.set_blas_threads(2)  # as if there were cores for it, wherever the test runs
     yield
