@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import starmap
 from threading import Lock
@@ -25,8 +26,8 @@ BLOCK_ENTRIES = 2**22
 ROWS_A_THREAD = 4096
 # Below this much work, some milliseconds of one core, threads cost more than they save.
 WORK_WORTH_THREADS = 2**28
-# What a cosine costs beside a multiplication within a matrix product.
-_MULTIPLICATIONS_A_COSINE = 64
+# What a cosine costs beside a multiplication within a matrix product: less in float32, more in float64.
+_MULTIPLICATIONS_A_COSINE = 128
 
 
 def pieces(start: int, stop: int, size: int) -> list[slice]:
@@ -52,7 +53,7 @@ def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float) ->
     """
     jobs = list(jobs)
     workers = min(cpu_count(), len(jobs)) if size >= WORK_WORTH_THREADS else 1
-    with _blas_on_one_thread():
+    with blas_on_one_thread():
         if workers <= 1:
             for _ in starmap(work, jobs):
                 pass
@@ -64,29 +65,47 @@ def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float) ->
 
 @lru_cache(maxsize=1)
 def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
-class _Limit:
+@dataclass
+class _Callers:
     """The limit is the whole process's: the first caller sets it, the last to leave lifts it."""
 
-    def __init__(self):
-        self.lock, self.callers, self.set = Lock(), 0, None
+    lock: Lock = field(default_factory=Lock)
+    inside: int = 0
+    threads_before: int = 1
 
 
-_LIMIT = _Limit()
+_CALLERS = _Callers()
 
 
 @contextmanager
-def _blas_on_one_thread():
-    with _LIMIT.lock:
-        if _LIMIT.callers == 0:
-            _LIMIT.set = _blas().limit(limits=1, user_api="blas")
-        _LIMIT.callers += 1
+def blas_on_one_thread():
+    """BLAS on one thread in the whole process, as long as any thread is inside."""
+    with _CALLERS.lock:
+        if _CALLERS.inside == 0:
+            _CALLERS.threads_before = blas_threads()
+            set_blas_threads(1)
+        _CALLERS.inside += 1
     try:
         yield
     finally:
-        with _LIMIT.lock:
-            _LIMIT.callers -= 1
-            if _LIMIT.callers == 0:
-                _LIMIT.set.restore_original_limits()
+        with _CALLERS.lock:
+            _CALLERS.inside -= 1
+            if _CALLERS.inside == 0:
+                set_blas_threads(_CALLERS.threads_before)
+
+
+def blas_threads() -> int:
+    """How many threads BLAS uses."""
+    return max((library.num_threads for library in _blas().lib_controllers), default=1)
+
+
+def set_blas_threads(number: int) -> None:
+    """Let BLAS use so many threads, until another is set, by whatever thread."""
+    if number != blas_threads():
+        _blas().limit(limits=number)
+        # threadpoolctl from 3.7 on lets no thread but this one set another number before it has left a `with`.
+        with _blas().limit(limits=number):
+            pass

@@ -67,8 +67,8 @@ class AlignmentSums:
             return NotImplemented
         if len(self.lengths) != len(other.lengths) or not np.allclose(self.lengths, other.lengths, rtol=1e-6, atol=0):
             raise ValueError(
-                f"the sums are of different frequencies, {len(self.lengths)} and {len(other.lengths)} of them; "
-                "only sums at the same frequencies can be added."
+                f"omega differs between the sums, of {len(self.lengths)} and {len(other.lengths)} frequencies; "
+                "only sums at the same ones can be added."
             )
         classes = np.unique(_joined_labels([self.classes, other.classes]))
         counts = np.zeros(len(classes), dtype=np.int64)
@@ -94,7 +94,7 @@ class AlignmentSums:
         """
         present = self.classes[self.counts > 0]
         if len(present) < 2:
-            raise ValueError(f"there are rows of the classes {present.tolist()} only; at least 2 classes are needed.")
+            raise ValueError(f"y holds only the class {present.tolist()[0]!r} in all; at least 2 classes are needed.")
         return _loss(int(self.counts.sum()), self.cosines, self.sines)
 
 
@@ -264,12 +264,12 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
             raise ValueError(
                 f"omega holds frequencies for {np.shape(omega)[0]} landmarks; one set for each of {L} is needed."
             )
-        D = np.shape(omega)[1]
-        omega = _as_frequencies(np.reshape(omega, (L * D, -1)), d)
+        _, D, columns = np.shape(omega)
+        omega = _as_frequencies(np.reshape(omega, (L * D, columns)), d)
         loss = np.empty(L * D)
 
         def offsets(at, block):
-            return phases_of_pairs(landmarks, np.arange(at.start, at.stop) // D, block) % (2 * np.pi)
+            return phases_of_pairs(landmarks, np.arange(at.start, at.stop) // D, block)
 
         def keep_own(at, _, cosines):
             columns = np.arange(at.stop - at.start)
@@ -361,7 +361,7 @@ def _as_frequencies(omega, d: int):
 def _joined_labels(parts: list) -> np.ndarray:
     parts = [np.asarray(part) for part in parts]
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy would turn the numbers into text
-        raise ValueError("labels are numbers in one part and text in another; give them one type.")
+        raise ValueError("y mixes labels, numbers in one part and text in another; give them one type.")
     return np.concatenate(parts)
 
 
@@ -369,7 +369,9 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
     """The same rows in fewer blocks: small ones are put together. No block is held here while the next is made."""
     waiting, size, large = [], 0, []
     for block in map(_as_block, blocks):
-        X = as_points(block[0], n_features=d)
+        X = as_points(block[0])
+        if X.shape[1] != d:
+            raise ValueError(f"X has {X.shape[1]} columns; {d} are needed to match omega.")
         own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
         (waiting if own < _JOINED_BYTES else large).append((X, block[1]))
         del block, X

@@ -152,7 +152,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
             frequencies = frequencies.reshape(-1, d)
             dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
             which = np.repeat(np.arange(group.start, group.stop), D_part)
-            offset = (phases_of_pairs(landmarks, which, frequencies) % (2 * np.pi)).astype(dtype, copy=False)
+            offset = phases_of_pairs(landmarks, which, frequencies).astype(dtype, copy=False)
             transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
             weights = np.ascontiguousarray(Q[:, group, part].transpose(1, 2, 0), dtype=dtype)
             for at in pieces(rows.start, rows.stop, rows_at_once):

@@ -1,13 +1,18 @@
 """Alignment losses against the sums over pairs that define them."""
 
+import operator
+import pickle
 import threading
-import time
 import tracemalloc
+import weakref
+from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import datasets
 from rff_engine import (
     FrequencyBlocks,
     GaussianKernel,
@@ -15,7 +20,9 @@ from rff_engine import (
     _blocks,
     alignment,
     alignment_loss,
+    alignment_loss_of_blocks,
     alignment_loss_plane,
+    alignment_sums,
     features,
     landmark_alignment_loss,
 )
@@ -195,22 +202,198 @@ def test_plane_is_the_loss_on_the_grid(n_classes):
     np.testing.assert_allclose(plane.ravel(), alignment_loss(X, y, grid), rtol=0, atol=1e-12)
 
 
-def test_blocks_of_frequencies_are_drawn_only_as_they_are_needed(monkeypatch):
+def test_blocks_of_frequencies_are_drawn_once_each_on_the_threads_that_use_them(monkeypatch):
     X, y, _ = problem(d=2)
-    set_blocks(monkeypatch, 512, 1024, cores=2)
-    drawn, ahead = [], []
-    draw, sums = FrequencyBlocks.block, alignment._class_sums
+    set_blocks(monkeypatch, 512, 300, cores=2)
+    drawn, alive, most, lock = [], [], [], threading.Lock()
+    draw = FrequencyBlocks.block
 
-    def slow_sums(*given):
-        time.sleep(0.005)
-        ahead.append(len(drawn))
-        return sums(*given)
+    def counted(self, b):
+        block = draw(self, b)
+        with lock:
+            drawn.append((b, threading.current_thread()))
+            alive.append(weakref.ref(block))
+            most.append(sum(ref() is not None for ref in alive))
+        return block
 
-    monkeypatch.setattr(FrequencyBlocks, "block", lambda self, b: drawn.append(b) or draw(self, b))
-    monkeypatch.setattr(alignment, "_class_sums", slow_sums)
+    monkeypatch.setattr(FrequencyBlocks, "block", counted)
     alignment_loss(X, y, FrequencyBlocks(GaussianKernel(), 20 * 1024, 2))
-    assert drawn == list(range(20)) and len(ahead) == 20
-    assert max(count - done for done, count in enumerate(sorted(ahead))) <= 5
+    assert sorted(b for b, _ in drawn) == list(range(20))
+    assert threading.main_thread() not in {thread for _, thread in drawn}
+    assert max(most) <= 4  # of each thread the one it works on and, until a name is given anew, the one before
+
+
+# --- sums over parts of the rows ----------------------------------------------------------------------------------
+
+
+def parts(X, y, sizes):
+    """The rows in parts of these sizes, the last as long as it comes."""
+    edges = [0, *np.cumsum(sizes), len(y)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(edges)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("sizes", [[], [1], [1, 1, 2, 6], [11]])
+def test_sums_of_parts_add_up_to_those_of_all_rows(sizes, known, n_classes, sparse):
+    X, y, omega = problem(n_classes=n_classes, sparse=sparse, strings=n_classes == 5)
+    classes = np.unique(y)[::-1] if known else None
+    given = [alignment_sums(*part, omega, classes) for part in parts(X, y, sizes)]
+    assert not known or all(list(sums.classes) == sorted(classes) for sums in given)
+    sums = reduce(operator.add, pickle.loads(pickle.dumps(given)))
+    k = list(np.unique(y)).index(y[3])
+    np.testing.assert_allclose(sums.cosines[k], np.cos(naive.dense(X)[y == y[3]] @ omega.T).sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(sums.sines[k], np.sin(naive.dense(X)[y == y[3]] @ omega.T).sum(axis=0), atol=1e-12)
+    np.testing.assert_array_equal(sums.counts, np.unique(y, return_counts=True)[1])
+    np.testing.assert_allclose(sums.loss(), naive.alignment_loss(X, y, omega), rtol=0, atol=1e-12)
+    if not sizes:
+        np.testing.assert_array_equal(sums.loss(), alignment_loss(X, y, omega))
+
+
+def test_sums_may_lack_a_class_that_is_known():
+    X, y, omega = problem()
+    sums = alignment_sums(X, y, omega, [0, 1, 7])
+    np.testing.assert_array_equal(sums.counts, [12, 11, 0])
+    np.testing.assert_allclose(sums.loss(), alignment_loss(X, y, omega), rtol=1e-14)
+
+
+def test_sums_of_frequencies_drawn_and_stored_are_of_the_same_frequencies():
+    X, y, _ = problem()
+    blocks = FrequencyBlocks(GaussianKernel(), 1500, 3, seed=1)
+    stored = np.concatenate(list(blocks)).astype(np.float32)
+    sums = alignment_sums(X[:9], y[:9], blocks) + alignment_sums(X[9:], y[9:], stored)
+    np.testing.assert_allclose(sums.loss(), alignment_loss(X, y, blocks), rtol=0, atol=1e-6)
+
+
+def test_sums_that_do_not_belong_together_are_refused():
+    X, y, omega = problem()
+    sums = alignment_sums(X, y, omega)
+    for other in (omega[:-1], omega[::-1], 1.001 * omega):
+        with pytest.raises(ValueError, match="omega differs between the sums"):
+            sums + alignment_sums(X, y, other)
+    with pytest.raises(ValueError, match="numbers in one part and text"):
+        sums + alignment_sums(X, y.astype(str), omega)
+    with pytest.raises(TypeError):
+        sums + 0.0
+
+
+@pytest.mark.parametrize("rows", [1, 8])
+def test_sums_of_one_class_have_no_loss(rows):
+    X, y, omega = problem()
+    X, y = X[y == 1][:rows], y[y == 1][:rows]
+    for classes in (None, [0, 1]):
+        with pytest.raises(ValueError, match="only the class 1 in all; at least 2"):
+            alignment_sums(X, y, omega, classes).loss()
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "some sparse"])
+@pytest.mark.parametrize("sizes", [[], [1] * 22, [1, 2, 9, 1], [20]])
+@pytest.mark.parametrize("joined_bytes", [0, 200, 2**26])
+@pytest.mark.parametrize("kept_bytes", [0, 2**28])
+def test_loss_of_blocks_is_that_of_all_rows(monkeypatch, kept_bytes, joined_bytes, sizes, form):
+    monkeypatch.setattr(alignment, "_JOINED_BYTES", joined_bytes)
+    monkeypatch.setattr(alignment, "_KEPT_BYTES", kept_bytes)
+    X, y, _ = problem(n_classes=3, strings=True)
+    omega = FrequencyBlocks(GaussianKernel(0.5), 19, 3)
+    given = parts(X, y, sizes)
+    if form != "dense":
+        given = [(rows if form != "sparse" and i % 2 else sp.csr_array(rows), y) for i, (rows, y) in enumerate(given)]
+    loss = alignment_loss_of_blocks(iter(given), omega)
+    np.testing.assert_allclose(loss, naive.alignment_loss(X, y, np.concatenate(list(omega))), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(alignment_loss_of_blocks(given, omega, np.unique(y)), loss)
+    if joined_bytes == 2**26 and form == "dense":
+        np.testing.assert_array_equal(loss, alignment_loss(X, y, omega))
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_small_blocks_are_joined_and_frequencies_drawn_once_for_each_joined_one(monkeypatch, kept):
+    X, y, _ = problem(n=40)
+    monkeypatch.setattr(alignment, "_JOINED_BYTES", 10 * X[0].nbytes)
+    if not kept:
+        monkeypatch.setattr(alignment, "_KEPT_BYTES", 8 * 3 * 1500 - 1)
+    drawn, rows = [], []
+    draw, sums = FrequencyBlocks.block, alignment.alignment_sums
+    monkeypatch.setattr(FrequencyBlocks, "block", lambda self, b: drawn.append(b) or draw(self, b))
+    monkeypatch.setattr(alignment, "alignment_sums", lambda X, *given: rows.append(len(X)) or sums(X, *given))
+    omega = FrequencyBlocks(GaussianKernel(), 1500, 3)
+    alignment_loss_of_blocks(parts(X, y, [1, 1, 4, 4, 15, 1, 4, 6]), omega)  # and a rest of 4
+    assert rows == [10, 15, 11, 4]
+    assert drawn == ([0, 1] if kept else [0, 1] * 4)
+
+
+@pytest.mark.parametrize("joined_bytes", [0, 7 * 24])
+def test_a_block_is_let_go_before_the_next_is_made(monkeypatch, joined_bytes):
+    monkeypatch.setattr(alignment, "_JOINED_BYTES", joined_bytes)
+    X, y, omega = problem()
+    made, alive = [], []
+
+    def block(start):
+        alive.append(sum(ref() is not None for ref in made))
+        rows = X[start : start + 3].copy()
+        made.append(weakref.ref(rows))
+        return rows, y[start : start + 3]
+
+    alignment_loss_of_blocks(map(block, range(0, N_POINTS, 3)), omega)
+    # Nothing is left of a block that is large enough, nor of three that were joined.
+    assert alive == ([0] * 8 if joined_bytes == 0 else [0, 1, 2, 0, 1, 2, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([], "no block of rows"),
+        ([np.zeros((3, 3))], "pair"),
+        ([(np.zeros((2, 3)), [0, 1], None)], "pair"),
+        ([(np.zeros((2, 4)), [0, 1])], "4 columns"),
+        ([(np.zeros((2, 3)), [0, 1]), (np.zeros((0, 3)), [])], "at least one row"),
+        ([(np.zeros((2, 3)), [0, 1]), (np.zeros((2, 3)), [0])], "1 labels for 2 rows"),
+        ([(np.zeros((2, 3)), [0, 1]), (np.full((1, 3), np.nan), [0])], "NaN"),
+        ([(np.zeros((2, 3)), [0, 1]), (np.zeros((1, 3)), ["a"])], "numbers in one part and text"),
+        ([(np.zeros((2, 3)), [0, 0]), (np.zeros((1, 3)), [0])], "at least 2 classes"),
+        ([(np.zeros((2, 3)), [0, 5])], "5"),
+    ],
+)
+@pytest.mark.parametrize("joined_bytes", [0, 2**26])
+def test_bad_blocks_are_refused(monkeypatch, joined_bytes, blocks, message):
+    monkeypatch.setattr(alignment, "_JOINED_BYTES", joined_bytes)
+    with pytest.raises(ValueError, match=message):
+        alignment_loss_of_blocks(blocks, np.ones((5, 3)), [0, 1] if message == "5" else None)
+
+
+# --- precision and memory -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("gamma", "phases"), [(1e-9, 50), (1e-3, 5e4), (1.0, 1.5e6)])
+def test_float32_is_right_on_unscaled_adult(monkeypatch, gamma, phases):
+    split = datasets.published_split("adult")  # its columns reach 1e5 and more
+    X, y = split.X_train[:600], split.y_train[:600]
+    rounded = X.astype(np.float32)
+    np.testing.assert_array_equal(rounded, X)
+    omega = GaussianKernel.from_gamma(gamma).sample_frequencies(300, X.shape[1], random_state=0)
+    assert np.abs(X @ omega.T).max() > phases
+    loss = alignment_loss(X, y, omega)
+    np.testing.assert_allclose(alignment_loss(rounded, y, omega), loss, rtol=1e-5)
+    given = [(part.astype(np.float32), y) for part, y in parts(X, y, [100, 1, 250])]
+    np.testing.assert_allclose(alignment_loss_of_blocks(given, omega), loss, rtol=1e-5)
+    landmarks = X[:5], y[:5], omega, np.arange(5)
+    of_landmarks = landmark_alignment_loss(rounded, y, rounded[:5], *landmarks[1:])
+    np.testing.assert_allclose(of_landmarks, landmark_alignment_loss(X, y, *landmarks), rtol=1e-5)
+    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # with no guard, large phases are noise
+    wrong = np.abs(alignment_loss(rounded, y, omega) / loss - 1).max()
+    assert wrong > 1e-4 if gamma == 1.0 else wrong < 1e-4
+
+
+def test_sparse_landmarks_stay_sparse():
+    n, d, L = 600, 20000, 500
+    X = sp.random_array((n, d), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    omega, y, rows = np.ones((4, d)), np.arange(n) % 2, np.arange(L)
+    landmark_alignment_loss(X[:9], y[:9], X[:2], y[:2], omega)  # what is imported or cached once is not counted
+    tracemalloc.start()
+    landmark_alignment_loss(X, y, X[:L], y[:L], omega, rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * L * d / 4  # dense they would be 80 MB
 
 
 @pytest.mark.slow

@@ -149,6 +149,17 @@ def test_largest_norm(monkeypatch, rows):
     assert features.largest_norm(sp.csr_array(huge)) == pytest.approx(5e30, rel=1e-6)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_phases_of_pairs_are_the_phases_but_for_whole_turns(container, dtype):
+    X, omega = problem()
+    X, which = (50 * X).astype(dtype), np.array([2, 2, 3, 5, 5, 5])
+    found = features.phases_of_pairs(container(X), which, omega)
+    turns = (found - phases(X.astype(np.float64), omega)[which, np.arange(6)]) / (2 * np.pi)
+    np.testing.assert_allclose(turns, np.rint(turns), rtol=0, atol=1e-12)
+    assert found.dtype == np.float64 and (np.abs(found) <= np.pi).all() and np.abs(turns).max() > 2
+
+
 def test_inputs_are_left_as_they_were():
     X, omega = problem()
     before = X.copy(), omega.copy()

@@ -1,5 +1,7 @@
 """Landmarks: how they are chosen, and similarities to them against brute force."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -162,6 +164,57 @@ def test_float32_stays_and_is_right_even_where_points_are_large(own, shift, tole
     assert found.dtype == np.float32
     expected = naive.landmark_similarity(X, points, omega.astype(np.float64), Q)
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("entries", [2**22, 60])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_settings_share_waves_and_change_nothing(monkeypatch, dtype, entries, own):
+    set_blocks(monkeypatch, entries)
+    X, points, omega, Q = representation(own=own)
+    X = X.astype(dtype)
+    Q = np.stack([Q, Q**2, Q * (np.arange(9) < 4)])  # the last: fewer frequencies, with zeros behind
+    found = landmark_similarity(X, points, omega, Q)
+    assert found.shape == (3, 13, 5) and found.dtype == dtype
+    for similarity, weights in zip(found, Q, strict=True):
+        expected = naive.landmark_similarity(X, points, omega, weights)
+        np.testing.assert_allclose(similarity, expected, rtol=0, atol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("settings", [False, True])
+def test_it_is_written_where_it_is_wanted(monkeypatch, settings, own):
+    set_blocks(monkeypatch, 60)
+    X, points, omega, Q = representation(own=own)
+    Q = np.stack([Q, Q[::-1]]) if settings else Q
+    room = np.full((*Q.shape[:-2], 20, 8), 7.0)
+    out = room[..., 3:16, 1:6]
+    assert landmark_similarity(X, points, omega, Q, out=out) is out
+    np.testing.assert_array_equal(out, landmark_similarity(X, points, omega, Q))
+    assert (room == 7.0).sum() == room.size - out.size
+
+
+@pytest.mark.parametrize(
+    "out", [np.empty((13, 4)), np.empty((1, 13, 5)), np.empty((13, 5), dtype=np.float32), [[0.0] * 5] * 13]
+)
+def test_a_place_that_does_not_fit_is_refused(out):
+    X, points, omega, Q = representation()
+    with pytest.raises(ValueError, match=r"out has shape .* of shape \(13, 5\) and dtype float64 is needed"):
+        landmark_similarity(X, points, omega, Q, out=out)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_no_array_of_points_and_frequencies_is_made(own):
+    n, L, D, d = 3000, 40, 100, 4
+    rng = np.random.default_rng(0)
+    X, points, Q = rng.normal(size=(n, d)), rng.normal(size=(L, d)), rng.random((L, D))
+    omega = rng.normal(size=(L, D, d) if own else (D, d))
+    landmark_similarity(X[:9], points, omega, Q)  # what is imported or cached once is not counted
+    tracemalloc.start()
+    landmark_similarity(X, points, omega, Q)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # n x L x D would be 96 MB, and the output is 1
 
 
 @pytest.mark.parametrize("own", [False, True])

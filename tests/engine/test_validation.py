@@ -21,6 +21,7 @@ def good():
         "X": X,
         "y": y,
         "omega": rng.normal(size=(D, D_IN)),
+        "classes": np.array([0, 1]),
         "landmarks": X[:L],
         "landmark_labels": y[:L],
         "landmark_indices": np.arange(L),
@@ -65,6 +66,16 @@ FUNCTIONS = {
     "fourier_features": (rff.fourier_features, {"X": "X", "omega": "omega", "weights": "weights"}, {}),
     "random_phase_features": (rff.random_phase_features, {"X": "X", "omega": "omega", "offsets": "offsets"}, {}),
     "alignment_loss": (rff.alignment_loss, {"X": "X", "y": "y", "omega": "omega"}, {}),
+    "alignment_sums": (
+        rff.alignment_sums,
+        {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
+        {},
+    ),
+    "alignment_loss_of_blocks": (
+        lambda X, y, omega, classes: rff.alignment_loss_of_blocks([(X, y)], omega, classes),
+        {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
+        {},
+    ),
     "alignment_loss_plane": (rff.alignment_loss_plane, {"X": "X", "y": "y", "u": "u", "v": "v"}, {}),
     "landmark_alignment_loss": (
         rff.landmark_alignment_loss,
@@ -151,6 +162,7 @@ BAD = {
         np.array([1, "a", None] * 4, dtype=object),
         3,
     ],
+    "classes": [[0, np.nan], [[0], [1]], [0, 2], 1, ["a", "b"]],
     "landmark_labels": [[0, 1], np.zeros((3, 1)), [0, 1, np.nan], 1, [0, 0, 0]],
     "landmark_indices": [[0, 1], [0, 1, N], [0, 1, -1], [0.0, 1.0, 2.0], [2, 1, 0], 1],
     "weights": [np.ones(D - 1), -np.ones(D), np.full(D, np.nan), 1.0, ["a"] * D],
@@ -198,6 +210,8 @@ def cases():
                 bad = DISTRIBUTIONS if function.endswith("divergence") else WEIGHTS
             elif name == "n_landmarks" and function != "select_landmarks":
                 bad = _COUNT
+            elif name == "y" and function == "alignment_sums":
+                bad = bad[1:]  # one class will do
             elif name == "omega" and function == "density":
                 bad = [omega for omega in bad if np.shape(omega) != (3, 7)]
             elif name == "n" and function != "pseudo_posterior":
@@ -231,8 +245,8 @@ def test_a_bad_argument_is_named_in_one_sentence(function, name, value):
         call(function, **{name: value})
     assert_one_sentence(raised.value)
     # A mismatch of two arguments may be told from the side of the other.
-    partners = {"landmarks": "omega|landmark_indices|Q", "omega": "Q", "Q": "omega", "X": "omega|Y|landmarks|y"}
-    partners |= {"b": "block", "landmark_labels": "landmark_indices", "y": "landmark_indices"}
+    partners = {"landmarks": "omega|landmark_indices|Q", "omega": "Q|X", "Q": "omega", "X": "omega|Y|landmarks|y"}
+    partners |= {"b": "block", "classes": "y", "landmark_labels": "landmark_indices", "y": "landmark_indices"}
     expected = [name, *partners.get(name, name).split("|")]
     assert any(str(raised.value).startswith(word) for word in expected), str(raised.value)
 
