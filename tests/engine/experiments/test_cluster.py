@@ -180,7 +180,7 @@ def test_an_error_in_a_unit_is_raised_as_it_is():
 
     units = [Unit(f"{work.__name__}", work, ("problem",), (("one", 1.0), ("two", 1.0))) for work in (wait, fail)]
     start = time.monotonic()
-    with pytest.raises(ValueError, match="^this is 3; it must be another.$"):
+    with pytest.raises(ValueError, match=r"^this is 3; it must be another\.$"):
         list(run_on_cluster(iter([Plan("this", units)]), 2, None))
     assert worker_processes() == [] and time.monotonic() - start < SECONDS / 2  # what was under way is not waited for
 
