@@ -6,7 +6,7 @@ BIN := .venv/bin
 # One worker a core: more threads than that would only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app test quick lint clean
+.PHONY: app test quick lint bench clean
 
 app: .venv/app.stamp
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -20,6 +20,10 @@ quick: .venv/dev.stamp
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# A stopped benchmark goes on where it was; BENCH="--only svm-500 --no-write" hands on options.
+bench: .venv/dev.stamp
+	$(BIN)/python -m benchmarks.engine $(BENCH)
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache

@@ -6,7 +6,14 @@ SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are im
 """
 
 from . import bounds
-from .alignment import alignment_loss, alignment_loss_plane, landmark_alignment_loss
+from .alignment import (
+    AlignmentSums,
+    alignment_loss,
+    alignment_loss_of_blocks,
+    alignment_loss_plane,
+    alignment_sums,
+    landmark_alignment_loss,
+)
 from .estimators import (
     LandmarkSimilarity,
     OptimizedKernelFeatures,
@@ -23,6 +30,7 @@ from .posteriors import kl_divergence, optimized_kernel_weights, power_divergenc
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlignmentSums",
     "CauchyKernel",
     "FrequencyBlocks",
     "GaussianKernel",
@@ -34,7 +42,9 @@ __all__ = [
     "RandomFourierFeatures",
     "SpectralKernel",
     "alignment_loss",
+    "alignment_loss_of_blocks",
     "alignment_loss_plane",
+    "alignment_sums",
     "bounds",
     "draw_frequencies",
     "fourier_features",

@@ -2,38 +2,142 @@
 
 A hypothesis cos(omega . (x - x')) should be large for two points of one class and small otherwise. Averaged over
 pairs, its loss needs only the class-wise sums of cos(omega . x) and sin(omega . x) (Letarte et al. 2019, Prop. 7
-and 8), which are computed here in blocks of rows and frequencies: peak memory does not grow with n or N.
+and 8), which are computed here in blocks of rows and frequencies: peak memory does not grow with n or N. Sums of
+disjoint rows add up, so the rows may lie in many files or on many machines.
 What is learned from the losses is the business of `posteriors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import cpu_count
-from threadpoolctl import ThreadpoolController
 
+from . import _blocks
+from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_points
-from .features import largest_norm, phase_dtype
+from .features import largest_norm, phase_dtype, phases_of_pairs, row_norms
 from .frequencies import FrequencyBlocks
 
-__all__ = ["alignment_loss", "alignment_loss_plane", "landmark_alignment_loss"]
+__all__ = [
+    "AlignmentSums",
+    "alignment_loss",
+    "alignment_loss_of_blocks",
+    "alignment_loss_plane",
+    "alignment_sums",
+    "landmark_alignment_loss",
+]
 
-# A block of phases stays within a core's cache; a block of frequencies stays within a few MiB whatever d is.
-_ROWS = 512
-_FREQUENCIES = 512
-_BLOCK_ENTRIES = 2**22
-# Below this much work (rows x frequencies) threads cost more than they save.
-_WORK_WORTH_THREADS = 2**22
+# Blocks of rows that come one after the other are joined up to this size.
+_JOINED_BYTES = 2**26
+# Frequencies that take up to this much are kept between two blocks of rows, others drawn again.
+_KEPT_BYTES = 2**28
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+@dataclass(frozen=True, eq=False)
+class AlignmentSums:
+    """What the losses of D frequencies need to know of some rows (Letarte et al. 2019, Prop. 8).
+
+    ``a + b`` are the sums of the rows of `a` and of `b` together, where no row is in both and the frequencies are
+    the same; a class that only one of them has met counts none in the other. They can be pickled: map
+    `alignment_sums` over the parts of a data set and reduce with ``+``.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        Sorted labels.
+    counts : ndarray of shape (K,), int64
+        Rows of each class.
+    cosines, sines : ndarray of shape (K, D), float64
+        Sums of cos(omega . x) and of sin(omega . x) over each class.
+    lengths : ndarray of shape (D,), float64
+        Euclidean norms of the frequencies, by which ``+`` tells them from others.
+    """
+
+    classes: np.ndarray
+    counts: np.ndarray
+    cosines: np.ndarray
+    sines: np.ndarray
+    lengths: np.ndarray
+
+    def __add__(self, other: AlignmentSums) -> AlignmentSums:
+        if not isinstance(other, AlignmentSums):
+            return NotImplemented
+        if len(self.lengths) != len(other.lengths) or not np.allclose(self.lengths, other.lengths, rtol=1e-6, atol=0):
+            raise ValueError(
+                f"the sums are of different frequencies, {len(self.lengths)} and {len(other.lengths)} of them; "
+                "only sums at the same frequencies can be added."
+            )
+        classes = np.unique(_joined_labels([self.classes, other.classes]))
+        counts = np.zeros(len(classes), dtype=np.int64)
+        cosines, sines = np.zeros((2, len(classes), len(self.lengths)))
+        for part in (self, other):
+            rows = np.searchsorted(classes, part.classes)
+            counts[rows] += part.counts
+            cosines[rows] += part.cosines
+            sines[rows] += part.sines
+        return AlignmentSums(classes, counts, cosines, sines, self.lengths)
+
+    def loss(self) -> np.ndarray:
+        """Empirical alignment loss of every frequency over all pairs of the rows.
+
+        Returns
+        -------
+        ndarray of shape (D,), float64
+
+        Raises
+        ------
+        ValueError
+            If fewer than two classes have rows.
+        """
+        present = self.classes[self.counts > 0]
+        if len(present) < 2:
+            raise ValueError(f"there are rows of the classes {present.tolist()} only; at least 2 classes are needed.")
+        return _loss(int(self.counts.sum()), self.cosines, self.sines)
+
+
+def alignment_sums(X, y, omega, classes=None) -> AlignmentSums:
+    """Class-wise sums of cosines and sines, which make up the alignment losses (Letarte et al. 2019, Prop. 8).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        Its dtype decides the precision: float64, or float32 where phases stay small; sums are always float64.
+    y : array of shape (n,)
+        Class labels of any type; one class will do.
+    omega : array of shape (D, d), or FrequencyBlocks
+    classes : array of shape (K,), optional
+        All the labels there are, so that any other is refused. ``None`` takes those that `y` holds.
+
+    Returns
+    -------
+    AlignmentSums
+        In memory K x D.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, or `y` holds a label that is not in `classes`.
+    """
+    X = as_points(X)
+    labels, codes = as_labels(y, X.shape[0], min_classes=1)
+    if classes is not None:
+        classes, found = as_labels(classes, name="classes", min_classes=1)[0], labels
+        labels = np.unique(_joined_labels([classes, found]))
+        if len(labels) > len(classes):
+            raise ValueError(f"y holds the labels {np.setdiff1d(labels, classes).tolist()}, which are not in classes.")
+        codes = np.searchsorted(labels, found)[codes]
+    frequencies = _as_frequencies(omega, X.shape[1])
+    cosines, sines = np.empty((2, len(labels), frequencies.shape[0]))
+    lengths = np.empty(frequencies.shape[0])
+
+    def keep(at, block, of_cos, of_sin):
+        cosines[:, at], sines[:, at], lengths[at] = of_cos, of_sin, row_norms(block)
+
+    _for_frequency_blocks(X, codes, len(labels), frequencies, keep)
+    return AlignmentSums(labels, np.bincount(codes, minlength=len(labels)), cosines, sines, lengths)
 
 
 def alignment_loss(X, y, omega) -> np.ndarray:
@@ -60,13 +164,54 @@ def alignment_loss(X, y, omega) -> np.ndarray:
     X = as_points(X)
     n = X.shape[0]
     classes, codes = as_labels(y, n)
+    omega = _as_frequencies(omega, X.shape[1])
+    loss = np.empty(omega.shape[0])
 
-    def loss(cosines, sines, *_):
-        within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
-        total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
-        return n / (2 * (n - 1)) - (2 * within - total) / (2 * n * (n - 1))
+    def keep(at, _, cosines, sines):
+        loss[at] = _loss(n, cosines, sines)
 
-    return _over_frequency_blocks(X, codes, len(classes), omega, loss)
+    _for_frequency_blocks(X, codes, len(classes), omega, keep)
+    return loss
+
+
+def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
+    """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
+
+    The points may be more than fit in memory: a block is let go before the next is asked for. Blocks of less than
+    64 MiB are joined up to that, so it matters little how the rows were cut.
+
+    Parameters
+    ----------
+    blocks : iterable of pairs (X, y)
+        Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), as for `alignment_loss`.
+    omega : array of shape (D, d), or FrequencyBlocks
+        FrequencyBlocks of more than 256 MiB are drawn again for each block of rows of 64 MiB or more: those should
+        then be several thousand rows each.
+    classes : array of shape (K,), optional
+        All the labels there are, so that any other is refused. ``None`` finds them on the way.
+
+    Returns
+    -------
+    ndarray of shape (D,), float64
+
+    Raises
+    ------
+    ValueError
+        If there is no block, one is no pair, a shape is wrong, a value is not finite, a label is not in `classes`,
+        or all rows are of one class.
+    """
+    if not isinstance(omega, FrequencyBlocks):
+        omega = as_points(omega, "omega", dense=True)
+    elif 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
+        omega = np.concatenate(list(omega))
+    sums = None
+    for block in _joined(blocks, omega.shape[1]):
+        part = alignment_sums(*block, omega, classes)
+        del block  # before the next is made
+        sums = part if sums is None else sums + part
+    if sums is None:
+        raise ValueError("blocks holds no block of rows; at least one is needed.")
+    return sums.loss()
 
 
 def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_indices=None) -> np.ndarray:
@@ -105,40 +250,52 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
     as_labels(labels, L, "landmark_labels", min_classes=1)
     if landmark_indices is not None:
         _check_indices(X, y, landmarks, labels, landmark_indices)
-    own = 0 if landmark_indices is None else 1
+    itself = 0 if landmark_indices is None else 1
 
     classes, codes = as_labels(np.concatenate([np.asarray(y), labels]), name="y with landmark_labels")
     codes, landmark_codes = codes[:n], codes[n:]
-    landmark_points = np.asarray(landmarks.toarray() if sp.issparse(landmarks) else landmarks, dtype=np.float64)
+
+    def loss_of(aligned):
+        """From sum_j lambda_lj cos(omega . (x_l - x_j)), the landmark's pair with itself among them."""
+        return 0.5 - (aligned - itself) / (2 * (n - itself))
 
     if not isinstance(omega, FrequencyBlocks) and np.ndim(omega) == 3:
-        omega = np.asarray(omega)
-        if omega.shape[0] != L:
+        if np.shape(omega)[0] != L:
             raise ValueError(
-                f"omega holds frequencies for {omega.shape[0]} landmarks; one set for each of {L} is needed."
+                f"omega holds frequencies for {np.shape(omega)[0]} landmarks; one set for each of {L} is needed."
             )
-        D = omega.shape[1]
-        omega = omega.reshape(L * D, omega.shape[2])
+        D = np.shape(omega)[1]
+        omega = _as_frequencies(np.reshape(omega, (L * D, -1)), d)
+        loss = np.empty(L * D)
 
-        def block(cosines, sines, start, frequencies):
-            columns = np.arange(len(frequencies))
-            landmark = (start + columns) // D
-            angle = np.einsum("jd,jd->j", frequencies, landmark_points[landmark])
-            return aligned(angle, cosines, sines, (landmark_codes[landmark], columns))
+        def offsets(at, block):
+            return phases_of_pairs(landmarks, np.arange(at.start, at.stop) // D, block) % (2 * np.pi)
 
-    else:
+        def keep_own(at, _, cosines):
+            columns = np.arange(at.stop - at.start)
+            same = landmark_codes[(at.start + columns) // D], columns
+            loss[at] = loss_of(2 * cosines[same] - cosines.sum(axis=0))
 
-        def block(cosines, sines, _, frequencies):
-            return aligned(landmark_points @ frequencies.T, cosines, sines, landmark_codes)
+        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets)
+        return loss.reshape(L, D)
 
-    def aligned(angle, cosines, sines, same):
-        """sum_j lambda_lj cos(omega . (x_l - x_j)), less the landmark's pair with itself."""
-        of_cos = 2 * cosines[same] - cosines.sum(axis=0)
-        of_sin = 2 * sines[same] - sines.sum(axis=0)
-        return np.cos(angle) * of_cos + np.sin(angle) * of_sin - own
+    omega = _as_frequencies(omega, d)
+    loss = np.empty((L, omega.shape[0]))
 
-    total = _over_frequency_blocks(X, codes, len(classes), omega, block)
-    return 0.5 - total.reshape(L, -1) / (2 * (n - own))
+    def keep_shared(at, block, cosines, sines):
+        block = block.astype(np.float64, copy=False)
+        of_cos, of_sin = 2 * cosines - cosines.sum(axis=0), 2 * sines - sines.sum(axis=0)
+        for some in pieces(0, L, _blocks.ROWS):
+            angle = np.asarray(landmarks[some].astype(np.float64, copy=False) @ block.T)
+            wave = np.cos(angle)
+            wave *= of_cos[landmark_codes[some]]
+            np.sin(angle, out=angle)
+            angle *= of_sin[landmark_codes[some]]
+            wave += angle
+            loss[some, at] = loss_of(wave)
+
+    _for_frequency_blocks(X, codes, len(classes), omega, keep_shared)
+    return loss
 
 
 def alignment_loss_plane(X, y, u, v) -> np.ndarray:
@@ -166,18 +323,14 @@ def alignment_loss_plane(X, y, u, v) -> np.ndarray:
     n = len(X)
     classes, codes = as_labels(y, n)
     u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
-    within = np.zeros((len(v), len(u)))
-    total_cos, total_sin = np.zeros_like(within), np.zeros_like(within)
+    cosines, sines = np.empty((2, len(classes), len(v), len(u)))
     for k in range(len(classes)):
         rows = X[codes == k]
         phase_u, phase_v = np.outer(rows[:, 0], u), np.outer(v, rows[:, 1])
         cos_u, sin_u, cos_v, sin_v = np.cos(phase_u), np.sin(phase_u), np.cos(phase_v), np.sin(phase_v)
-        cosines = cos_v @ cos_u - sin_v @ sin_u
-        sines = sin_v @ cos_u + cos_v @ sin_u
-        within += cosines**2 + sines**2
-        total_cos += cosines
-        total_sin += sines
-    return n / (2 * (n - 1)) - (2 * within - total_cos**2 - total_sin**2) / (2 * n * (n - 1))
+        cosines[k] = cos_v @ cos_u - sin_v @ sin_u
+        sines[k] = sin_v @ cos_u + cos_v @ sin_u
+    return _loss(n, cosines, sines)
 
 
 def _check_indices(X, y, landmarks, labels, indices) -> None:
@@ -190,66 +343,111 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
         raise ValueError("landmark_indices names rows of X and y that are not the landmarks and their labels.")
 
 
-def _over_frequency_blocks(X, codes, n_classes: int, omega, reduce: Callable) -> np.ndarray:
-    """Apply `reduce` to the class-wise sums of cos and sin of each block of frequencies, and join the answers.
+def _loss(n: int, cosines, sines) -> np.ndarray:
+    """The loss from the class-wise sums over n rows (Letarte et al. 2019, Prop. 8); classes on the first axis."""
+    within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
+    total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
+    return n / (2 * (n - 1)) - (2 * within - total) / (2 * n * (n - 1))
 
-    `reduce(cosines, sines, start, frequencies)` gets two (n_classes, F) arrays, the position of the block's first
-    frequency, and the (F, d) frequencies in float64; it returns an array whose last axis is F.
-    """
-    n, d = X.shape
+
+def _as_frequencies(omega, d: int):
     if not isinstance(omega, FrequencyBlocks):
         omega = as_points(omega, "omega", dense=True)
-    D = omega.shape[0]
     if omega.shape[1] != d:
         raise ValueError(f"omega has {omega.shape[1]} columns; {d} are needed to match X.")
+    return omega
+
+
+def _joined_labels(parts: list) -> np.ndarray:
+    parts = [np.asarray(part) for part in parts]
+    if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy would turn the numbers into text
+        raise ValueError("labels are numbers in one part and text in another; give them one type.")
+    return np.concatenate(parts)
+
+
+def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
+    """The same rows in fewer blocks: small ones are put together. No block is held here while the next is made."""
+    waiting, size, large = [], 0, []
+    for block in map(_as_block, blocks):
+        X = as_points(block[0], n_features=d)
+        own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
+        (waiting if own < _JOINED_BYTES else large).append((X, block[1]))
+        del block, X
+        if large:
+            yield large.pop()
+            continue
+        size += own
+        if size >= _JOINED_BYTES:
+            yield _concatenated(waiting)
+            size = 0
+    if waiting:
+        yield _concatenated(waiting)
+
+
+def _as_block(block) -> tuple:
+    if not isinstance(block, tuple | list) or len(block) != 2:
+        raise ValueError(f"blocks gave a {type(block).__name__}; each block must be a pair (X, y).")
+    return tuple(block)
+
+
+def _concatenated(blocks: list) -> tuple:
+    """One block of some, which are let go."""
+    X, y = zip(*blocks, strict=True)
+    blocks.clear()
+    for rows, labels in zip(X, y, strict=True):
+        as_labels(labels, rows.shape[0], min_classes=1)
+    if len(X) == 1:
+        return X[0], y[0]
+    X = sp.vstack(X, format="csr") if any(map(sp.issparse, X)) else np.concatenate(X)
+    return X, _joined_labels(y)
+
+
+def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offsets: Callable | None = None) -> None:
+    """Call `keep(at, frequencies, cosines, sines)` for each block of frequencies, on threads.
+
+    `at` is the slice of all frequencies that the block is, `frequencies` the (F, d) array, `cosines` and `sines` the
+    class-wise sums, (n_classes, F) each. With `offsets(at, frequencies)`, (F,), `keep` gets the sums of
+    cos(omega . x - offset) alone.
+    """
     order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
     codes = codes[order]
     norm = largest_norm(X)
+    size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
+    drawn = isinstance(omega, FrequencyBlocks)
 
-    def sums(block, start):
-        dtype = phase_dtype(X.dtype, norm * largest_norm(block))
-        cosines, sines = _class_sums(X, order, codes, n_classes, block.astype(dtype, copy=False))
-        return reduce(cosines, sines, start, block.astype(np.float64, copy=False))
+    def work(start, stop):
+        part = omega.block(start // omega.block_size) if drawn else omega[start:stop]
+        for piece in pieces(0, stop - start, size):
+            block, at = part[piece], slice(start + piece.start, start + piece.stop)
+            offset = None if offsets is None else offsets(at, block)
+            dtype = phase_dtype(X.dtype, norm * largest_norm(block))
+            keep(at, block, *_class_sums(X, order, codes, n_classes, block.astype(dtype, copy=False), offset))
 
-    blocks = _frequency_blocks(omega, d, n_classes)
-    workers = min(cpu_count(), -(-D // _FREQUENCIES))
-    if workers == 1 or n * D < _WORK_WORTH_THREADS:
-        return np.concatenate([sums(block, start) for start, block in blocks], axis=-1)
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
-        # A few blocks in flight at a time: all of them at once would be all frequencies at once.
-        answers, waiting = [], []
-        for start, block in blocks:
-            waiting.append(pool.submit(sums, block, start))
-            if len(waiting) > workers:
-                answers.append(waiting.pop(0).result())
-        answers += [future.result() for future in waiting]
-    return np.concatenate(answers, axis=-1)
+    jobs = pieces(0, omega.shape[0], omega.block_size if drawn else size)
+    work_in_all = _blocks.phase_work(X, omega.shape[0])
+    _blocks.on_threads(work, [(job.start, job.stop) for job in jobs], work_in_all)
 
 
-def _frequency_blocks(omega, d: int, n_classes: int):
-    """(start, block) pairs over the frequencies, each block small enough to hold with its class-wise sums."""
-    size = max(1, min(_FREQUENCIES, _BLOCK_ENTRIES // max(d, n_classes)))
-    start = 0
-    for part in omega if isinstance(omega, FrequencyBlocks) else (omega,):
-        for i in range(0, part.shape[0], size):
-            yield start + i, part[i : i + size]
-        start += part.shape[0]
+def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarray:
+    """Sums of cos(omega . x) and of sin(omega . x) over each class; rows taken in `order`.
 
-
-def _class_sums(X, order, codes, n_classes: int, omega) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of cos(omega . x) and of sin(omega . x) over each class, (n_classes, F) each; rows taken in `order`."""
-    cosines, sines = np.zeros((2, n_classes, omega.shape[0]))
+    The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F).
+    """
+    functions = (np.cos, np.sin) if offset is None else (np.cos,)
+    sums = np.zeros((len(functions), n_classes, omega.shape[0]))
     transposed = np.ascontiguousarray(omega.T)
-    rows_at_once = _ROWS if sp.issparse(X) else max(1, min(_ROWS, _BLOCK_ENTRIES // X.shape[1]))
-    for start in range(0, len(order), rows_at_once):
-        run = codes[start : start + rows_at_once]
-        rows = X[order[start : start + rows_at_once]]
-        angle = np.asarray(rows.astype(omega.dtype, copy=False) @ transposed)
+    if offset is not None:
+        offset = offset.astype(omega.dtype, copy=False)
+    for at in pieces(0, len(order), _blocks.rows_of_block(X)):
+        run = codes[at]
+        angle = np.asarray(X[order[at]].astype(omega.dtype, copy=False) @ transposed)
+        if offset is not None:
+            angle -= offset
         wave = np.empty_like(angle)
         present, first = np.unique(run, return_index=True)
         edges = [*first, len(run)]
-        for function, into in ((np.cos, cosines), (np.sin, sines)):
+        for function, into in zip(functions, sums, strict=True):
             function(angle, out=wave)
             for k, a, b in zip(present, edges, edges[1:], strict=False):
                 into[k] += wave[a:b].sum(axis=0, dtype=np.float64)
-    return cosines, sines
+    return sums

@@ -18,15 +18,20 @@ _LARGEST_FLOAT32_PHASE = 4096.0
 _ROWS = 4096
 
 
-def largest_norm(points) -> float:
-    """The largest Euclidean norm among the rows of a dense or CSR array."""
+def row_norms(points) -> np.ndarray:
+    """The Euclidean norm of each row of a dense or CSR array, in float64."""
     if not sp.issparse(points):
-        return float(np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64).max()))
-    largest = 0.0
+        return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+    squares = np.empty(points.shape[0])
     for start in range(0, points.shape[0], _ROWS):
         rows = points[start : start + _ROWS].astype(np.float64)
-        largest = max(largest, rows.multiply(rows).sum(axis=1).max())
-    return float(np.sqrt(largest))
+        squares[start : start + _ROWS] = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.sqrt(squares)
+
+
+def largest_norm(points) -> float:
+    """The largest Euclidean norm among the rows of a dense or CSR array."""
+    return float(row_norms(points).max())
 
 
 def phase_dtype(dtype, largest_phase: float) -> np.dtype:
@@ -58,6 +63,16 @@ def phases(X, omega) -> np.ndarray:
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     dtype = phase_dtype(X.dtype, largest_norm(X) * largest_norm(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
+
+
+def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """omega_j . x_i for each row of the (F, d) array `omega` and its own point i = which[j]; (F,), float64.
+
+    The numbers `which` ascend, so that only the points between the first and the last are looked at.
+    """
+    some = points[which[0] : which[-1] + 1]
+    some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
+    return np.einsum("jd,jd->j", omega.astype(np.float64, copy=False), some[which - which[0]])
 
 
 def fourier_features(X, omega, weights=None) -> np.ndarray:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from . import _blocks
+from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
-from .features import phases
+from .features import largest_norm, phase_dtype, phases_of_pairs
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
 
-# Entries of a block of phases: some 32 MiB in float64.
-_BLOCK_ENTRIES = 2**22
+# Landmarks whose shared frequencies a thread weighs at a time.
+_LANDMARKS = 64
 
 
 def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_state=None):
@@ -95,55 +98,113 @@ def _centroids(points, n_clusters: int, rng) -> np.ndarray:
         return KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
 
 
-def landmark_similarity(X, landmarks, omega, Q) -> np.ndarray:
+def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
     """Similarities psi(x) of points to landmarks (Letarte et al. 2019, Eq. 13).
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Its dtype decides the precision: float64, or float32 where phases stay small.
     landmarks : array or CSR matrix of shape (L, d)
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
-    Q : array of shape (L, D)
-        Each landmark's weights.
+    Q : array of shape (L, D) or (S, L, D)
+        Each landmark's weights, or those of S settings, which share all sines and cosines: other values of beta,
+        say, or fewer frequencies with weights of 0 behind them.
+    out : array of the shape and dtype of what is returned, optional
+        Where to write it; it need not be contiguous.
 
     Returns
     -------
-    ndarray of shape (n, L), in the precision of `X`
+    ndarray of shape (n, L) or (S, n, L), in the precision of `X`
         Between -1 and 1 up to rounding.
 
     Raises
     ------
     ValueError
-        If a shape is wrong or a value is not finite.
+        If a shape is wrong, a value is not finite, or `out` does not fit.
     """
-    X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q)
-    n, (L, D) = X.shape[0], Q.shape
-    similarity = np.empty((n, L), dtype=X.dtype)
-    shared = omega.ndim == 2
-    group = L if shared else max(1, min(L, _BLOCK_ENTRIES // (D * X.shape[1])))
-    for first in range(0, L, group):
-        these = slice(first, min(first + group, L))
-        weights = Q[these]
-        frequencies = omega if shared else omega[these].reshape(-1, X.shape[1])
-        rows_at_once = max(1, _BLOCK_ENTRIES // frequencies.shape[0])
-        points = landmarks[these].astype(np.float64)  # few: their phases are in float64 whatever their size
-        if shared:
-            at_landmarks = np.asarray(points @ omega.T)
-        else:
-            points = points.toarray() if sp.issparse(points) else points
-            at_landmarks = np.einsum("ld,lmd->lm", points, omega[these])
-        of_cos, of_sin = weights * np.cos(at_landmarks), weights * np.sin(at_landmarks)
-        for start in range(0, n, rows_at_once):
-            rows = slice(start, start + rows_at_once)
-            angle = phases(X[rows], frequencies)
-            if shared:
-                similarity[rows, these] = np.cos(angle) @ of_cos.T + np.sin(angle) @ of_sin.T
+    X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
+    shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])
+    if out is None:
+        out = np.empty(shape, dtype=X.dtype)
+    elif not isinstance(out, np.ndarray) or (out.shape, out.dtype) != (shape, X.dtype):
+        given = f"shape {np.shape(out)} and dtype {getattr(out, 'dtype', type(out).__name__)}"
+        raise ValueError(f"out has {given}; an array of shape {shape} and dtype {X.dtype} is needed.")
+    fill = _fill_from_own_frequencies if omega.ndim == 3 else _fill_from_shared_frequencies
+    fill(X, landmarks, omega, Q.reshape(-1, *Q.shape[-2:]), out if out.ndim == 3 else out[None])
+    return out
+
+
+def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
+    """A few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
+    S, L, D = Q.shape
+    n, d = X.shape
+    norm = largest_norm(X)
+    size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // d))
+    some_landmarks = max(1, min(size // D, _blocks.BLOCK_ENTRIES // (_blocks.ROWS * S)))
+    rows_at_once = _blocks.rows_of_block(X)
+
+    def work(group, rows):
+        for part in pieces(0, D, size):
+            frequencies = omega[group, part]
+            L_group, D_part, _ = frequencies.shape
+            frequencies = frequencies.reshape(-1, d)
+            dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
+            which = np.repeat(np.arange(group.start, group.stop), D_part)
+            offset = (phases_of_pairs(landmarks, which, frequencies) % (2 * np.pi)).astype(dtype, copy=False)
+            transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
+            weights = np.ascontiguousarray(Q[:, group, part].transpose(1, 2, 0), dtype=dtype)
+            for at in pieces(rows.start, rows.stop, rows_at_once):
+                wave = np.asarray(X[at].astype(dtype, copy=False) @ transposed)
+                wave -= offset
+                np.cos(wave, out=wave)
+                similarity = wave.reshape(-1, L_group, D_part).transpose(1, 0, 2) @ weights
+                if part.start == 0:
+                    out[:, at, group] = similarity.T
+                else:
+                    out[:, at, group] += similarity.T
+
+    jobs = product(pieces(0, L, some_landmarks), pieces(0, n, _blocks.ROWS_A_THREAD))
+    _blocks.on_threads(work, jobs, _blocks.phase_work(X, L * D))
+
+
+def _fill_from_shared_frequencies(X, landmarks, omega, Q, out) -> None:
+    """All landmarks together: products of cos(omega . x) and sin(omega . x) with weighted ones of the landmarks."""
+    S, L, D = Q.shape
+    n, d = X.shape
+    norm = largest_norm(X)
+    rows_at_once = min(_blocks.rows_of_block(X), max(1, _blocks.BLOCK_ENTRIES // (S * L)))
+    for part in pieces(0, D, max(1, _blocks.BLOCK_ENTRIES // max(d, S * L))):
+        frequencies = omega[part]
+        dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
+        of_cos, of_sin = np.empty((2, S, L, len(frequencies)), dtype=dtype)
+        exact = frequencies.astype(np.float64, copy=False).T  # landmarks are few, and may be large
+
+        def weigh(some, part=part, exact=exact, of_cos=of_cos, of_sin=of_sin):
+            angle = np.asarray(landmarks[some].astype(np.float64, copy=False) @ exact)
+            weights = Q[:, some, part]
+            np.multiply(weights, np.cos(angle), out=of_cos[:, some], casting="same_kind")
+            np.multiply(weights, np.sin(angle), out=of_sin[:, some], casting="same_kind")
+
+        _blocks.on_threads(weigh, [(some,) for some in pieces(0, L, _LANDMARKS)], _blocks.phase_work(landmarks, D))
+        transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
+        of_cos, of_sin = of_cos.reshape(S * L, -1), of_sin.reshape(S * L, -1)
+
+        def add(at, part=part, dtype=dtype, transposed=transposed, of_cos=of_cos, of_sin=of_sin):
+            rows = X[at].astype(dtype, copy=False)
+            similarity = np.zeros((rows.shape[0], S * L), dtype=dtype)
+            for some in pieces(0, transposed.shape[1], _blocks.FREQUENCIES):
+                angle = np.asarray(rows @ transposed[:, some])
+                similarity += np.cos(angle) @ of_cos[:, some].T
+                similarity += np.sin(angle, out=angle) @ of_sin[:, some].T
+            similarity = similarity.reshape(-1, S, L).transpose(1, 0, 2)
+            if part.start == 0:
+                out[:, at] = similarity
             else:
-                angle = angle.reshape(len(angle), len(weights), D)
-                similarity[rows, these] = np.einsum("nlm,lm->nl", np.cos(angle), of_cos)
-                similarity[rows, these] += np.einsum("nlm,lm->nl", np.sin(angle), of_sin)
-    return similarity
+                out[:, at] += similarity
+
+        _blocks.on_threads(add, [(at,) for at in pieces(0, n, rows_at_once)], _blocks.phase_work(X, len(frequencies)))
 
 
 def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
@@ -181,16 +242,16 @@ def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
     return maps
 
 
-def _check_representation(X, landmarks, omega, Q):
+def _check_representation(X, landmarks, omega, Q, settings: bool = False):
     X = as_points(X)
     d = X.shape[1]
     landmarks = as_points(landmarks, "landmarks", n_features=d)
     Q = as_losses(Q, "Q")
-    L = landmarks.shape[0]
-    if Q.ndim != 2 or len(Q) != L:
+    L, dimensions = landmarks.shape[0], (2, 3) if settings else (2,)
+    if Q.ndim not in dimensions or Q.shape[-2] != L:
         raise ValueError(f"Q has shape {Q.shape}; one row of weights for each of {L} landmarks is needed.")
-    shape = np.shape(omega)
-    if shape not in ((Q.shape[1], d), (*Q.shape, d)):
-        raise ValueError(f"omega has shape {shape}; {(Q.shape[1], d)} or {(*Q.shape, d)} is needed.")
+    shape, own = np.shape(omega), (*Q.shape[-2:], d)
+    if shape not in (own[1:], own):
+        raise ValueError(f"omega has shape {shape}; {own[1:]} or {own} is needed.")
     omega = as_points(np.reshape(omega, (-1, d)), "omega", dense=True)
     return X, landmarks, omega.reshape(shape), Q

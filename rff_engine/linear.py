@@ -6,18 +6,48 @@ Newton's method. Nothing is chosen here: which C is best, and how features are s
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import lru_cache
+
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from threadpoolctl import ThreadpoolController
 
 from ._validation import as_labels, as_numbers, as_points, check_positive
 
-__all__ = ["error_rate", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
+__all__ = ["error_rate", "gram_matrix", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
 
-# The objective F is 1-strongly convex, so half its squared gradient norm bounds F - min F.
-_RELATIVE_GAP = 1e-11
+# What is left to gain when a path stops, as a share of the objective.
+_RELATIVE_GAP = {np.dtype(np.float32): 1e-8, np.dtype(np.float64): 1e-11}
+# A Newton system solved by conjugate gradients is left with this share of its residual.
+_FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 _MAX_NEWTON_STEPS = 200
+# Newton's full step is taken where it leaves this share of the slope; elsewhere the best step is looked for.
+_SLOPE_LEFT = 0.1
 _ROWS_AT_A_TIME = 4096
+_COLUMNS_AT_A_TIME = 1024
+# Up to this size a factorisation costs no more than a few products.
+_SMALL_SYSTEM = 400
+# Beyond this size a single factorisation is work for several threads, and float64 for float32 features is dear.
+_LARGE_SYSTEM = 2048
+# Where a factorisation may not be made, conjugate gradients go on for so long.
+_MAX_CG_STEPS = 1000
+# The primal form pays where there are fewer features than rows, by this factor.
+_FEWER_FEATURES = 8
+# What one matrix of the solver may take; a second one of its size, to factorise, comes on top.
+_MOST_BYTES = 2**30
+# Guesses that weigh conjugate gradients against a factorisation: fixed, so that the way does not depend on the day.
+_FLOPS, _BYTES = {np.dtype(np.float32): 8e10, np.dtype(np.float64): 4e10}, 1e10
+# Where rounding would change margins by more than this share of them, inner products are made in float64.
+_MOST_ROUNDING = 0.02
+# A float32 factor is good enough below this condition number.
+_FLOAT32_CONDITION = 1e5
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class _PrimalForm:
@@ -25,16 +55,24 @@ class _PrimalForm:
 
     def __init__(self, Z):
         self.Z, (self.n, n_features) = Z, Z.shape
+        self.dtype = Z.dtype
         self.size = n_features + 1
+        # Sums over many rows: float64 as long as that is cheap; beyond, a float32 factor is refined.
+        self.sum_dtype = np.dtype(np.float64) if self.size <= _LARGE_SYSTEM else self.dtype
+        self.can_factor = self.size**2 * self.sum_dtype.itemsize <= _MOST_BYTES
         self._rows = np.zeros(self.n, dtype=bool)
-        self._second_moment = np.zeros((self.size, self.size))
+        self._second_moment = None
+        self.hopeless_from = np.inf
+
+    def prepare(self, point, C):
+        """Nothing to decide: see `_GramForm`."""
 
     def decision(self, u):
-        return self.Z @ u[:-1] + u[-1]
+        return _times(self.Z, u[:-1]) + u[-1]
 
     def pull_back(self, values):
         """sum_i values_i (z_i, 1)."""
-        return np.append(self.Z.T @ values, values.sum())
+        return np.append(_times_transposed(self.Z, values), values.sum())
 
     def inner(self, u, v, decision_v):
         return float(u @ v)
@@ -42,47 +80,86 @@ class _PrimalForm:
     def squared_norm(self, u):
         return float(u @ u)
 
-    def newton_point(self, active, y, C):
-        """The minimiser, were the active rows to stay active: (I/(2C) + S) u = sum_active y_i (z_i, 1)."""
-        pulled = self.pull_back(np.where(active, y, 0.0))
-        self._move_to(active)
-        return _solve_shifted(self._second_moment, 0.5 / C, pulled)
+    def direction(self, point, decision, gradient, active, y, C, enough):
+        """Newton's direction: (I/(2C) + sum_active (z, 1)(z, 1)') d = -gradient / (2C).
+
+        A residual r of this system costs the objective up to 2 C^2 |r|^2; `enough` is what it may cost.
+        """
+        shift, b = 0.5 / C, -gradient / (2 * C)
+
+        def product(v):
+            return shift * v + self.pull_back(np.where(active, self.decision(v), 0.0))
+
+        def factor():
+            self._move_to(active)
+            return _factor(self._second_moment, shift)
+
+        entering = np.count_nonzero(active != self._rows)
+        flops = 2 * min(entering, active.sum()) * self.size**2 + self.size**3 / 3
+        seconds = flops / _FLOPS[self.sum_dtype]
+        product_seconds = 2 * self.n * self.size * self.dtype.itemsize / _BYTES
+        exact = self.sum_dtype == np.float64
+        return _solve(self, C, product, b, np.sqrt(enough / 2) / C, seconds / product_seconds, factor, exact)
 
     def _move_to(self, active):
         """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
         entering, leaving = active & ~self._rows, self._rows & ~active
-        if entering.sum() + leaving.sum() < active.sum():
-            self._second_moment += self._moment_of(entering) - self._moment_of(leaving)
-        else:
-            self._second_moment = self._moment_of(active)
+        if self._second_moment is None or entering.sum() + leaving.sum() >= active.sum():
+            self._second_moment = np.zeros((self.size, self.size), dtype=self.sum_dtype, order="F")
+            entering, leaving = active, np.zeros_like(active)
+        self._add_moment_of(entering, 1.0)
+        self._add_moment_of(leaving, -1.0)
         self._rows = active.copy()
 
-    def _moment_of(self, rows):
-        total = np.zeros((self.size, self.size))
+    def _add_moment_of(self, rows, sign):
+        """Add to the lower triangle of `_second_moment`."""
         rows = np.flatnonzero(rows)
         for start in range(0, len(rows), _ROWS_AT_A_TIME):
-            Z = self.Z[rows[start : start + _ROWS_AT_A_TIME]]
-            total[:-1, :-1] += _dense(Z.T @ Z)
-            sums = np.asarray(Z.sum(axis=0)).ravel()
-            total[-1, :-1] += sums
-            total[:-1, -1] += sums
-            total[-1, -1] += Z.shape[0]
-        return total
+            some = self.Z[rows[start : start + _ROWS_AT_A_TIME]]
+            if sp.issparse(some):
+                self._second_moment[:-1, :-1] += sign * (some.T @ some).toarray()
+                sums = np.asarray(some.sum(axis=0)).ravel()
+                self._second_moment[-1, :-1] += sign * sums
+                self._second_moment[-1, -1] += sign * some.shape[0]
+            else:
+                padded = np.ones((len(some), self.size), dtype=self.sum_dtype)
+                padded[:, :-1] = some
+                self._second_moment = _add_products(self._second_moment, padded.T, sign)
 
-    def weights(self, u):
-        return u[:-1], u[-1]
+    def weights(self, points):
+        return points[:, :-1], points[:, -1]
 
 
 class _GramForm:
-    """Points alpha of dimension n, for (w, b) = sum_i alpha_i (z_i, 1); Newton systems on the active rows."""
+    """Points alpha of dimension n, for (w, b) = sum_i alpha_i (z_i, 1); Newton systems on the active rows.
 
-    def __init__(self, Z):
+    Only the lower triangle of K, the matrix of inner products of the rows (z, 1), is formed and read.
+    """
+
+    can_factor = True  # no larger than K itself
+
+    def __init__(self, Z, gram=None):
         self.Z, self.n = Z, Z.shape[0]
         self.size = self.n
-        self.K = _dense(Z @ Z.T) + 1.0
+        self.K = gram_matrix(Z) if gram is None else np.array(gram, order="F")
+        self.K += self.K.dtype.type(1.0)
+        self.dtype = self.K.dtype
+        self._largest = float(self.K.diagonal().max())
+        self._rows, self._of_rows = np.zeros(0, dtype=np.intp), None
+        self._careful = False
+        self.hopeless_from = np.inf
+
+    def prepare(self, point, C):
+        """Decide whether float32 will do: coefficients are 2 C times a margin, and rounding in K grows with them."""
+        rows = np.count_nonzero(point) or self.n
+        rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # of margins, as a share of them
+        self._careful = self.dtype == np.float32 and rounding > _MOST_ROUNDING
 
     def decision(self, alpha):
-        return self.K @ alpha
+        if self._careful:
+            (w,), (b,) = self.weights(alpha[None])
+            return _times(self.Z, w) + b
+        return _symmetric_times(self.K, alpha)
 
     def pull_back(self, values):
         return values
@@ -91,36 +168,169 @@ class _GramForm:
         return float(alpha @ decision_other)
 
     def squared_norm(self, alpha):
-        return float(alpha @ (self.K @ alpha))
+        return float(alpha @ self.decision(alpha))
 
-    def newton_point(self, active, y, C):
-        """(I/(2C) + K_II) alpha_I = y_I on the active rows I, zero elsewhere."""
-        rows = np.flatnonzero(active)
-        alpha = np.zeros(self.n)
-        alpha[rows] = _solve_shifted(self.K[np.ix_(rows, rows)], 0.5 / C, y[rows])
-        return alpha
+    def direction(self, point, decision, gradient, active, y, C, enough):
+        """To the point that is zero but on the active rows I, where (I/(2C) + K_II) alpha_I = y_I.
 
-    def weights(self, alpha):
-        return self.Z.T @ alpha, alpha.sum()
+        A residual r of this system costs the objective up to C |r|^2; `enough` is what it may cost.
+        """
+        shift, rows = 0.5 / C, np.flatnonzero(active)
+        direction = -point
+        if len(rows) == 0:
+            return direction
+        if self._careful:
+            K = gram_matrix(self.Z[rows], np.zeros((len(rows), len(rows)), order="F")) + 1.0
+            direction[rows] += _factor(K, shift)(y[rows])
+            return direction
+        left = np.where(active, 0.0, point)
+        reached = decision - self.decision(left) if left.any() else decision
+        b = y[rows] - reached[rows] - shift * point[rows]
+        most = 3 * len(rows) > 2 * self.n  # then K itself serves: to copy that part of it would cost many products
+
+        def product(v):
+            if most:
+                spread = np.zeros(self.n)
+                spread[rows] = v
+                return shift * v + self.decision(spread)[rows]
+            return shift * v + _symmetric_times(self._of(rows), v)
+
+        dtype = self.dtype if 2 * C * len(rows) * self._largest < _FLOAT32_CONDITION else np.dtype(np.float64)
+        entries = self.n**2 if most else len(rows) ** 2
+        affordable = (len(rows) ** 3 / 3 / _FLOPS[dtype]) / (entries / 2 * self.dtype.itemsize / _BYTES)
+        exact = dtype == np.float64
+
+        def factor():
+            return _factor(self._of(rows), shift, dtype)
+
+        direction[rows] = _solve(self, C, product, b, np.sqrt(enough / C), affordable, factor, exact)
+        return direction
+
+    def _of(self, rows):
+        """The lower triangle of K on some rows and columns."""
+        if not np.array_equal(rows, self._rows):
+            self._of_rows = None  # before the next is made
+            self._of_rows, self._rows = self.K.T[np.ix_(rows, rows)].T, rows
+        return self._of_rows
+
+    def weights(self, points):
+        rows = np.flatnonzero(points.any(axis=0))
+        some = np.ascontiguousarray(points[:, rows])
+        if sp.issparse(self.Z):
+            return some @ self.Z[rows], points.sum(axis=1)
+        coef = np.empty((len(points), self.Z.shape[1]))
+        for start in range(0, coef.shape[1], _COLUMNS_AT_A_TIME):
+            columns = slice(start, start + _COLUMNS_AT_A_TIME)
+            coef[:, columns] = some @ self.Z[rows, columns].astype(np.float64, copy=False)
+        return coef, points.sum(axis=1)
 
 
-def _dense(matrix):
-    return matrix.toarray() if sp.issparse(matrix) else matrix
+def gram_matrix(Z, gram=None):
+    """The lower triangle of Z Z', or of `gram` + Z Z'.
+
+    Parameters
+    ----------
+    Z : array or CSR matrix of shape (n, F)
+    gram : array of shape (n, n), optional
+        An earlier answer, added to in place.
+
+    Returns
+    -------
+    ndarray of shape (n, n), in Fortran order
+        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
+    """
+    n, F = Z.shape
+    if gram is None:
+        precise = sp.issparse(Z) or n <= _LARGE_SYSTEM
+        gram = np.zeros((n, n), dtype=np.float64 if precise else Z.dtype, order="F")
+    if sp.issparse(Z):
+        gram += (Z @ Z.T).toarray()
+        return gram
+    step = F if Z.dtype == gram.dtype else _COLUMNS_AT_A_TIME
+    for start in range(0, F, step):
+        some = np.ascontiguousarray(Z[:, start : start + step], dtype=gram.dtype)
+        gram = _add_products(gram, some.T, 1.0, transposed=True)
+    return gram
 
 
-def _solve_shifted(A, shift, b):
-    """Solve (A + shift I) x = b, A positive semidefinite; the shift grows if rounding leaves A indefinite."""
-    if len(b) == 0:
-        return b
-    smallest = np.finfo(np.float64).eps * max(float(np.trace(A)), np.finfo(np.float64).tiny)
+# All dense products come from SciPy's BLAS, where the factorisations are: NumPy brings another one, and the idle
+# threads of the one would compete with the working ones of the other.
+
+
+def _add_products(total, A, sign, transposed=False):
+    """total + sign A A' (A'A if `transposed`) in the lower triangle, in place; both in Fortran order."""
+    syrk = get_blas_funcs("syrk", (total, A))
+    return syrk(sign, A, beta=1.0, c=total, trans=int(transposed), lower=1, overwrite_c=1)
+
+
+def _times(Z, v):
+    if sp.issparse(Z):
+        return np.asarray(Z @ v, dtype=np.float64)
+    return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False), trans=1).astype(np.float64)
+
+
+def _times_transposed(Z, v):
+    if sp.issparse(Z):
+        return np.asarray(Z.T @ v, dtype=np.float64)
+    return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False)).astype(np.float64)
+
+
+def _symmetric_times(K, v):
+    """K v for a K of which the lower triangle is given."""
+    return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
+
+
+def _solve(form, C, product, b, enough, affordable, factor, exact):
+    """Solve a Newton system: by conjugate gradients while they cost no more than a factorisation, else by that one.
+
+    A system gets harder with C: where conjugate gradients have failed once, they are not tried again.
+    """
+    target = max(_FORCING[form.dtype] * np.linalg.norm(b), enough)
+    if not form.can_factor:
+        return _conjugate_gradients(product, b, target, _MAX_CG_STEPS)[0]
+    if len(b) > _SMALL_SYSTEM and form.hopeless_from > C:
+        x, solved = _conjugate_gradients(product, b, target, int(affordable))
+        if solved:
+            return x
+        form.hopeless_from = C
+    solve = factor()
+    return solve(b) if exact else _conjugate_gradients(product, b, target, 20, solve)[0]
+
+
+def _conjugate_gradients(product, b, target, at_most, precondition=lambda r: r):
+    """x with |b - A x| <= target, and whether `at_most` steps were enough for it."""
+    x, residual = np.zeros_like(b), b.copy()
+    z = precondition(residual)
+    p, rho = z, residual @ z
+    for _ in range(at_most):
+        q = product(p)
+        step = rho / (p @ q)
+        x += step * p
+        residual -= step * q
+        if np.linalg.norm(residual) <= target:
+            return x, True
+        z = precondition(residual)
+        before, rho = rho, residual @ z
+        p = z + (rho / before) * p
+    return x, False
+
+
+def _factor(A, shift, dtype=None):
+    """A function that solves (A + shift I) x = b; A is positive semidefinite, its lower triangle is read.
+
+    The shift grows if rounding leaves A indefinite.
+    """
+    dtype = A.dtype if dtype is None else dtype
+    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=dtype)
+    diagonal = A.diagonal()
+    smallest = np.finfo(dtype).eps * max(float(diagonal.sum()), np.finfo(np.float64).tiny)
     while True:
-        shifted = A.copy()
-        shifted.flat[:: len(b) + 1] += shift
-        try:
-            # A is symmetric: its transpose is the column order that LAPACK works in.
-            return cho_solve(cho_factor(shifted.T, overwrite_a=True, check_finite=False), b, check_finite=False)
-        except LinAlgError:
-            shift = max(10 * shift, smallest)
+        shifted = np.array(A, dtype=dtype, order="F")
+        np.fill_diagonal(shifted, diagonal + shift)
+        triangle, info = potrf(shifted, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
+            return lambda b: potrs(triangle, b.astype(dtype), lower=1)[0].astype(np.float64)
+        shift = max(10 * shift, smallest)
 
 
 def _line_minimum(slope, curvature, margin, change, C):
@@ -155,8 +365,16 @@ def _line_minimum(slope, curvature, margin, change, C):
         return np.where(slope > 0, np.clip(-intercept / slope, start, end), start)[..., 0]
 
 
+def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
+    """Whether s = 1 lowers what `_line_minimum` minimises, and leaves little of its slope."""
+    after = np.maximum(margin - change, 0.0)
+    left = slope + curvature - 2 * C * (after @ change)
+    lowered = slope + curvature / 2 + C * (after @ after - residual @ residual)
+    return lowered < 0 and abs(left) <= _SLOPE_LEFT * abs(slope - 2 * C * (residual @ change))
+
+
 def _minimise(form, y, C, point):
-    """Newton's method from `point` (Chapelle 2007), with an exact line search (Keerthi and DeCoste 2005)."""
+    """Newton's method from `point` (Chapelle 2007), with a line search that is exact (Keerthi and DeCoste 2005)."""
     decision = form.decision(point)
     for _ in range(_MAX_NEWTON_STEPS):
         margin = 1 - y * decision
@@ -164,40 +382,54 @@ def _minimise(form, y, C, point):
         residual = np.where(active, margin, 0.0)
         gradient = point - form.pull_back(2 * C * y * residual)
         objective = 0.5 * form.inner(point, point, decision) + C * float(residual @ residual)
-        if 0.5 * form.squared_norm(gradient) <= _RELATIVE_GAP * objective:
+        enough = _RELATIVE_GAP[form.dtype] * objective
+        # The objective is 1-strongly convex: half its squared gradient norm bounds what is left to gain.
+        if 0.5 * form.squared_norm(gradient) <= enough:
             break
-        direction = form.newton_point(active, y, C) - point
+        direction = form.direction(point, decision, gradient, active, y, C, enough)
         change = form.decision(direction)
+        promised = -0.5 * form.inner(gradient, direction, change)
+        if not promised > 0:  # rounding: no descent is left in this direction
+            break
         slope, curvature = (np.float64(form.inner(u, direction, change)) for u in (point, direction))
-        step = _line_minimum(slope, curvature, margin, y * change, C)
-        if not step > 0:  # rounding: no descent is left in this direction
+        change_of_margin = y * change
+        step = 1.0
+        if not _full_step_will_do(slope, curvature, margin, residual, change_of_margin, C):
+            step = _line_minimum(slope, curvature, margin, change_of_margin, C)
+        if not step > 0:
             break
         point, decision = point + step * direction, decision + step * change
+        if promised <= enough:
+            break
     return point
 
 
-def linear_svm_path(features, y, C_values, form="auto"):
+def linear_svm_path(features, y, C_values, form="auto", gram=None):
     """Linear SVMs with the squared hinge loss, one for each C.
 
     Each minimises ``0.5 (||w||^2 + b^2) + C sum_i max(0, 1 - y_i (w . z_i + b))^2``, the objective of
     scikit-learn's ``LinearSVC`` with ``intercept_scaling=1``: the intercept is regularised. Newton's method with
-    the margin violators as active set (Chapelle 2007, "Training a support vector machine in the primal"), in
-    float64, starts each C from the solution of the next smaller one. It stops when
-    ``0.5 ||gradient||^2 <= 1e-11 objective``, which puts the objective within a part 1e-11 of its minimum, or when
-    rounding leaves no descent (huge C), or after 200 steps.
+    the margin violators as active set (Chapelle 2007, "Training a support vector machine in the primal") starts each
+    C from the solution of the next smaller one. Its systems are solved by conjugate gradients where C is small, and
+    by a factorisation beyond. It stops when the last step was to lower the objective by less than a part 1e-11 of it
+    (1e-8 for float32 features), or when rounding leaves no descent (huge C), or after 200 steps.
 
     Parameters
     ----------
     features : array or CSR matrix of shape (n, F)
-        float32 or float64.
+        float32 or float64. Products of a large float32 array are made in float32 where that is precise enough, all
+        others in float64; the answer is float64.
     y : array of shape (n,)
         Two classes, of any labels; the larger label is the positive class.
     C_values : array of shape (n_C,)
         Above 0, in any order.
     form : {"auto", "primal", "gram"}
         Solve for the F + 1 weights, or for n coefficients through the (n, n) matrix of inner products, which is
-        formed once. "auto" takes the first when F <= n/2, for the active rows soon are fewer than n. The results
-        agree.
+        formed once. "auto" takes the first when F is small beside n, or when the matrix would take more than 1 GiB.
+        The results agree.
+    gram : array of shape (n, n), optional
+        The inner products of the rows of `features` where they are known already, see `gram_matrix`: only the lower
+        triangle is read. For `form` "gram".
 
     Returns
     -------
@@ -210,20 +442,32 @@ def linear_svm_path(features, y, C_values, form="auto"):
     ValueError
         If a shape is wrong, a value is not finite, there are not exactly two classes, or a C is not above 0.
     """
-    Z = as_points(features, "features").astype(np.float64, copy=False)
-    signs = _two_class_signs(y, Z.shape[0])
+    Z = as_points(features, "features")
+    Z = Z.astype(np.float64, copy=False) if sp.issparse(Z) else np.ascontiguousarray(Z)
+    n, F = Z.shape
+    signs = _two_class_signs(y, n)
     C_values = _check_C(C_values)
     if form not in ("auto", "primal", "gram"):
         raise ValueError(f"form is {form!r}; it must be 'auto', 'primal' or 'gram'.")
-    primal = form == "primal" or (form == "auto" and 2 * Z.shape[1] <= Z.shape[0])
-    solver = _PrimalForm(Z) if primal else _GramForm(Z)
+    if gram is not None and np.shape(gram) != (n, n):
+        raise ValueError(f"gram has shape {np.shape(gram)}; {(n, n)} is needed, one row and column a row of features.")
+    if form == "auto":
+        form = "gram" if gram_pays(n, F, Z.dtype) else "primal"
+    solver = _GramForm(Z, gram) if form == "gram" else _PrimalForm(Z)
 
-    coef, intercept = np.empty((len(C_values), Z.shape[1])), np.empty(len(C_values))
-    point = np.zeros(solver.size)
-    for i in np.argsort(C_values, kind="stable"):
-        point = _minimise(solver, signs, C_values[i], point)
-        coef[i], intercept[i] = solver.weights(point)
-    return coef, intercept
+    points, point = np.empty((len(C_values), solver.size)), np.zeros(solver.size)
+    # Many small steps: several threads would wait for each other, on busy cores ten times longer than they work.
+    alone = form == "gram" or solver.size <= _LARGE_SYSTEM
+    with _blas().limit(limits=1, user_api="blas") if alone else nullcontext():
+        for i in np.argsort(C_values, kind="stable"):
+            solver.prepare(point, C_values[i])
+            points[i] = point = _minimise(solver, signs, C_values[i], point)
+        return solver.weights(points)
+
+
+def gram_pays(n: int, n_features: int, dtype) -> bool:
+    """Whether `linear_svm_path` solves through the (n, n) matrix of inner products when it may choose."""
+    return n_features > n / _FEWER_FEATURES and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES
 
 
 def linear_svm_batch(features, y, C: float):
@@ -265,7 +509,7 @@ def linear_svm_batch(features, y, C: float):
         residual = np.where(active, margin, 0.0)
         gradient = point - 2 * C * _pull_back(Z, y * residual)
         objective = 0.5 * (point**2).sum(axis=1) + C * (residual**2).sum(axis=1)
-        unsolved = np.flatnonzero(0.5 * (gradient**2).sum(axis=1) > _RELATIVE_GAP * objective)
+        unsolved = np.flatnonzero(0.5 * (gradient**2).sum(axis=1) > _RELATIVE_GAP[point.dtype] * objective)
         if len(unsolved) == 0:
             break
         direction = np.zeros_like(point)
@@ -292,13 +536,13 @@ def _newton_point(Z, active, y, C, everywhere):
     """
     rows = Z[active]
     if len(rows) < Z.shape[1]:
-        return rows.T @ _solve_shifted(rows @ rows.T, 0.5 / C, y[active])
+        return rows.T @ _factor(rows @ rows.T, 0.5 / C)(y[active])
     if 2 * len(rows) < len(Z):
         moment = rows.T @ rows
     else:
         others = Z[~active]
         moment = everywhere - others.T @ others
-    return _solve_shifted(moment, 0.5 / C, rows.T @ y[active])
+    return _factor(moment, 0.5 / C)(rows.T @ y[active])
 
 
 def error_rate(decision, y) -> float:

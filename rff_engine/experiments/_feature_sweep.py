@@ -17,7 +17,7 @@ from ..alignment import alignment_loss
 from ..features import phases
 from ..frequencies import FrequencyBlocks
 from ..kernels import GaussianKernel
-from ..linear import linear_svm_path
+from ..linear import gram_matrix, gram_pays, linear_svm_path
 from ..posteriors import optimized_kernel_weights, pseudo_posterior
 from ._problem import PARTS, Problem, linear_svm_seconds, wave_seconds
 from ._units import Unit
@@ -27,6 +27,7 @@ __all__ = ["feature_sweep_units"]
 
 _SECONDS_A_UNIT = 0.5  # of those that compute losses
 _WAVE_BYTES = 2**30  # of the cosines and sines that a setting holds
+_DRAWS_A_BLOCK = 250  # of a growing Gram matrix
 _ROWS_BEYOND = 1024  # at a time, where these are computed whenever they are asked for
 
 
@@ -104,10 +105,11 @@ def _fit(protocol: FeatureSweep, method: str, field: str | None, value: float | 
     start = time.perf_counter()
     drawn = _drawn(problem, method, value, max(sizes), losses)
     waves = _Waves(problem, _candidates(problem, protocol), drawn)
+    gram = _GrowingGram(waves)
     common = (time.perf_counter() - start) / max(sizes)
     for D in sizes:
         start = time.perf_counter()
-        path = _svm_path(problem, waves, D, protocol.Cs)
+        path = _svm_path(problem, waves, gram, D, protocol.Cs)
         errors = problem.best_errors(path, partial(waves.features, D), protocol.Cs)
         seconds = time.perf_counter() - start + common * D
         yield [problem.row(method, errors, seconds, D=D, **setting)]
@@ -127,9 +129,38 @@ def _drawn(problem: Problem, method: str, value: float | None, D: int, losses) -
     return np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
 
 
-def _svm_path(problem: Problem, waves: _Waves, D: int, Cs):
+def _svm_path(problem: Problem, waves: _Waves, gram: _GrowingGram, D: int, Cs):
     """From the first D draws to the linear SVMs of every C: coefficients of the features, and intercepts."""
-    return linear_svm_path(waves.features(D, "train"), problem.train.y, Cs)
+    features = waves.features(D, "train")
+    if not gram_pays(*features.shape, features.dtype):
+        return linear_svm_path(features, problem.train.y, Cs, form="primal")
+    return linear_svm_path(features, problem.train.y, Cs, form="gram", gram=gram.of(D))
+
+
+class _GrowingGram:
+    """Inner products of the training rows: those of D draws are D'/D times those of D', and what came after.
+
+    Whole blocks of draws are kept; the rest, less than a block, is added for each D anew. So what a D gets does not
+    depend on which other D's there are.
+    """
+
+    def __init__(self, waves: _Waves):
+        self._waves, self._sum, self._draws = waves, None, 0
+
+    def of(self, D: int) -> np.ndarray:
+        """Lower triangle of the inner products from the first D draws; D never falls."""
+        while self._draws + _DRAWS_A_BLOCK <= D:
+            end = self._draws + _DRAWS_A_BLOCK
+            self._sum, self._draws = gram_matrix(self._waves.sums(self._draws, end), self._sum), end
+        left = self._waves.sums(self._draws, D) if self._draws < D else None
+        if self._sum is None:
+            gram = gram_matrix(left)
+        else:
+            gram = self._sum.copy(order="F")
+            if left is not None:
+                gram = gram_matrix(left, gram)
+        gram /= D
+        return gram
 
 
 class _Waves:
@@ -173,16 +204,28 @@ class _Waves:
                 for function, into in zip((np.cos, np.sin), self._waves[name], strict=True):
                     into[:, columns] = function(angle, out=wave, casting="same_kind")
 
+    def sums(self, first: int, end: int) -> np.ndarray:
+        """Columns whose inner products are sums of cosines of differences over some draws, for the training rows."""
+        count = np.bincount(self._column[first:end])
+        columns = np.flatnonzero(count)
+        return self._scaled(columns, np.sqrt(count[columns]), "train", slice(None))
+
     def features(self, D: int, part: str, rows: slice = slice(None)) -> np.ndarray:
         """Features of rows of a part from the first D draws, (rows, 2 k): all cosines, then all sines."""
         count = np.bincount(self._column[:D])
-        k, scale = len(count), np.sqrt(count / D).astype(self._dtype)
-        held, n = min(k, self._held), len(range(*rows.indices(self._points[part].shape[0])))
-        features = np.empty((n, 2, k), self._dtype)
-        np.multiply(self._waves[part][:, rows, :held].swapaxes(0, 1), scale[:held], out=features[:, :, :held])
-        for start in range(0, n if held < k else 0, _ROWS_BEYOND):
+        return self._scaled(np.arange(len(count)), np.sqrt(count / D), part, rows)
+
+    def _scaled(self, columns: np.ndarray, scale: np.ndarray, part: str, rows: slice) -> np.ndarray:
+        """Cosines, then sines, of some columns in rising order, each times its factor."""
+        held, n = np.searchsorted(columns, self._held), len(range(*rows.indices(self._points[part].shape[0])))
+        features = np.empty((n, 2, len(columns)), self._dtype)
+        scale = scale.astype(self._dtype)
+        run = slice(columns[0], columns[0] + held)  # a view, where it can be one
+        some = run if held and columns[held - 1] < run.stop else columns[:held]
+        np.multiply(self._waves[part][:, rows, some].swapaxes(0, 1), scale[:held], out=features[:, :, :held])
+        for start in range(0, n if held < len(columns) else 0, _ROWS_BEYOND):
             these = slice(start, start + _ROWS_BEYOND)
-            angle = phases(self._points[part][rows][these], self._beyond[: k - held])
+            angle = phases(self._points[part][rows][these], self._beyond[columns[held:] - self._held])
             for i, function in enumerate((np.cos, np.sin)):
                 np.multiply(function(angle), scale[held:], out=features[these, i, held:], casting="same_kind")
-        return features.reshape(n, 2 * k)
+        return features.reshape(n, 2 * len(columns))

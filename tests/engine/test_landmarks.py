@@ -9,6 +9,7 @@ from rff_engine import (
     GaussianKernel,
     LaplacianKernel,
     MaternKernel,
+    _blocks,
     landmark_similarity,
     landmarks,
     select_landmarks,
@@ -119,11 +120,20 @@ def representation(n=13, L=5, D=9, d=3, own=True, seed=0):
     return X, points, omega, rng.dirichlet(np.full(D, 0.5), size=L)
 
 
+def set_blocks(monkeypatch, entries, cores=3):
+    """Small blocks, with threads."""
+    monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(_blocks, "ROWS_A_THREAD", 5)
+    monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
+    monkeypatch.setattr(_blocks, "cpu_count", lambda: cores)
+    monkeypatch.setattr(landmarks, "_LANDMARKS", 2)
+
+
 @pytest.mark.parametrize("entries", [2**22, 200, 60, 1])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries):
-    monkeypatch.setattr(landmarks, "_BLOCK_ENTRIES", entries)
+    set_blocks(monkeypatch, entries)
     X, points, omega, Q = representation(d=d, own=own)
     similarity = landmark_similarity(X, points, omega, Q)
     np.testing.assert_allclose(similarity, naive.landmark_similarity(X, points, omega, Q), rtol=0, atol=1e-12)
@@ -133,7 +143,7 @@ def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries)
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("entries", [2**22, 60])
 def test_sparse_points_or_landmarks_equal_dense_ones(monkeypatch, own, entries):
-    monkeypatch.setattr(landmarks, "_BLOCK_ENTRIES", entries)
+    set_blocks(monkeypatch, entries)
     X, points, omega, Q = representation(own=own)
     expected = naive.landmark_similarity(X, points, omega, Q)
     for given in (sp.csr_array(X), sp.csr_matrix(X), X):

@@ -1,0 +1,147 @@
+"""Takes times and peak memory of calls, in turn and again; knows nothing of what is called."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+PROC = Path("/proc/self")
+MB = 1e6
+
+
+@dataclass
+class Target:
+    """A number that was measured, beside the one it should reach or stay below."""
+
+    what: str
+    value: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+
+@dataclass
+class Point:
+    """One size of a growth curve; `peak` is in bytes over the inputs."""
+
+    x: int
+    seconds: float
+    peak: int | None
+
+
+@dataclass
+class Result:
+    """What one entry measured.
+
+    `seconds` holds the times of every run by contestant ("ours", "reference", "floor"); `peak` is our peak memory in
+    bytes over what was there before the call, `peak_total` that of the whole process during the call.
+    """
+
+    size: str
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    peak: int | None = None
+    peak_total: int | None = None
+    facts: dict[str, float | str] = field(default_factory=dict)
+    targets: list[Target] = field(default_factory=list)
+    curve: list[Point] = field(default_factory=list)
+    skipped: str = ""
+
+    @classmethod
+    def of(cls, stored: dict) -> Result:
+        """The result that `asdict` made a dictionary of."""
+        targets, curve = [Target(**t) for t in stored["targets"]], [Point(**p) for p in stored["curve"]]
+        return cls(**stored | {"targets": targets, "curve": curve})
+
+    def stored(self) -> dict:
+        return asdict(self)
+
+    def median(self, contestant: str) -> float | None:
+        runs = self.seconds.get(contestant)
+        return statistics.median(runs) if runs else None
+
+    def ratio(self) -> float | None:
+        """The reference's time over ours."""
+        ours, reference = self.median("ours"), self.median("reference")
+        return reference / ours if ours and reference else None
+
+    def share(self) -> float | None:
+        """Our time over the floor's."""
+        ours, floor = self.median("ours"), self.median("floor")
+        return ours / floor if ours and floor else None
+
+
+def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: float = 100.0):
+    """Run the contestants in turn, `repeats` times; memory is that of the first one's first run.
+
+    So no reference has spoiled our peak, and a busy moment of the machine falls on all. A contestant that would
+    spend more than `budget` seconds in all is not run again.
+
+    Returns
+    -------
+    Result, dict of str to the last answer of each contestant
+    """
+    result, answers = Result(size, {name: [] for name in contestants}), {}
+    first = next(iter(contestants))
+    for r in range(repeats):
+        for name, call in contestants.items():
+            runs = result.seconds[name]
+            if runs and sum(runs) + min(runs) > budget:
+                continue
+            if r == 0 and name == first:
+                with peak_memory() as memory:
+                    answers[name] = timed(call, runs)
+                result.peak, result.peak_total = memory.get("over"), memory.get("total")
+            else:
+                answers[name] = timed(call, runs)
+    return result, answers
+
+
+def timed(call: Callable, runs: list[float]):
+    """The answer of `call`, its seconds appended to `runs`."""
+    start = time.perf_counter()
+    answer = call()
+    runs.append(time.perf_counter() - start)
+    return answer
+
+
+@contextmanager
+def peak_memory():
+    """A dictionary that holds, after the block, the peak resident memory in bytes: "over" what was there, and "total".
+
+    It stays empty where the kernel has no peak that can be reset (elsewhere than on Linux).
+    """
+    memory = {}
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # what is freed but not given back would hide what is taken
+        (PROC / "clear_refs").write_text("5")
+    except (AttributeError, OSError):
+        yield memory
+        return
+    before = _status("VmRSS")
+    yield memory
+    memory["total"] = _status("VmHWM")
+    memory["over"] = memory["total"] - before
+
+
+def available_memory() -> int:
+    """Bytes that can still be had; 4 GB where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return 4 * 10**9
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+def _status(name: str) -> int:
+    lines = (PROC / "status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name + ":"))
