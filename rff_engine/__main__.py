@@ -63,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
     running.add_argument("--repeats", type=int, default=1, help="runs with consecutive seeds (default 1)")
     running.add_argument("--methods", nargs="+", metavar="METHOD", help="default: all of the protocol")
+    running.add_argument("--jobs", type=int, default=1, metavar="J", help="processes to work in (default 1)")
+    running.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster to work in: tcp://host:port")
     running.add_argument("--output", type=Path, metavar="FILE.csv", help="default: standard output")
 
     report = commands.add_parser("report", help="mean errors of a run's rows, chosen on validation data")
@@ -89,6 +91,7 @@ def _run(options) -> int:
     changes = {} if options.methods is None else {"methods": tuple(options.methods)}
     protocol = _PROTOCOLS[options.protocol].preset(options.preset, **changes)
     named = {"dataset": options.dataset, "split_name": options.split, "seed": options.seed}
+    named |= {"jobs": options.jobs, "scheduler": options.scheduler}
     steps = run_repeats(protocol, _splits(options.dataset, options.split), options.repeats, **named)
     known = 0
     with _destination(options.output) as stream, closing(steps), _Progress() as progress:

@@ -35,6 +35,9 @@ FREE = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", *sys.stdlib_modu
 LIBRARIES = {
     "streamlit": {"app", "page", "components"},
     "plotly": {"figures"},
+    "dask": {"experiments"},
+    "distributed": {"experiments"},
+    "sklearnex": {"experiments"},
 }
 BARE = {"core", "estimators", "package"}  # import nothing but the free ones
 
@@ -123,7 +126,7 @@ def test_the_engine_works_where_only_its_own_libraries_are():
 import sys
 class Refuse:
     def find_spec(name, *_):
-        if name in ("pandas", "plotly", "streamlit", "sqlalchemy", "matplotlib", "cvxpy"):
+        if name in ("pandas", "plotly", "streamlit", "sqlalchemy", "matplotlib", "cvxpy", "dask", "distributed"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse)
 import rff_engine

@@ -6,20 +6,19 @@ worker. Rows are sent as soon as they are known; what comes twice, or too early 
 
 from __future__ import annotations
 
-import os
 import pickle
 import queue
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
 from uuid import uuid4
 
 import dask
-from distributed import Client, Future, LocalCluster, get_worker
+from distributed import Client, Future, LocalCluster
 from distributed.scheduler import KilledWorker
 
-from ._units import Plan, Report, Unit, one_thread
+from ._units import Plan, Report, Unit
+from ._worker import do, unpack
 
 __all__ = ["connected", "run_on_cluster"]
 
@@ -27,19 +26,16 @@ _CONNECT_SECONDS = 10
 _POLL_SECONDS = 1.0
 # So many repeats at a time: while the last units of one are done, those of the next fill the other workers.
 _PLANS_UNDER_WAY = 2
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SETTINGS = {
     "distributed.scheduler.allowed-failures": 100,  # a worker that dies costs time, not results
     "distributed.scheduler.worker-saturation": 1.0,  # units are long: none waits at a worker while another is idle
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # a problem is meant to be in the graph
     "distributed.worker.profile.enabled": False,
+    "distributed.worker.preload": ["rff_engine.experiments._worker"],
+    # Without Dask's own MALLOC_TRIM_THRESHOLD_, which returns the memory of every array to the system at once.
+    "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
 }
-
-
-class _Done(NamedTuple):
-    """A unit's rows, step by step, and its value."""
-
-    rows: list[list[dict]]
-    value: object
 
 
 @contextmanager
@@ -63,7 +59,6 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
                     dashboard_address=None,
                     memory_limit=None,
                     local_directory=folder,
-                    env={"LOKY_MAX_CPU_COUNT": "1"},
                     silence_logs="CRITICAL",
                 )
             )
@@ -131,14 +126,14 @@ class _Running:
     def _submit(self, number: int, plan: Plan) -> None:
         key_of = f"{self._topic}-{number}-{{}}".format
         payload = pickle.dumps(plan.problem, protocol=pickle.HIGHEST_PROTOCOL)
-        futures = {"problem": self._client.submit(_unpack, payload, key=key_of("problem"))}
+        futures = {"problem": self._client.submit(unpack, payload, key=key_of("problem"))}
         depth = {"problem": 0}
         for unit in plan.units:
             depth[unit.name] = 1 + max(depth[name] for name in unit.needs)
         for unit in sorted(plan.units, key=lambda unit: (depth[unit.name], -unit.seconds)):
             key, needs = key_of(unit.name), [futures[name] for name in unit.needs]
             self._units[key], self._rows[key] = (number, unit), []
-            future = self._client.submit(_do, unit.work, self._topic, *needs, key=key)
+            future = self._client.submit(do, unit.work, self._topic, *needs, key=key)
             futures[unit.name] = self._futures[key] = future
             future.add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
 
@@ -173,26 +168,3 @@ class _Running:
         if unit is not None and len(self._rows[key]) < len(unit.steps):
             for rows in future.result().rows[len(self._rows[key]) :]:
                 yield self._learned(key, rows)
-
-
-def _unpack(payload: bytes) -> _Done:
-    return _Done([], pickle.loads(payload))
-
-
-def _do(work: Callable, topic: str, *needs: _Done) -> _Done:
-    """On a worker: a unit, its rows sent ahead step by step."""
-    # The workers of a cluster of others may have several threads; for good, for they run side by side.
-    os.environ["LOKY_MAX_CPU_COUNT"] = "1"
-    one_thread()
-    worker = get_worker()
-    key = worker.get_current_task()
-    known, steps = [], work(*(need.value for need in needs))
-    while True:
-        try:
-            rows = next(steps)
-        except StopIteration as end:
-            return _Done(known, end.value)
-        worker.log_event(topic, (key, len(known), rows))
-        known.append(rows)
-        if worker.state.tasks[key].state == "cancelled":
-            raise RuntimeError("cancelled")  # nobody hears it

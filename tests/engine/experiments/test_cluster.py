@@ -1,0 +1,229 @@
+"""Runs on a Dask cluster: the rows of a run in one process, whatever happens to workers, and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pandas as pd
+import psutil
+import pytest
+
+import datasets
+from rff_engine.experiments import _cluster
+from rff_engine.experiments._cluster import run_on_cluster
+from rff_engine.experiments._units import Plan, Unit
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.experiments.runner import run, run_repeats
+
+SWEEP = FeatureSweep(
+    gammas=(1e-6, 1e-5, 1e-4),
+    n_candidates=3000,
+    n_features=(1, 3, 10, 30, 100),
+    betas=(0.1, 10.0),
+    rhos=(0.01, 1.0),
+)
+STUDY = LandmarkStudy(gammas=(1e-6, 1e-5, 1e-4), shares=(0.02, 0.05), n_features=(4, 16), betas=(0.1, 10.0))
+# Workers start in a second or two; a test that waits longer than this has failed.
+pytestmark = pytest.mark.slow
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def split():
+    return datasets.published_split("breast")
+
+
+def frame_of(steps):
+    frame = pd.DataFrame([row for step in steps for row in step.rows]).drop(columns="seconds")
+    keys = ["repeat", "method", "landmarks", "share", "D", "beta", "rho"]
+    return frame.sort_values(keys).reset_index(drop=True)
+
+
+def worker_processes():
+    """Those that this process has started, but for the interpreter's own."""
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
+def same(frame, other):
+    pd.testing.assert_frame_equal(frame, other, check_exact=True)
+
+
+@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+def test_two_processes_give_the_rows_of_one(protocol, split):
+    expected = frame_of(run(protocol, split, dataset="breast"))
+    steps = list(run(protocol, split, dataset="breast", jobs=2))
+    same(frame_of(steps), expected)
+    done = [step.done for step in steps]
+    assert done == sorted(done) and done[-1] == steps[-1].total
+    assert worker_processes() == []
+
+
+def test_rows_come_in_the_same_order_every_time(split):
+    first, second = (
+        [row | {"seconds": None} for step in run(STUDY, split, dataset="breast", jobs=2) for row in step.rows]
+        for _ in range(2)
+    )
+    assert first == second and len(first) == 21
+
+
+def test_repeats_side_by_side_give_the_rows_of_repeats_in_turn():
+    breast = datasets.load("breast")
+
+    def split_of(seed):
+        return datasets.random_split(breast, seed)
+
+    def steps(**where):
+        return run_repeats(SWEEP, split_of, 3, dataset="breast", split_name="random", seed=5, **where)
+
+    expected = frame_of(steps())
+    assert list(expected["repeat"].unique()) == [0, 1, 2]
+    found = list(steps(jobs=2))
+    same(frame_of(found), expected)
+    assert found[-1].done == found[-1].total == 3
+    repeats = [row["repeat"] for step in found for row in step.rows]
+    assert repeats == sorted(repeats)
+
+
+def test_a_worker_that_is_killed_costs_no_row(split):
+    protocol = FeatureSweep(**{**vars(SWEEP), "n_features": (1, 10, 100, 300, 600), "betas": (0.001, 0.01, 0.1, 1.0)})
+    expected = frame_of(run(protocol, split, dataset="breast"))
+    steps, killed = [], None
+    for step in run(protocol, split, dataset="breast", jobs=2):
+        steps.append(step)
+        if step.rows and killed is None:
+            killed = worker_processes()[0].pid
+            os.kill(killed, signal.SIGKILL)
+    assert killed is not None and sum(bool(step.rows) for step in steps) > 1
+    same(frame_of(steps), expected)
+
+
+def test_closing_leaves_no_process_behind(split):
+    before = dict(os.environ)
+    steps = run(FeatureSweep.preset("paper"), split, dataset="breast", jobs=2)
+    for step in steps:
+        if step.rows:
+            break
+    assert len(worker_processes()) == 2
+    steps.close()
+    assert worker_processes() == [] and dict(os.environ) == before
+
+
+def test_workers_compute_with_one_thread(split):
+    steps = run(SWEEP, split, dataset="breast", jobs=2)
+    next(steps)
+    for worker in worker_processes():
+        environment = worker.environ()
+        assert [environment[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")] == (
+            ["1"] * 3
+        )
+    steps.close()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_a_scheduler_that_does_not_exist_is_one_sentence(address, split, monkeypatch):
+    monkeypatch.setattr(_cluster, "_CONNECT_SECONDS", 1)
+    with pytest.raises(ValueError, match="no Dask scheduler answers there") as caught:
+        list(run(SWEEP, split, dataset="breast", scheduler=address))
+    assert address in str(caught.value) and len(str(caught.value).splitlines()) == 1
+
+
+@pytest.fixture
+def cluster():
+    """One that is not ours: a worker of two threads in a process of its own, with nothing set up for us."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=2, dashboard_address=None, memory_limit=None, silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster
+
+
+def test_any_running_scheduler_will_do(cluster, split):
+    address = cluster.scheduler_address
+    for protocol in (SWEEP, STUDY):
+        expected = frame_of(run(protocol, split, dataset="breast"))
+        same(frame_of(run(protocol, split, dataset="breast", scheduler=address)), expected)
+    assert len(worker_processes()) == 1  # it goes on
+
+
+def test_a_unit_that_nobody_waits_for_stops_between_two_steps(cluster, split):
+    from distributed import Client
+
+    steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=cluster.scheduler_address)
+    for step in steps:
+        if step.rows:
+            break
+    steps.close()
+
+    def tasks(dask_worker):
+        return len(dask_worker.state.tasks)
+
+    deadline = time.monotonic() + 10  # what was under way would take twice that
+    with Client(cluster, set_as_default=False) as client:
+        while (left := sum(client.run(tasks).values())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert left == 0
+
+
+def test_an_error_in_a_unit_is_raised_as_it_is():
+    def fail(problem):
+        yield [{"D": 1}]
+        raise ValueError(f"{problem} is 3; it must be another.")
+
+    def wait(problem):
+        yield []
+        time.sleep(SECONDS)
+
+    units = [Unit(f"{work.__name__}", work, ("problem",), (("one", 1.0), ("two", 1.0))) for work in (wait, fail)]
+    start = time.monotonic()
+    with pytest.raises(ValueError, match=r"^this is 3; it must be another\.$"):
+        list(run_on_cluster(iter([Plan("this", units)]), 2, None))
+    assert worker_processes() == [] and time.monotonic() - start < SECONDS / 2  # what was under way is not waited for
+
+
+def test_a_scheduler_that_is_lost_is_one_sentence(split):
+    from distributed import LocalCluster
+
+    cluster = LocalCluster(n_workers=1, dashboard_address=None, memory_limit=None, silence_logs="CRITICAL")
+    steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=cluster.scheduler_address)
+    try:
+        next(steps)
+        threading.Timer(0.5, cluster.close).start()
+        with pytest.raises(ConnectionError, match="scheduler was lost"):
+            list(steps)
+    finally:
+        steps.close()
+        cluster.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_from_a_terminal_keeps_what_is_known(tmp_path):
+    """Ctrl-C reaches the workers as well; one line is said, and they end too."""
+    file = tmp_path / "rows.csv"
+    command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
+    process = subprocess.Popen(
+        [*command, "--jobs", "2", "--output", str(file)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    partial, deadline = tmp_path / "rows.csv.partial", time.monotonic() + SECONDS
+    while not (partial.exists() and partial.read_text().count("\n") > 5) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130 and error.splitlines()[-1].endswith("rows known so far are kept")
+    assert "Traceback" not in error
+    assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= 5
+    assert len(workers) == 2 and not psutil.wait_procs(workers, timeout=10)[1]
+
+
+def test_a_scheduler_is_not_loaded_unless_asked_for():
+    code = "import sys, rff_engine.__main__; sys.exit(any(m in sys.modules for m in ('dask', 'distributed')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
