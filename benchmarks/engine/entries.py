@@ -119,7 +119,7 @@ def sparse_losses(quick: bool) -> Result:
         "reference": lambda: np.concatenate([references.alignment_loss(X64, y, block) for block in omega]),
         "floor": partial(references.draw_floor, omega),
     }
-    result, answers = race(contestants, sizes(n=n, d=d, N=N), budget=60)
+    result, answers = race(contestants, sizes(n=n, d=d, N=N), budget=30)
     error = relative_error(answers["ours"], answers["reference"])
     result.facts["relative error"] = error
     result.targets = [
@@ -194,7 +194,7 @@ def landmark_losses(quick: bool) -> Result:
         "reference": partial(references.landmark_alignment_loss, X64, y, landmarks64, labels, omega),
         "floor": partial(references.wave_floor, X, omega.reshape(-1, X.shape[1]), sines=False),
     }
-    result, answers = race(contestants, size, budget=60)
+    result, answers = race(contestants, size, budget=30)
     error = relative_error(answers["ours"], answers["reference"])
     result.facts["relative error"] = error
     result.targets = [Target("relative error", error, 1e-5)]
@@ -212,7 +212,7 @@ def landmark_similarities(quick: bool) -> Result:
         "reference": partial(references.landmark_similarity, X64, landmarks64, omega, Q),
         "floor": partial(references.wave_floor, X, omega.reshape(-1, X.shape[1]), sines=False),
     }
-    result, answers = race(contestants, size, budget=60)
+    result, answers = race(contestants, size, budget=30)
     error = float(np.abs(answers["ours"] - answers["reference"]).max())
     result.facts["largest error of a similarity"] = error
     result.targets = [Target("largest error of a similarity", error, 1e-5)]

@@ -19,7 +19,7 @@ class Label(NamedTuple):
 LABELS = {
     "growth-n": Label("losses", "n", "points n"),
     "growth-candidates": Label("losses", "N", "frequencies N"),
-    "growth-features": Label("path of linear SVMs", "D", "frequencies D (features: 2D)"),
+    "growth-features": Label("SVM path", "D", "frequencies D (2D features)"),
 }
 # Blue for time and orange for memory, from the palette of Okabe and Ito, which colour-blind readers can tell apart.
 TIME, MEMORY = "#0072B2", "#D55E00"
@@ -74,10 +74,12 @@ def _column(above, below, result: Result, label: Label) -> None:
     rise, intercept = fit(result)
     above.loglog(x, np.exp(intercept) * x**rise, color="#999999", linewidth=1.5, zorder=1)
     above.loglog(x, [point.seconds for point in result.curve], "o", color=TIME, markersize=7, zorder=2)
-    above.set_title(f"{label.what}: time grows as {label.symbol}$^{{{rise:.2f}}}$", fontsize=11.5)
+    above.set_title(f"{label.what}, time ∝ {label.symbol}$^{{{rise:.2f}}}$", fontsize=11.5)
+    above.yaxis.set_major_formatter("{x:g}")
     peaks = [(point.x, point.peak / MB) for point in result.curve if point.peak is not None]
     if peaks:
         below.semilogx(*zip(*peaks, strict=True), "s-", color=MEMORY, markersize=6)
-        below.set_ylim(0, 1.25 * max(peak for _, peak in peaks))
+        # Never a narrower range than 50 MB: what a megabyte more or less looks like should be little.
+        below.set_ylim(0, max(50, 1.25 * max(peak for _, peak in peaks)))
     below.set_xlabel(label.axis)
     below.margins(x=0.08)

@@ -79,7 +79,7 @@ class Result:
         return ours / floor if ours and floor else None
 
 
-def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: float = 100.0):
+def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: float = 60.0):
     """Run the contestants in turn, `repeats` times; memory is that of the first one's first run.
 
     So no reference has spoiled our peak, and a busy moment of the machine falls on all. A contestant that would

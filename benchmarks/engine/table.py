@@ -63,7 +63,7 @@ def lines(name: str, title: str, result: Result) -> str:
     if result.curve:
         shown.append(f"    slope     {slope(result):.2f}")
     shown += [
-        f"    {what}: {value:.2g}" if isinstance(value, float) else f"    {what}: {value}"
+        f"    {what}: {value:.3g}" if isinstance(value, float) else f"    {what}: {value}"
         for what, value in result.facts.items()
     ]
     for target in result.targets:
@@ -95,14 +95,20 @@ def section(entries, results: dict[str, Result]) -> str:
                 for what, value in result.facts.items()
                 if what.startswith("relative error")
             )
-            text += f", and within {raw:.1g} where adult is not scaled and phases reach 10⁵"
+            text += f", and within {raw:.1g} where adult is not scaled (phases up to 10⁶)"
         parts.append(text + ".")
     if placed["growth"]:
         grown = "; ".join(caption(entry.name, result) for entry, result in placed["growth"])
         parts.append("![Time and peak memory against n, N and D, on log axes](docs/growth.svg)")
         parts.append(f"Growth: {grown}.")
-    parts.append(f"Medians of alternating runs in one process, on {machine()}.")
+    parts.append(f"Medians of alternating runs in one process{spread(placed['table'])}, on {machine()}.")
     return "\n\n".join(parts)
+
+
+def spread(rows) -> str:
+    """How far the runs of our code lay apart, at worst."""
+    apart = [max(runs) / min(runs) for _, result in rows if len(runs := result.seconds["ours"]) > 1]
+    return f" (ours: the slowest at most {max(apart):.1f} times the fastest)" if apart else ""
 
 
 def row(title: str, result: Result) -> str:
