@@ -7,13 +7,12 @@ Newton's method. Nothing is chosen here: which C is best, and how features are s
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from threadpoolctl import ThreadpoolController
 
+from ._blocks import blas_on_one_thread
 from ._validation import as_labels, as_numbers, as_points, check_positive
 
 __all__ = ["error_rate", "gram_matrix", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
@@ -43,11 +42,6 @@ _FLOPS, _BYTES = {np.dtype(np.float32): 8e10, np.dtype(np.float64): 4e10}, 1e10
 _MOST_ROUNDING = 0.02
 # A float32 factor is good enough below this condition number.
 _FLOAT32_CONDITION = 1e5
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class _PrimalForm:
@@ -458,7 +452,7 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     points, point = np.empty((len(C_values), solver.size)), np.zeros(solver.size)
     # Many small steps: several threads would wait for each other, on busy cores ten times longer than they work.
     alone = form == "gram" or solver.size <= _LARGE_SYSTEM
-    with _blas().limit(limits=1, user_api="blas") if alone else nullcontext():
+    with blas_on_one_thread() if alone else nullcontext():
         for i in np.argsort(C_values, kind="stable"):
             solver.prepare(point, C_values[i])
             points[i] = point = _minimise(solver, signs, C_values[i], point)

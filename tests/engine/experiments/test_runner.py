@@ -16,11 +16,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import datasets
 import rff_engine as rff
+from rff_engine import _blocks
 from rff_engine.experiments import _baseline, _feature_sweep, _landmark_study, _problem, _units
 from rff_engine.experiments._problem import PARTS, Problem
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.experiments.report import best_by_validation, error_by_features
 from rff_engine.experiments.runner import COLUMNS, run
+from rff_engine.frequencies import FrequencyBlocks
 
 SMALL_SWEEP = FeatureSweep(
     gammas=(0.01, 0.1, 1.0),
@@ -386,7 +388,7 @@ def test_a_unit_depends_on_what_it_needs_alone(protocol):
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
     split = make_split(400)
-    monkeypatch.setattr(rff.alignment, "_WORK_WORTH_THREADS", 0)
+    monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
     protocol = changed(protocol, n_candidates=1500) if protocol is SMALL_SWEEP else protocol
     frames = []
     for threads in (1, 3):
@@ -567,3 +569,18 @@ def test_with_few_features_learned_frequencies_beat_the_priors():
     assert len(best_by_validation(rows)) == 10 * 3 * 3
     errors = error_by_features(rows).pivot(index="D", columns="method", values="test_error")
     assert (errors["pbrff"] < errors["rff"]).all() and (errors["okrff"] < errors["rff"]).all()
+
+
+@pytest.mark.parametrize("method", ["rff", "pbrff"])
+def test_a_growing_gram_matrix_is_that_of_the_features(method, monkeypatch):
+    monkeypatch.setattr(_feature_sweep, "_DRAWS_A_BLOCK", 4)
+    problem = problem_of(make_split())
+    drawn = np.random.default_rng(0).integers(5, size=30) if method == "pbrff" else np.arange(30)
+    waves = _feature_sweep._Waves(problem, FrequencyBlocks(problem.kernel, 30, 3, 0), drawn)
+    gram = _feature_sweep._GrowingGram(waves)
+    for D in (3, 4, 9, 9, 16, 30):
+        Z = waves.features(D, "train")
+        grown = gram.of(D)
+        np.testing.assert_allclose(np.tril(grown), np.tril(Z @ Z.T), atol=1e-6)
+        # whatever was asked for before
+        np.testing.assert_array_equal(grown, _feature_sweep._GrowingGram(waves).of(D))
