@@ -34,7 +34,8 @@ def main() -> int:
     failed = []
     for entry in chosen(options):
         stored = folder / f"{entry.name}.json"
-        if (options.fresh or options.only or not stored.exists()) and not measure_apart(entry, stored, options.quick):
+        wanted = options.fresh or options.only or not stored.exists() or load(stored).skipped
+        if wanted and not measure_apart(entry, stored, options.quick):
             failed.append(entry.name)
             print(f"{entry.name}: FAILED", flush=True)
             continue
