@@ -34,7 +34,8 @@ def main() -> int:
     failed = []
     for entry in chosen(options):
         stored = folder / f"{entry.name}.json"
-        if (options.fresh or options.only or not stored.exists()) and not measure_apart(entry, stored, options.quick):
+        wanted = options.fresh or options.only or not stored.exists() or load(stored).skipped
+        if wanted and not measure_apart(entry, stored, options.quick):
             failed.append(entry.name)
             print(f"{entry.name}: FAILED", flush=True)
             continue
@@ -94,15 +95,12 @@ def load(path: Path) -> Result:
 
 def write(results: dict[str, Result]) -> None:
     """Write README.md and docs/growth.svg, unless an entry is missing from what they show."""
-    missing = [name for name, entry in ENTRIES.items() if name not in results and not entry.long]
+    there = {name for name, result in results.items() if not result.skipped}
+    missing = [name for name, entry in ENTRIES.items() if name not in there and not entry.long]
     if missing:
-        print(f"\nREADME.md stays as it is: {', '.join(missing)} not measured on this code yet (run without --only).")
+        print(f"\nREADME.md stays as it is: {', '.join(missing)} skipped, failed or not measured on this code yet.")
         return
-    skipped = [name for name in growth.LABELS if results[name].skipped]
-    if skipped:
-        print(f"\ndocs/growth.svg stays as it is: {', '.join(skipped)} skipped.")
-    else:
-        growth.draw(results, ROOT / "docs" / "growth.svg")
+    growth.draw(results, ROOT / "docs" / "growth.svg")
     table.write(ROOT / "README.md", table.section(ENTRIES.values(), results))
 
 
