@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import cpu_count
 
 from ..alignment import landmark_alignment_loss
 from ..landmarks import landmark_count, landmark_similarity, select_landmarks
@@ -154,17 +152,11 @@ def _learn(problem: Problem, landmarks: _Landmarks, these: range, settings: list
     points, labels = _points_of(landmarks, problem)[rows], landmarks.labels[rows]
     indices = None if landmarks.indices is None else landmarks.indices[rows]
     losses = landmark_alignment_loss(*problem.train, points, labels, omega, indices)
-    Q = np.zeros((len(these), len(settings), omega.shape[1]))  # zero beyond a setting's own D
+    Q = np.zeros((len(settings), len(these), omega.shape[1]))  # zero beyond a setting's own D
     for i, (D, beta) in enumerate(settings):
-        Q[:, i, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
+        Q[i, :, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
     X = problem.shared("rows of all parts", partial(_rows_of_all_parts, problem))
-
-    def fill(i):
-        # Seen as landmarks at one point with shared frequencies, the settings share their phases.
-        similarities[:, :, these[i]] = landmark_similarity(X, points[[i] * len(settings)], omega[i], Q[i]).T
-
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        list(pool.map(fill, range(len(these))))
+    similarities[:, :, rows] = landmark_similarity(X, points, omega, Q)
 
 
 def _frequencies(problem: Problem, key: tuple[int, int], landmark: int, settings: list) -> np.ndarray:

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import datasets
 import rff_engine as rff
+from rff_engine import _blocks
 from rff_engine.experiments import _baseline, _feature_sweep, _landmark_study, _problem, _units
 from rff_engine.experiments._problem import PARTS, Problem
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
@@ -386,7 +387,7 @@ def test_a_unit_depends_on_what_it_needs_alone(protocol):
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
     split = make_split(400)
-    monkeypatch.setattr(rff.alignment, "_WORK_WORTH_THREADS", 0)
+    monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
     protocol = changed(protocol, n_candidates=1500) if protocol is SMALL_SWEEP else protocol
     frames = []
     for threads in (1, 3):
