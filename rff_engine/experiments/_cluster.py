@@ -10,17 +10,18 @@ import pickle
 import queue
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
 from uuid import uuid4
 
 import dask
-from distributed import Client, Future, LocalCluster
+from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
 
 from ._units import Plan, Report, Unit
 from ._worker import do, unpack
 
-__all__ = ["connected", "run_on_cluster"]
+__all__ = ["check_finished", "connected", "result_of", "run_on_cluster"]
 
 _CONNECT_SECONDS = 10
 _POLL_SECONDS = 1.0
@@ -57,6 +58,9 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
                     threads_per_worker=1,
                     host="127.0.0.1",
                     dashboard_address=None,
+                    scheduler_kwargs={
+                        "dashboard_address": "127.0.0.1:0"
+                    },  # of a bare HTTP server that it has all the same
                     memory_limit=None,
                     local_directory=folder,
                     silence_logs="CRITICAL",
@@ -157,14 +161,27 @@ class _Running:
     def _ended(self, key: str) -> Iterator[Report]:
         """The steps of a unit that is done, or failed, of which nothing was heard; it is let go."""
         future = self._futures.pop(key)
-        if future.status == "error":
-            error = future.exception()
-            if isinstance(error, KilledWorker):
-                raise ConnectionError("One Dask worker after another died while doing the same unit.") from None
-            raise error
-        if future.status != "finished":
-            raise ConnectionError("The Dask scheduler was lost, or dropped what was under way.")
+        check_finished(future)
         _, unit = self._units.get(key, (None, None))
         if unit is not None and len(self._rows[key]) < len(unit.steps):
             for rows in future.result().rows[len(self._rows[key]) :]:
                 yield self._learned(key, rows)
+
+
+def result_of(future: Future):
+    """The result of a future, waited for; see `check_finished`."""
+    with future.client.as_current(), suppress(CancelledError):
+        wait(future)
+    check_finished(future)
+    return future.result()
+
+
+def check_finished(future: Future) -> None:
+    """Raises what a worker raised, or a ConnectionError where it is Dask that failed."""
+    if future.status == "error":
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            raise ConnectionError("One Dask worker after another died while doing the same unit.") from None
+        raise error
+    if future.status != "finished":
+        raise ConnectionError("The Dask scheduler was lost, or dropped what was under way.")

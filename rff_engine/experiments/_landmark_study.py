@@ -152,15 +152,11 @@ def _learn(problem: Problem, landmarks: _Landmarks, these: range, settings: list
     points, labels = _points_of(landmarks, problem)[rows], landmarks.labels[rows]
     indices = None if landmarks.indices is None else landmarks.indices[rows]
     losses = landmark_alignment_loss(*problem.train, points, labels, omega, indices)
-    Q = np.zeros((len(settings), *omega.shape[:2]))  # zero beyond a setting's own D
+    Q = np.zeros((len(settings), len(these), omega.shape[1]))  # zero beyond a setting's own D
     for i, (D, beta) in enumerate(settings):
         Q[i, :, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
     X = problem.shared("rows of all parts", partial(_rows_of_all_parts, problem))
-    some = similarities[:, :, rows]
-    if some.dtype == X.dtype:
-        landmark_similarity(X, points, omega, Q, out=some)
-    else:
-        some[:] = landmark_similarity(X, points, omega, Q)
+    similarities[:, :, rows] = landmark_similarity(X, points, omega, Q)
 
 
 def _frequencies(problem: Problem, key: tuple[int, int], landmark: int, settings: list) -> np.ndarray:

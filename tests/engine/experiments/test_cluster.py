@@ -112,15 +112,16 @@ def test_closing_leaves_no_process_behind(split):
     assert worker_processes() == [] and dict(os.environ) == before
 
 
-def test_workers_compute_with_one_thread(split):
+def test_workers_have_one_thread_and_nobody_listens_but_on_loopback(split):
     steps = run(SWEEP, split, dataset="breast", jobs=2)
     next(steps)
-    for worker in worker_processes():
-        environment = worker.environ()
-        assert [environment[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")] == (
-            ["1"] * 3
-        )
+    workers = worker_processes()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
+        assert [worker.environ()[name] for worker in workers] == ["1", "1"]
+    sockets = [socket for process in (psutil.Process(), *workers) for socket in process.net_connections()]
+    addresses = {socket.laddr.ip for socket in sockets if socket.status == "LISTEN"}
     steps.close()
+    assert addresses == {"127.0.0.1"}
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
@@ -137,7 +138,7 @@ def cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=1, threads_per_worker=2, dashboard_address=None, memory_limit=None, silence_logs="CRITICAL"
+        n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0", memory_limit=None, silence_logs="CRITICAL"
     ) as cluster:
         yield cluster
 
@@ -188,7 +189,7 @@ def test_an_error_in_a_unit_is_raised_as_it_is():
 def test_a_scheduler_that_is_lost_is_one_sentence(split):
     from distributed import LocalCluster
 
-    cluster = LocalCluster(n_workers=1, dashboard_address=None, memory_limit=None, silence_logs="CRITICAL")
+    cluster = LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", memory_limit=None, silence_logs="CRITICAL")
     steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=cluster.scheduler_address)
     try:
         next(steps)
