@@ -400,7 +400,7 @@ def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
 
 def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had():
     def threads():
-        return {library["num_threads"] for library in threadpool_info()}
+        return max(library["num_threads"] for library in threadpool_info())  # some are built for one alone
 
     def work(problem):
         seen.append(threads())
@@ -411,7 +411,7 @@ def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had()
     with threadpool_limits(2):
         for _ in _units.run_here(iter([_units.Plan(None, [unit])])):
             seen.append(threads())
-    assert seen == [{1}, {2}]
+    assert seen == [1, 2]
 
 
 def test_points_are_cast_to_float32_when_no_phase_can_be_too_large():
