@@ -26,8 +26,9 @@ BLOCK_ENTRIES = 2**22
 ROWS_A_THREAD = 4096
 # Below this much work, some milliseconds of one core, threads cost more than they save.
 WORK_WORTH_THREADS = 2**28
-# What a cosine costs beside a multiplication within a matrix product: less in float32, more in float64.
-_MULTIPLICATIONS_A_COSINE = 128
+# What a cosine (less in float32, more in float64) and a normal number cost beside a multiplication in a product.
+MULTIPLICATIONS_A_COSINE = 128
+MULTIPLICATIONS_A_DRAW = 256
 
 
 def pieces(start: int, stop: int, size: int) -> list[slice]:
@@ -43,7 +44,7 @@ def rows_of_block(X) -> int:
 def phase_work(X, n_frequencies: int) -> float:
     """The work of the phases of `X` with their sines and cosines, in multiplications."""
     entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
-    return n_frequencies * (entries + 2 * _MULTIPLICATIONS_A_COSINE * X.shape[0])
+    return n_frequencies * (entries + 2 * MULTIPLICATIONS_A_COSINE * X.shape[0])
 
 
 def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float) -> None:
@@ -74,7 +75,7 @@ class _Callers:
 
     lock: Lock = field(default_factory=Lock)
     inside: int = 0
-    threads_before: int = 1
+    threads_before: list[int] = field(default_factory=list)
 
 
 _CALLERS = _Callers()
@@ -86,7 +87,7 @@ def blas_on_one_thread():
     with _CALLERS.lock:
         if _CALLERS.inside == 0:
             _CALLERS.threads_before = blas_threads()
-            set_blas_threads(1)
+            set_blas_threads([1] * len(_CALLERS.threads_before))
         _CALLERS.inside += 1
     try:
         yield
@@ -97,15 +98,16 @@ def blas_on_one_thread():
                 set_blas_threads(_CALLERS.threads_before)
 
 
-def blas_threads() -> int:
-    """How many threads BLAS uses."""
-    return max((library.num_threads for library in _blas().lib_controllers), default=1)
+def blas_threads() -> list[int]:
+    """How many threads each BLAS library uses: NumPy and SciPy may each have their own."""
+    return [library.num_threads for library in _blas().lib_controllers]
 
 
-def set_blas_threads(number: int) -> None:
-    """Let BLAS use so many threads, until another is set, by whatever thread."""
-    if number != blas_threads():
-        _blas().limit(limits=number)
-        # threadpoolctl from 3.7 on lets no thread but this one set another number before it has left a `with`.
-        with _blas().limit(limits=number):
+def set_blas_threads(numbers: list[int]) -> None:
+    """Let each BLAS library use so many threads, until another number is set, by whatever thread."""
+    if numbers != blas_threads():
+        for library, number in zip(_blas().lib_controllers, numbers, strict=True):
+            library.set_num_threads(number)
+        # From threadpoolctl 3.7 on, no other thread could set a number until this one has left a `with`.
+        with _blas().limit(limits=None):
             pass

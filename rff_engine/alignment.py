@@ -203,7 +203,7 @@ def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
     if not isinstance(omega, FrequencyBlocks):
         omega = as_points(omega, "omega", dense=True)
     elif 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
-        omega = np.concatenate(list(omega))
+        omega = _stored(omega)
     sums = None
     for block in _joined(blocks, omega.shape[1]):
         part = alignment_sums(*block, omega, classes)
@@ -384,6 +384,18 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
             size = 0
     if waiting:
         yield _concatenated(waiting)
+
+
+def _stored(omega: FrequencyBlocks) -> np.ndarray:
+    """All its frequencies, drawn on threads."""
+    stored = np.empty(omega.shape)
+    size = omega.block_size
+
+    def draw(b):
+        stored[b * size : (b + 1) * size] = omega.block(b)
+
+    _blocks.on_threads(draw, [(b,) for b in range(omega.n_blocks)], _blocks.MULTIPLICATIONS_A_DRAW * stored.size)
+    return stored
 
 
 def _as_block(block) -> tuple:
