@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import queue
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,7 +31,6 @@ _PLANS_UNDER_WAY = 2
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SETTINGS = {
     "distributed.scheduler.allowed-failures": 100,  # a worker that dies costs time, not results
-    "distributed.scheduler.worker-saturation": 1.0,  # units are long: none waits at a worker while another is idle
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # a problem is meant to be in the graph
     "distributed.worker.profile.enabled": False,
     "distributed.worker.preload": ["rff_engine.experiments._worker"],
@@ -97,7 +97,9 @@ class _Running:
         self._client, self._plans = client, enumerate(plans)
         self._topic, self._inbox = f"rff-{uuid4().hex}", queue.SimpleQueue()
         client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
-        self._futures: dict[str, Future] = {}
+        self._futures: dict[str, Future] = {}  # of what is under way or still needed
+        self._needs: dict[str, list[str]] = {}  # of the units not done, in the order they are begun
+        self._worker_of: dict[str, str] = {}  # of the units under way
         self._units: dict[str, tuple[int, Unit]] = {}  # not handed out completely, in the order they will be
         self._rows: dict[str, list[list[dict]]] = {}  # of these, the rows known so far, step by step
         self._handed_out = 0  # steps of the first of them
@@ -116,30 +118,43 @@ class _Running:
                 elif key in self._rows and step == len(self._rows[key]):  # else known before its worker died
                     yield self._learned(key, rows)
         finally:
-            self._client.cancel(list(self._futures.values()), force=True)
+            self._client.cancel([self._futures[key] for key in self._worker_of])
 
     def _keep_busy(self) -> bool:
-        """Submit plans as long as few are under way; whether any is."""
+        """Begin plans as long as few are under way, and units as long as a worker is free; whether any is left."""
         while len({number for number, _ in self._units.values()}) < _PLANS_UNDER_WAY:
             number, plan = next(self._plans, (None, None))
             if plan is None:
                 break
-            self._submit(number, plan)
+            self._add(number, plan)
+        # Units are long and share much: left to itself Dask would rather have them wait where their data are.
+        free = Counter(self._client.nthreads())
+        free.subtract(address for address in self._worker_of.values() if address in free)
+        for key, needs in self._needs.items():
+            if max(free.values(), default=0) <= 0:
+                break
+            if key not in self._worker_of and not any(need in self._needs for need in needs):
+                self._begin(key, [self._futures[need] for need in needs], max(free, key=free.get))
+                free[self._worker_of[key]] -= 1
         return bool(self._units)
 
-    def _submit(self, number: int, plan: Plan) -> None:
+    def _add(self, number: int, plan: Plan) -> None:
         key_of = f"{self._topic}-{number}-{{}}".format
         payload = pickle.dumps(plan.problem, protocol=pickle.HIGHEST_PROTOCOL)
-        futures = {"problem": self._client.submit(unpack, payload, key=key_of("problem"))}
+        self._futures[key_of("problem")] = self._client.submit(unpack, payload, key=key_of("problem"))
         depth = {"problem": 0}
         for unit in plan.units:
             depth[unit.name] = 1 + max(depth[name] for name in unit.needs)
         for unit in sorted(plan.units, key=lambda unit: (depth[unit.name], -unit.seconds)):
-            key, needs = key_of(unit.name), [futures[name] for name in unit.needs]
+            key = key_of(unit.name)
             self._units[key], self._rows[key] = (number, unit), []
-            future = self._client.submit(do, unit.work, self._topic, *needs, key=key)
-            futures[unit.name] = self._futures[key] = future
-            future.add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
+            self._needs[key] = [key_of(name) for name in unit.needs]
+
+    def _begin(self, key: str, needs: list[Future], address: str) -> None:
+        where = {"workers": [address], "allow_other_workers": True}  # others, should this one die
+        self._futures[key] = self._client.submit(do, self._units[key][1].work, self._topic, *needs, key=key, **where)
+        self._worker_of[key] = address
+        self._futures[key].add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
 
     def _learned(self, key: str, rows: list[dict]) -> Report:
         """The report of a unit's next step: with it come all rows whose turn it is by now."""
@@ -159,13 +174,17 @@ class _Running:
         return Report(number, message, seconds, ready)
 
     def _ended(self, key: str) -> Iterator[Report]:
-        """The steps of a unit that is done, or failed, of which nothing was heard; it is let go."""
-        future = self._futures.pop(key)
+        """The steps of a unit that is done, or failed, of which nothing was heard; what is not needed is let go."""
+        future = self._futures[key]
         check_finished(future)
         _, unit = self._units.get(key, (None, None))
         if unit is not None and len(self._rows[key]) < len(unit.steps):
             for rows in future.result().rows[len(self._rows[key]) :]:
                 yield self._learned(key, rows)
+        del self._worker_of[key]
+        used = {*self._needs.pop(key), key}
+        for name in used.difference(*self._needs.values()):
+            del self._futures[name]
 
 
 def result_of(future: Future):

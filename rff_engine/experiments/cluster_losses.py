@@ -77,7 +77,7 @@ def alignment_loss_on_cluster(
             while under_way:
                 add()
         finally:
-            client.cancel([shared, *under_way], force=True)
+            client.cancel(list(under_way))
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
     return sums.loss()

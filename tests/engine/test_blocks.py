@@ -22,13 +22,13 @@ def three_cores(monkeypatch):
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 3)
     _blocks._blas.cache_clear()  # another test may have loaded a library since
     before = _blocks.blas_threads()
-    _blocks.set_blas_threads(2)  # as if there were cores for it, wherever the test runs
+    _blocks.set_blas_threads([2] * len(before))  # as if there were cores for it, wherever the test runs
     yield
     _blocks.set_blas_threads(before)
 
 
 def blas_threads():
-    """As others see it: the most that any library uses, for some were built for one thread alone."""
+    """As others see it; a library that some other package brings may know one thread only."""
     return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
 
 
