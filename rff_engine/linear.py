@@ -32,19 +32,46 @@ _SMALL_SYSTEM = 400
 _LARGE_SYSTEM = 2048
 # Where a factorisation may not be made, conjugate gradients go on for so long.
 _MAX_CG_STEPS = 1000
+# A factor, of this system or of its predecessor, should solve it in fewer.
+_STALE_CG_STEPS = 20
 # The primal form pays where there are fewer features than rows, by this factor.
 _FEWER_FEATURES = 8
 # What one matrix of the solver may take; a second one of its size, to factorise, comes on top.
 _MOST_BYTES = 2**30
 # Guesses that weigh conjugate gradients against a factorisation: fixed, so that the way does not depend on the day.
 _FLOPS, _BYTES = {np.dtype(np.float32): 8e10, np.dtype(np.float64): 4e10}, 1e10
+# Inner products in float64 are made of rows with margins up to this beyond 1 too: so they seldom have to be made anew.
+_NEARLY_ACTIVE = 0.2
 # Where rounding would change margins by more than this share of them, inner products are made in float64.
 _MOST_ROUNDING = 0.02
 # A float32 factor is good enough below this condition number.
 _FLOAT32_CONDITION = 1e5
 
 
-class _PrimalForm:
+class _Form:
+    """What Newton's method asks of a set of coordinates."""
+
+    dtype: np.dtype
+    can_factor = True
+    hopeless_from = np.inf
+    """The smallest C at which conjugate gradients cost more than a factorisation"""
+    spent = 0
+    """Their steps at this C"""
+    rough = False
+    """Whether the last system was solved without a factor of its own"""
+    _kept = None
+
+    def prepare(self, point, C):
+        """Begin with another C."""
+        self._kept, self.spent = None, 0
+
+    def insist(self, C) -> bool:
+        """Have the next system factored: after a rough solution, that may give a descent where there was none."""
+        self._kept, self.hopeless_from = None, min(self.hopeless_from, C)
+        return self.rough and self.can_factor
+
+
+class _PrimalForm(_Form):
     """Points u = (w, b) of dimension F + 1; Newton systems of that size."""
 
     def __init__(self, Z):
@@ -56,10 +83,6 @@ class _PrimalForm:
         self.can_factor = self.size**2 * self.sum_dtype.itemsize <= _MOST_BYTES
         self._rows = np.zeros(self.n, dtype=bool)
         self._second_moment = None
-        self.hopeless_from = np.inf
-
-    def prepare(self, point, C):
-        """Nothing to decide: see `_GramForm`."""
 
     def decision(self, u):
         return _times(self.Z, u[:-1]) + u[-1]
@@ -86,14 +109,16 @@ class _PrimalForm:
 
         def factor():
             self._move_to(active)
-            return _factor(self._second_moment, shift)
+            self._kept = _factor(self._second_moment, shift)
+            return self._kept
 
         entering = np.count_nonzero(active != self._rows)
         flops = 2 * min(entering, active.sum()) * self.size**2 + self.size**3 / 3
         seconds = flops / _FLOPS[self.sum_dtype]
         product_seconds = 2 * self.n * self.size * self.dtype.itemsize / _BYTES
         exact = self.sum_dtype == np.float64
-        return _solve(self, C, product, b, np.sqrt(enough / 2) / C, seconds / product_seconds, factor, exact)
+        target, affordable = np.sqrt(enough / 2) / C, seconds / product_seconds
+        return _solve(self, C, product, b, target, affordable, factor, exact, self._kept)
 
     def _move_to(self, active):
         """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
@@ -124,13 +149,11 @@ class _PrimalForm:
         return points[:, :-1], points[:, -1]
 
 
-class _GramForm:
+class _GramForm(_Form):
     """Points alpha of dimension n, for (w, b) = sum_i alpha_i (z_i, 1); Newton systems on the active rows.
 
     Only the lower triangle of K, the matrix of inner products of the rows (z, 1), is formed and read.
     """
-
-    can_factor = True  # no larger than K itself
 
     def __init__(self, Z, gram=None):
         self.Z, self.n = Z, Z.shape[0]
@@ -141,18 +164,26 @@ class _GramForm:
         self._largest = float(self.K.diagonal().max())
         self._rows, self._of_rows = np.zeros(0, dtype=np.intp), None
         self._careful = False
-        self.hopeless_from = np.inf
+        self._held, self._held_Z, self._held_K = np.zeros(0, dtype=np.intp), None, None
 
     def prepare(self, point, C):
-        """Decide whether float32 will do: coefficients are 2 C times a margin, and rounding in K grows with them."""
+        """Begin with another C, and decide whether float32 will do for it.
+
+        Coefficients are 2 C times a margin, and what rounding in K does to margins grows with them.
+        """
         rows = np.count_nonzero(point) or self.n
         rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # of margins, as a share of them
         self._careful = self.dtype == np.float32 and rounding > _MOST_ROUNDING
+        super().prepare(point, C)
 
     def decision(self, alpha):
         if self._careful:
-            (w,), (b,) = self.weights(alpha[None])
-            return _times(self.Z, w) + b
+            held = self._hold(np.flatnonzero(alpha))
+            if len(held) == 0:
+                return np.zeros(self.n)
+            some = np.zeros(len(self._held))
+            some[held] = alpha[self._held[held]]
+            return _times(self.Z, _times_transposed(self._held_Z, some)) + some.sum()
         return _symmetric_times(self.K, alpha)
 
     def pull_back(self, values):
@@ -174,7 +205,9 @@ class _GramForm:
         if len(rows) == 0:
             return direction
         if self._careful:
-            K = gram_matrix(self.Z[rows], np.zeros((len(rows), len(rows)), order="F")) + 1.0
+            self.rough = False
+            self._hold(np.flatnonzero(y * decision < 1 + _NEARLY_ACTIVE))
+            K = _lower(self._held_K, self._hold(rows))
             direction[rows] += _factor(K, shift)(y[rows])
             return direction
         left = np.where(active, 0.0, point)
@@ -195,17 +228,37 @@ class _GramForm:
         exact = dtype == np.float64
 
         def factor():
-            return _factor(self._of(rows), shift, dtype)
+            self._kept = rows, _factor(self._of(rows), shift, dtype)
+            return self._kept[1]
 
-        direction[rows] = _solve(self, C, product, b, np.sqrt(enough / C), affordable, factor, exact)
+        def stale(residual):
+            """By the factor of other active rows; those that they lack, by the diagonal."""
+            theirs, solve = self._kept
+            spread = np.zeros(self.n)
+            spread[rows] = residual
+            result = spread / (shift + self._largest)
+            result[theirs] = solve(spread[theirs])
+            return result[rows]
+
+        precondition = stale if self._kept else None
+        target = np.sqrt(enough / C)
+        direction[rows] = _solve(self, C, product, b, target, affordable, factor, exact, precondition)
         return direction
 
     def _of(self, rows):
         """The lower triangle of K on some rows and columns."""
         if not np.array_equal(rows, self._rows):
             self._of_rows = None  # before the next is made
-            self._of_rows, self._rows = self.K.T[np.ix_(rows, rows)].T, rows
+            self._of_rows, self._rows = _lower(self.K, rows), rows
         return self._of_rows
+
+    def _hold(self, rows):
+        """Have rows and their inner products in float64, with those held before: where these rows are among them."""
+        if len(np.setdiff1d(rows, self._held)):
+            self._held = np.union1d(rows, self._held)
+            self._held_Z = self.Z[self._held].astype(np.float64)
+            self._held_K = gram_matrix(self._held_Z) + 1.0
+        return np.searchsorted(self._held, rows)
 
     def weights(self, points):
         rows = np.flatnonzero(points.any(axis=0))
@@ -269,44 +322,58 @@ def _times_transposed(Z, v):
     return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False)).astype(np.float64)
 
 
+def _lower(K, rows):
+    """The lower triangle of K, in Fortran order, on some rows and columns; they ascend."""
+    return K.T[np.ix_(rows, rows)].T
+
+
 def _symmetric_times(K, v):
     """K v for a K of which the lower triangle is given."""
     return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
 
 
-def _solve(form, C, product, b, enough, affordable, factor, exact):
+def _solve(form, C, product, b, enough, affordable, factor, exact, stale):
     """Solve a Newton system: by conjugate gradients while they cost no more than a factorisation, else by that one.
 
-    A system gets harder with C: where conjugate gradients have failed once, they are not tried again.
+    A system gets harder with C: where conjugate gradients have cost too much, they are not tried again. The factor of
+    a large system serves its successors too, of nearly the same active rows, to precondition (`stale`).
     """
-    target = max(_FORCING[form.dtype] * np.linalg.norm(b), enough)
+    share = _FORCING[form.dtype] * np.linalg.norm(b)
+    target = max(share, enough)
     if not form.can_factor:
         return _conjugate_gradients(product, b, target, _MAX_CG_STEPS)[0]
+    form.rough = True
     if len(b) > _SMALL_SYSTEM and form.hopeless_from > C:
-        x, solved = _conjugate_gradients(product, b, target, int(affordable))
-        if solved:
+        x, steps = _conjugate_gradients(product, b, target, int(affordable) - form.spent)
+        if steps is not None:
+            form.spent += steps
             return x
         form.hopeless_from = C
+    if not exact and len(b) > _LARGE_SYSTEM and stale is not None:
+        x, steps = _conjugate_gradients(product, b, max(_FORCING[form.dtype] * share, enough), _STALE_CG_STEPS, stale)
+        if steps is not None:
+            return x
+    form.rough = False
     solve = factor()
-    return solve(b) if exact else _conjugate_gradients(product, b, target, 20, solve)[0]
+    return solve(b) if exact else _conjugate_gradients(product, b, target, _STALE_CG_STEPS, solve)[0]
 
 
 def _conjugate_gradients(product, b, target, at_most, precondition=lambda r: r):
-    """x with |b - A x| <= target, and whether `at_most` steps were enough for it."""
+    """x with |b - A x| <= target and the steps it took, or what `at_most` steps gave and None."""
     x, residual = np.zeros_like(b), b.copy()
     z = precondition(residual)
     p, rho = z, residual @ z
-    for _ in range(at_most):
+    for done in range(1, at_most + 1):
         q = product(p)
         step = rho / (p @ q)
         x += step * p
         residual -= step * q
         if np.linalg.norm(residual) <= target:
-            return x, True
+            return x, done
         z = precondition(residual)
         before, rho = rho, residual @ z
         p = z + (rho / before) * p
-    return x, False
+    return x, None
 
 
 def _factor(A, shift, dtype=None):
@@ -383,14 +450,18 @@ def _minimise(form, y, C, point):
         direction = form.direction(point, decision, gradient, active, y, C, enough)
         change = form.decision(direction)
         promised = -0.5 * form.inner(gradient, direction, change)
-        if not promised > 0:  # rounding: no descent is left in this direction
-            break
+        if not promised > 0:
+            if form.insist(C):
+                continue
+            break  # rounding: no descent is left in this direction
         slope, curvature = (np.float64(form.inner(u, direction, change)) for u in (point, direction))
         change_of_margin = y * change
         step = 1.0
         if not _full_step_will_do(slope, curvature, margin, residual, change_of_margin, C):
             step = _line_minimum(slope, curvature, margin, change_of_margin, C)
         if not step > 0:
+            if form.insist(C):
+                continue
             break
         point, decision = point + step * direction, decision + step * change
         if promised <= enough:
