@@ -6,6 +6,7 @@ worker. Rows are sent as soon as they are known; what comes twice, or too early 
 
 from __future__ import annotations
 
+import logging
 import pickle
 import queue
 import tempfile
@@ -63,7 +64,7 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
                     },  # of a bare HTTP server that it has all the same
                     memory_limit=None,
                     local_directory=folder,
-                    silence_logs="CRITICAL",
+                    silence_logs=logging.CRITICAL + 1,  # what matters is raised; on closing comms are cut at any time
                 )
             )
         try:
