@@ -19,7 +19,9 @@ __all__ = ["error_rate", "gram_matrix", "linear_svm_batch", "linear_svm_decision
 
 # What is left to gain when a path stops, as a share of the objective.
 _RELATIVE_GAP = {np.dtype(np.float32): 1e-8, np.dtype(np.float64): 1e-11}
-# A Newton system solved by conjugate gradients is left with this share of its residual.
+# A Newton system solved by conjugate gradients is left with this share of its residual, the first at a C, whose active
+# rows will change most, with more.
+_FIRST_FORCING = 0.1
 _FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 _MAX_NEWTON_STEPS = 200
 # Newton's full step is taken where it leaves this share of the slope; elsewhere the best step is looked for.
@@ -55,15 +57,14 @@ class _Form:
     can_factor = True
     hopeless_from = np.inf
     """The smallest C at which conjugate gradients cost more than a factorisation"""
-    spent = 0
-    """Their steps at this C"""
+    forcing = _FIRST_FORCING
     rough = False
     """Whether the last system was solved without a factor of its own"""
     _kept = None
 
-    def prepare(self, point, C):
+    def prepare(self, point, y, C):
         """Begin with another C."""
-        self._kept, self.spent = None, 0
+        self._kept = None
 
     def insist(self, C) -> bool:
         """Have the next system factored: after a rough solution, that may give a descent where there was none."""
@@ -90,6 +91,9 @@ class _PrimalForm(_Form):
     def pull_back(self, values):
         """sum_i values_i (z_i, 1)."""
         return np.append(_times_transposed(self.Z, values), values.sum())
+
+    def system_size(self, active):
+        return self.size
 
     def inner(self, u, v, decision_v):
         return float(u @ v)
@@ -166,7 +170,7 @@ class _GramForm(_Form):
         self._careful = False
         self._held, self._held_Z, self._held_K = np.zeros(0, dtype=np.intp), None, None
 
-    def prepare(self, point, C):
+    def prepare(self, point, y, C):
         """Begin with another C, and decide whether float32 will do for it.
 
         Coefficients are 2 C times a margin, and what rounding in K does to margins grows with them.
@@ -174,7 +178,9 @@ class _GramForm(_Form):
         rows = np.count_nonzero(point) or self.n
         rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # of margins, as a share of them
         self._careful = self.dtype == np.float32 and rounding > _MOST_ROUNDING
-        super().prepare(point, C)
+        super().prepare(point, y, C)
+        if self._careful:
+            self._hold(np.flatnonzero(y * _symmetric_times(self.K, point) < 1 + _NEARLY_ACTIVE))
 
     def decision(self, alpha):
         if self._careful:
@@ -188,6 +194,9 @@ class _GramForm(_Form):
 
     def pull_back(self, values):
         return values
+
+    def system_size(self, active):
+        return np.count_nonzero(active)
 
     def inner(self, alpha, other, decision_other):
         return float(alpha @ decision_other)
@@ -338,20 +347,21 @@ def _solve(form, C, product, b, enough, affordable, factor, exact, stale):
     A system gets harder with C: where conjugate gradients have cost too much, they are not tried again. The factor of
     a large system serves its successors too, of nearly the same active rows, to precondition (`stale`).
     """
-    share = _FORCING[form.dtype] * np.linalg.norm(b)
+    share = form.forcing * np.linalg.norm(b)
     target = max(share, enough)
     if not form.can_factor:
         return _conjugate_gradients(product, b, target, _MAX_CG_STEPS)[0]
     form.rough = True
     if len(b) > _SMALL_SYSTEM and form.hopeless_from > C:
-        x, steps = _conjugate_gradients(product, b, target, int(affordable) - form.spent)
-        if steps is not None:
-            form.spent += steps
+        x, solved = _conjugate_gradients(product, b, target, int(affordable))
+        if solved:
             return x
         form.hopeless_from = C
     if not exact and len(b) > _LARGE_SYSTEM and stale is not None:
-        x, steps = _conjugate_gradients(product, b, max(_FORCING[form.dtype] * share, enough), _STALE_CG_STEPS, stale)
-        if steps is not None:
+        x, solved = _conjugate_gradients(
+            product, b, max(_FORCING[form.dtype] ** 2 * np.linalg.norm(b), enough), _STALE_CG_STEPS, stale
+        )
+        if solved:
             return x
     form.rough = False
     solve = factor()
@@ -359,21 +369,21 @@ def _solve(form, C, product, b, enough, affordable, factor, exact, stale):
 
 
 def _conjugate_gradients(product, b, target, at_most, precondition=lambda r: r):
-    """x with |b - A x| <= target and the steps it took, or what `at_most` steps gave and None."""
+    """x with |b - A x| <= target, and whether `at_most` steps were enough for it."""
     x, residual = np.zeros_like(b), b.copy()
     z = precondition(residual)
     p, rho = z, residual @ z
-    for done in range(1, at_most + 1):
+    for _ in range(at_most):
         q = product(p)
         step = rho / (p @ q)
         x += step * p
         residual -= step * q
         if np.linalg.norm(residual) <= target:
-            return x, done
+            return x, True
         z = precondition(residual)
         before, rho = rho, residual @ z
         p = z + (rho / before) * p
-    return x, None
+    return x, False
 
 
 def _factor(A, shift, dtype=None):
@@ -426,6 +436,11 @@ def _line_minimum(slope, curvature, margin, change, C):
         return np.where(slope > 0, np.clip(-intercept / slope, start, end), start)[..., 0]
 
 
+def _threads(size):
+    """For small systems one thread: more would wait for each other, on busy cores ten times longer than they work."""
+    return blas_on_one_thread() if size <= _LARGE_SYSTEM else nullcontext()
+
+
 def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
     """Whether s = 1 lowers what `_line_minimum` minimises, and leaves little of its slope."""
     after = np.maximum(margin - change, 0.0)
@@ -437,7 +452,7 @@ def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
 def _minimise(form, y, C, point):
     """Newton's method from `point` (Chapelle 2007), with a line search that is exact (Keerthi and DeCoste 2005)."""
     decision = form.decision(point)
-    for _ in range(_MAX_NEWTON_STEPS):
+    for steps in range(_MAX_NEWTON_STEPS):
         margin = 1 - y * decision
         active = margin > 0
         residual = np.where(active, margin, 0.0)
@@ -447,7 +462,9 @@ def _minimise(form, y, C, point):
         # The objective is 1-strongly convex: half its squared gradient norm bounds what is left to gain.
         if 0.5 * form.squared_norm(gradient) <= enough:
             break
-        direction = form.direction(point, decision, gradient, active, y, C, enough)
+        form.forcing = _FORCING[form.dtype] if steps else _FIRST_FORCING
+        with _threads(form.system_size(active)):
+            direction = form.direction(point, decision, gradient, active, y, C, enough)
         change = form.decision(direction)
         promised = -0.5 * form.inner(gradient, direction, change)
         if not promised > 0:
@@ -521,11 +538,9 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     solver = _GramForm(Z, gram) if form == "gram" else _PrimalForm(Z)
 
     points, point = np.empty((len(C_values), solver.size)), np.zeros(solver.size)
-    # Many small steps: several threads would wait for each other, on busy cores ten times longer than they work.
-    alone = form == "gram" or solver.size <= _LARGE_SYSTEM
-    with blas_on_one_thread() if alone else nullcontext():
+    with _threads(solver.size):
         for i in np.argsort(C_values, kind="stable"):
-            solver.prepare(point, C_values[i])
+            solver.prepare(point, signs, C_values[i])
             points[i] = point = _minimise(solver, signs, C_values[i], point)
         return solver.weights(points)
 
