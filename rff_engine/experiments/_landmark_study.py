@@ -28,7 +28,7 @@ __all__ = ["landmark_study_units"]
 
 _SECONDS_A_STEP = 1.0
 _FREQUENCY_ENTRIES = 2**25  # of the landmarks of a step: 256 MiB
-_SIMILARITY_BYTES = 2**30  # of all settings of a unit
+_SIMILARITY_BYTES = 2**31  # of all settings of a unit
 _SELECTIONS = {"random": "random", "clustering": "kmeans"}
 
 
@@ -40,7 +40,7 @@ def landmark_study_units(problem: Problem, protocol: LandmarkStudy) -> list[Unit
     if not {"rbf_landmarks", "pb_landmarks"} & set(protocol.methods):
         return []
     units = []
-    n, n_rows = len(problem.train.y), problem.n_rows
+    n, d, n_rows = len(problem.train.y), problem.n_columns, problem.n_rows
     settings = list(product(sorted(protocol.n_features), protocol.betas))
     itemsize = 8 if protocol.precision == "float64" else 4
     for selection, share in product(protocol.selections, protocol.shares):
@@ -56,31 +56,33 @@ def landmark_study_units(problem: Problem, protocol: LandmarkStudy) -> list[Unit
             work = partial(_fit_kernel, protocol, selection, share)
             units.append(Unit(f"rbf-{selection}-{share!r}", work, needs, (step,)))
         if "pb_landmarks" in protocol.methods:
+            D = max(protocol.n_features)
+            steps = tuple(
+                (f"losses of landmarks {these.start + 1} to {these.stop}: {named}", wave_seconds(n, D * len(these), d))
+                for these in _landmark_groups(problem, L, D, n)
+            )
+            losses = f"losses-{selection}-{share!r}"
+            units.append(Unit(losses, partial(_losses, protocol), needs, steps))
             at_once = max(1, _SIMILARITY_BYTES // (itemsize * n_rows * L))
             for start in range(0, len(settings), at_once):
                 some = settings[start : start + at_once]
-                groups = _landmark_groups(problem, L, some)
-                one = _learning_seconds(problem, some)
+                D = max(D for D, _ in some)
                 steps = [
-                    (f"similarities to landmarks {these.start + 1} to {these.stop}: {named}", one * len(these))
-                    for these in groups
+                    (
+                        f"similarities to landmarks {these.start + 1} to {these.stop}: {named}",
+                        wave_seconds(n_rows, D * len(these), d),
+                    )
+                    for these in _landmark_groups(problem, L, D, n_rows)
                 ]
                 steps += [(f"pb_landmarks, D = {D}, beta = {beta:g}, {named}", fit_seconds) for D, beta in some]
                 work = partial(_fit_learned, protocol, selection, share, some)
-                units.append(Unit(f"pb-{selection}-{share!r}-{start}", work, needs, tuple(steps)))
+                units.append(Unit(f"pb-{selection}-{share!r}-{start}", work, (*needs, losses), tuple(steps)))
     return units
 
 
-def _learning_seconds(problem: Problem, settings: list[tuple]) -> float:
-    """A guess at the time of losses and similarities of one landmark."""
-    D = max(D for D, _ in settings)
-    return wave_seconds(problem.n_rows + len(problem.train.y), D, problem.n_columns)
-
-
-def _landmark_groups(problem: Problem, L: int, settings: list[tuple]) -> list[range]:
-    """Landmarks between which a unit can be stopped."""
-    D = max(D for D, _ in settings)
-    at_once = int(_SECONDS_A_STEP / _learning_seconds(problem, settings))
+def _landmark_groups(problem: Problem, L: int, D: int, n_rows: int) -> list[range]:
+    """Landmarks between which a unit can be stopped: some seconds of phases at n_rows points."""
+    at_once = int(_SECONDS_A_STEP / wave_seconds(n_rows, D, problem.n_columns))
     at_once = max(1, min(at_once, _FREQUENCY_ENTRIES // (D * problem.n_columns)))
     return [range(first, min(first + at_once, L)) for first in range(0, L, at_once)]
 
@@ -123,14 +125,34 @@ def _fit_kernel(protocol: LandmarkStudy, selection: str, share: float, problem: 
     yield [problem.row("rbf_landmarks", errors, seconds, landmarks=selection, share=share)]
 
 
+def _losses(protocol: LandmarkStudy, problem: Problem, landmarks: _Landmarks):
+    """The losses of all landmarks at their own frequencies, (L, largest D)."""
+    L, D = len(landmarks.labels), max(protocol.n_features)
+    points, losses = _points_of(landmarks, problem), np.empty((L, D))
+    for these in _landmark_groups(problem, L, D, len(problem.train.y)):
+        rows = slice(these.start, these.stop)
+        omega = _frequencies(problem, landmarks.key, these, D)
+        indices = None if landmarks.indices is None else landmarks.indices[rows]
+        some = points[rows], landmarks.labels[rows], omega, indices
+        losses[rows] = landmark_alignment_loss(*problem.train, *some)
+        yield []
+    return losses
+
+
 def _fit_learned(
-    protocol: LandmarkStudy, selection: str, share: float, settings: list, problem: Problem, landmarks: _Landmarks
+    protocol: LandmarkStudy,
+    selection: str,
+    share: float,
+    settings: list,
+    problem: Problem,
+    landmarks: _Landmarks,
+    losses: np.ndarray,
 ):
     """The rows of some (D, beta), after their pseudo-posteriors and similarities."""
-    L = len(landmarks.labels)
+    L, D = len(landmarks.labels), max(D for D, _ in settings)
     similarities = np.empty((len(settings), problem.n_rows, L), problem.feature_dtype)
-    for these in _landmark_groups(problem, L, settings):
-        _learn(problem, landmarks, these, settings, similarities)
+    for these in _landmark_groups(problem, L, D, problem.n_rows):
+        _fill_similarities(problem, landmarks, these, settings, losses, similarities)
         yield []
     parts = _rows_of_parts(problem)
     for (D, beta), of_setting in zip(settings, similarities, strict=True):
@@ -145,23 +167,27 @@ def _errors(problem: Problem, similarities: dict[str, np.ndarray], Cs) -> dict:
     return problem.best_errors(path, lambda name, rows: similarities[name][rows], Cs)
 
 
-def _learn(problem: Problem, landmarks: _Landmarks, these: range, settings: list, similarities: np.ndarray) -> None:
+def _fill_similarities(
+    problem: Problem, landmarks: _Landmarks, these: range, settings: list, losses: np.ndarray, similarities: np.ndarray
+) -> None:
     """Fill in the similarities (settings, rows of all parts, landmarks) of these landmarks."""
     rows = slice(these.start, these.stop)
-    omega = np.stack([_frequencies(problem, landmarks.key, landmark, settings) for landmark in these])
-    points, labels = _points_of(landmarks, problem)[rows], landmarks.labels[rows]
-    indices = None if landmarks.indices is None else landmarks.indices[rows]
-    losses = landmark_alignment_loss(*problem.train, points, labels, omega, indices)
-    Q = np.zeros((len(settings), len(these), omega.shape[1]))  # zero beyond a setting's own D
+    omega = _frequencies(problem, landmarks.key, these, max(D for D, _ in settings))
+    Q = np.zeros((len(settings), *omega.shape[:2]))  # zero beyond a setting's own D
     for i, (D, beta) in enumerate(settings):
-        Q[i, :, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
+        Q[i, :, :D] = pseudo_posterior(losses[rows, :D], beta, len(problem.train.y))
     X = problem.shared("rows of all parts", partial(_rows_of_all_parts, problem))
-    similarities[:, :, rows] = landmark_similarity(X, points, omega, Q)
+    similarities[:, :, rows] = landmark_similarity(X, _points_of(landmarks, problem)[rows], omega, Q)
 
 
-def _frequencies(problem: Problem, key: tuple[int, int], landmark: int, settings: list) -> np.ndarray:
-    rng = np.random.default_rng(problem.child("landmark_frequencies", *key, landmark))
-    return problem.kernel.sample_frequencies(max(D for D, _ in settings), problem.n_columns, rng)
+def _frequencies(problem: Problem, key: tuple[int, int], these: range, D: int) -> np.ndarray:
+    """Each landmark's own, (L, D, d)."""
+
+    def drawn(landmark):
+        rng = np.random.default_rng(problem.child("landmark_frequencies", *key, landmark))
+        return problem.kernel.sample_frequencies(D, problem.n_columns, rng)
+
+    return np.stack([drawn(landmark) for landmark in these])
 
 
 def _rows_of_all_parts(problem: Problem):

@@ -235,13 +235,14 @@ def test_similarities_are_the_formula(selection):
     problem = problem_of(split)
     landmarks = value_of(_landmark_study._select(selection, 0.2, problem))
     settings, L = [(4, 10.0), (8, 0.1)], len(landmarks.labels)
+    protocol = LandmarkStudy(n_features=(4, 8))
     X = np.concatenate([split.X_train, split.X_valid, split.X_test])
-    similarities = np.empty((2, len(X), L))
+    similarities, losses = np.empty((2, len(X), L)), value_of(_landmark_study._losses(protocol, problem, landmarks))
     for these in (range(2), range(2, L)):
-        _landmark_study._learn(problem, landmarks, these, settings, similarities)
+        _landmark_study._fill_similarities(problem, landmarks, these, settings, losses, similarities)
     for i, (D, beta) in enumerate(settings):
         for landmark in range(L):
-            omega = _landmark_study._frequencies(problem, landmarks.key, landmark, settings)[:D]
+            omega = _landmark_study._frequencies(problem, landmarks.key, [landmark], 8)[0, :D]
             point, label = landmarks.points[landmark], landmarks.labels[landmark]
             pairs = np.where(problem.train.y == label, 1, -1)[:, None] * np.cos((point - split.X_train) @ omega.T)
             losses = (1 - pairs) / 2
