@@ -34,14 +34,14 @@ _SMALL_SYSTEM = 400
 _LARGE_SYSTEM = 2048
 # Where a factorisation may not be made, conjugate gradients go on for so long.
 _MAX_CG_STEPS = 1000
-# A factor, of this system or of its predecessor, should solve it in fewer.
-_STALE_CG_STEPS = 20
+# A rounded factor is a preconditioner that needs but a few.
+_REFINING_CG_STEPS = 20
 # The primal form pays where there are fewer features than rows, by this factor.
 _FEWER_FEATURES = 8
 # What one matrix of the solver may take; a second one of its size, to factorise, comes on top.
 _MOST_BYTES = 2**30
 # Guesses that weigh conjugate gradients against a factorisation: fixed, so that the way does not depend on the day.
-_FLOPS, _BYTES = {np.dtype(np.float32): 8e10, np.dtype(np.float64): 4e10}, 1e10
+_FLOPS, _BYTES = {np.dtype(np.float32): 5e10, np.dtype(np.float64): 3e10}, 2e10
 # Inner products in float64 are made of rows with margins up to this beyond 1 too: so they seldom have to be made anew.
 _NEARLY_ACTIVE = 0.2
 # Where rounding would change margins by more than this share of them, inner products are made in float64.
@@ -60,15 +60,13 @@ class _Form:
     forcing = _FIRST_FORCING
     rough = False
     """Whether the last system was solved without a factor of its own"""
-    _kept = None
 
     def prepare(self, point, y, C):
         """Begin with another C."""
-        self._kept = None
 
     def insist(self, C) -> bool:
         """Have the next system factored: after a rough solution, that may give a descent where there was none."""
-        self._kept, self.hopeless_from = None, min(self.hopeless_from, C)
+        self.hopeless_from = min(self.hopeless_from, C)
         return self.rough and self.can_factor
 
 
@@ -108,21 +106,27 @@ class _PrimalForm(_Form):
         """
         shift, b = 0.5 / C, -gradient / (2 * C)
 
-        def product(v):
+        def product(v, _=None):
             return shift * v + self.pull_back(np.where(active, self.decision(v), 0.0))
 
-        def factor():
-            self._move_to(active)
-            self._kept = _factor(self._second_moment, shift)
-            return self._kept
-
-        entering = np.count_nonzero(active != self._rows)
-        flops = 2 * min(entering, active.sum()) * self.size**2 + self.size**3 / 3
-        seconds = flops / _FLOPS[self.sum_dtype]
+        changed = min(np.count_nonzero(active != self._rows), np.count_nonzero(active))
+        seconds = (2 * changed * self.size**2 + self.size**3 / 3) / _FLOPS[self.sum_dtype]
         product_seconds = 2 * self.n * self.size * self.dtype.itemsize / _BYTES
+        enough = np.sqrt(enough / 2) / C
+        self.rough = True
+        if not self.can_factor or (self.size > _SMALL_SYSTEM and self.hopeless_from > C):
+            most = int(seconds / product_seconds) if self.can_factor else _MAX_CG_STEPS
+            direction, solved = _conjugate_gradients(product, b, self.forcing, enough, most)
+            if solved or not self.can_factor:
+                return direction
+            self.hopeless_from = C
         exact = self.sum_dtype == np.float64
-        target, affordable = np.sqrt(enough / 2) / C, seconds / product_seconds
-        return _solve(self, C, product, b, target, affordable, factor, exact, self._kept)
+        self.rough = False
+        self._move_to(active)
+        solve = _factor(self._second_moment, shift)
+        if exact:
+            return solve(b)
+        return _conjugate_gradients(product, b, self.forcing, enough, _REFINING_CG_STEPS, precondition=solve)[0]
 
     def _move_to(self, active):
         """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
@@ -166,7 +170,6 @@ class _GramForm(_Form):
         self.K += self.K.dtype.type(1.0)
         self.dtype = self.K.dtype
         self._largest = float(self.K.diagonal().max())
-        self._rows, self._of_rows = np.zeros(0, dtype=np.intp), None
         self._careful = False
         self._held, self._held_Z, self._held_K = np.zeros(0, dtype=np.intp), None, None
 
@@ -178,7 +181,6 @@ class _GramForm(_Form):
         rows = np.count_nonzero(point) or self.n
         rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # of margins, as a share of them
         self._careful = self.dtype == np.float32 and rounding > _MOST_ROUNDING
-        super().prepare(point, y, C)
         if self._careful:
             self._hold(np.flatnonzero(y * _symmetric_times(self.K, point) < 1 + _NEARLY_ACTIVE))
 
@@ -205,61 +207,42 @@ class _GramForm(_Form):
         return float(alpha @ self.decision(alpha))
 
     def direction(self, point, decision, gradient, active, y, C, enough):
-        """To the point that is zero but on the active rows I, where (I/(2C) + K_II) alpha_I = y_I.
+        """Newton's direction, in coefficients: towards (I/(2C) + K_II) alpha_I = y_I on the active rows I, 0 elsewhere.
 
-        A residual r of this system costs the objective up to C |r|^2; `enough` is what it may cost.
+        By conjugate gradients it is that of `_PrimalForm`, with inner products through K: always one of descent.
         """
         shift, rows = 0.5 / C, np.flatnonzero(active)
+        self.rough = not self._careful and len(rows) > _SMALL_SYSTEM and self.hopeless_from > C
+        if self.rough:
+            seconds = len(rows) ** 3 / 3 / _FLOPS[self.dtype]
+            product_seconds = self.n**2 / 2 * self.dtype.itemsize / _BYTES
+            direction, solved = _conjugate_gradients(
+                lambda v, K_v: shift * v + np.where(active, K_v, 0.0),
+                -gradient / (2 * C),
+                self.forcing,
+                np.sqrt(enough / 2) / C,
+                int(seconds / product_seconds),
+                metric=self.decision,
+            )
+            if solved:
+                return direction
+            self.hopeless_from, self.rough = C, False
         direction = -point
-        if len(rows) == 0:
-            return direction
         if self._careful:
-            self.rough = False
             self._hold(np.flatnonzero(y * decision < 1 + _NEARLY_ACTIVE))
             K = _lower(self._held_K, self._hold(rows))
             direction[rows] += _factor(K, shift)(y[rows])
-            return direction
-        left = np.where(active, 0.0, point)
-        reached = decision - self.decision(left) if left.any() else decision
-        b = y[rows] - reached[rows] - shift * point[rows]
-        most = 3 * len(rows) > 2 * self.n  # then K itself serves: to copy that part of it would cost many products
-
-        def product(v):
-            if most:
-                spread = np.zeros(self.n)
-                spread[rows] = v
-                return shift * v + self.decision(spread)[rows]
-            return shift * v + _symmetric_times(self._of(rows), v)
-
-        dtype = self.dtype if 2 * C * len(rows) * self._largest < _FLOAT32_CONDITION else np.dtype(np.float64)
-        entries = self.n**2 if most else len(rows) ** 2
-        affordable = (len(rows) ** 3 / 3 / _FLOPS[dtype]) / (entries / 2 * self.dtype.itemsize / _BYTES)
-        exact = dtype == np.float64
-
-        def factor():
-            self._kept = rows, _factor(self._of(rows), shift, dtype)
-            return self._kept[1]
-
-        def stale(residual):
-            """By the factor of other active rows; those that they lack, by the diagonal."""
-            theirs, solve = self._kept
-            spread = np.zeros(self.n)
-            spread[rows] = residual
-            result = spread / (shift + self._largest)
-            result[theirs] = solve(spread[theirs])
-            return result[rows]
-
-        precondition = stale if self._kept else None
-        target = np.sqrt(enough / C)
-        direction[rows] = _solve(self, C, product, b, target, affordable, factor, exact, precondition)
+        elif len(rows):
+            left = np.where(active, 0.0, point)
+            reached = decision - self.decision(left) if left.any() else decision
+            b = y[rows] - reached[rows] - shift * point[rows]
+            K = _lower(self.K, rows)
+            sharp = 2 * C * len(rows) * self._largest > _FLOAT32_CONDITION
+            solve = _factor(K, shift, np.dtype(np.float64) if sharp else self.dtype)
+            direction[rows] = solve(b)
+            if not sharp:
+                direction[rows] += solve(b - shift * direction[rows] - _symmetric_times(K, direction[rows]))
         return direction
-
-    def _of(self, rows):
-        """The lower triangle of K on some rows and columns."""
-        if not np.array_equal(rows, self._rows):
-            self._of_rows = None  # before the next is made
-            self._of_rows, self._rows = _lower(self.K, rows), rows
-        return self._of_rows
 
     def _hold(self, rows):
         """Have rows and their inner products in float64, with those held before: where these rows are among them."""
@@ -341,48 +324,28 @@ def _symmetric_times(K, v):
     return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
 
 
-def _solve(form, C, product, b, enough, affordable, factor, exact, stale):
-    """Solve a Newton system: by conjugate gradients while they cost no more than a factorisation, else by that one.
+def _conjugate_gradients(product, b, share, enough, at_most, metric=None, precondition=None):
+    """Solve A x = b in at most so many steps, until the residual has less than this share of b's norm, or `enough`.
 
-    A system gets harder with C: where conjugate gradients have cost too much, they are not tried again. The factor of
-    a large system serves its successors too, of nearly the same active rows, to precondition (`stale`).
+    Returns x, and whether the steps were enough for it. `metric` times a vector gives its inner products with others
+    (by default they are Euclidean), and `product(v, metric(v))` is A v.
     """
-    share = form.forcing * np.linalg.norm(b)
-    target = max(share, enough)
-    if not form.can_factor:
-        return _conjugate_gradients(product, b, target, _MAX_CG_STEPS)[0]
-    form.rough = True
-    if len(b) > _SMALL_SYSTEM and form.hopeless_from > C:
-        x, solved = _conjugate_gradients(product, b, target, int(affordable))
-        if solved:
-            return x
-        form.hopeless_from = C
-    if not exact and len(b) > _LARGE_SYSTEM and stale is not None:
-        x, solved = _conjugate_gradients(
-            product, b, max(_FORCING[form.dtype] ** 2 * np.linalg.norm(b), enough), _STALE_CG_STEPS, stale
-        )
-        if solved:
-            return x
-    form.rough = False
-    solve = factor()
-    return solve(b) if exact else _conjugate_gradients(product, b, target, _STALE_CG_STEPS, solve)[0]
-
-
-def _conjugate_gradients(product, b, target, at_most, precondition=lambda r: r):
-    """x with |b - A x| <= target, and whether `at_most` steps were enough for it."""
-    x, residual = np.zeros_like(b), b.copy()
-    z = precondition(residual)
-    p, rho = z, residual @ z
+    x, r = np.zeros_like(b), b.copy()
+    z = r if precondition is None else precondition(r)
+    of_z = z if metric is None else metric(z)
+    p, of_p, rho = z, of_z, r @ of_z
+    target = max(share * np.sqrt(max(rho if precondition is None else b @ b, 0.0)), enough)
     for _ in range(at_most):
-        q = product(p)
-        step = rho / (p @ q)
+        q = product(p, of_p)
+        step = rho / (of_p @ q)
         x += step * p
-        residual -= step * q
-        if np.linalg.norm(residual) <= target:
+        r = r - step * q  # a new array: the first p and z are the old one
+        z = r if precondition is None else precondition(r)
+        of_z = z if metric is None else metric(z)
+        before, rho = rho, r @ of_z
+        if (rho if precondition is None else r @ r) <= target**2:
             return x, True
-        z = precondition(residual)
-        before, rho = rho, residual @ z
-        p = z + (rho / before) * p
+        p, of_p = z + (rho / before) * p, of_z + (rho / before) * of_p
     return x, False
 
 

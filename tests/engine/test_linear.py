@@ -142,7 +142,7 @@ def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dty
 
     def recorded(name):
         original = getattr(linear, name)
-        return lambda *arguments: used.add(name) or original(*arguments)
+        return lambda *arguments, **named: used.add(name) or original(*arguments, **named)
 
     for name in ("_conjugate_gradients", "_factor"):
         monkeypatch.setattr(linear, name, recorded(name))
@@ -155,6 +155,21 @@ def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dty
     for i, C in enumerate(C_GRID):
         found, least = (objective(Z, y, w[i], b[i], C) for w, b in ((coef, intercept), exact))
         assert found <= least * (1 + (1e-5 if dtype == np.float32 else 1e-9))
+
+
+@pytest.mark.parametrize("through_gram", [False, True])
+def test_conjugate_gradients_need_a_step_for_each_distinct_eigenvalue(through_gram):
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    K, b = basis * np.repeat([1.0, 7.0, 50.0, 300.0], 10) @ basis.T, rng.standard_normal(40)
+    for at_most in (3, 4):
+        if through_gram:
+            metric = {"metric": lambda v: K @ v}
+            x, solved = linear._conjugate_gradients(lambda v, K_v: 0.1 * v + K_v, b, 1e-8, 0.0, at_most, **metric)
+        else:
+            x, solved = linear._conjugate_gradients(lambda v, _: 0.1 * v + K @ v, b, 1e-8, 0.0, at_most)
+        assert solved == (at_most == 4)
+    np.testing.assert_allclose(0.1 * x + K @ x, b, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", ["primal", "gram"])
