@@ -34,6 +34,8 @@ __all__ = [
 _JOINED_BYTES = 2**26
 # Frequencies that take up to this much are kept between two blocks of rows, others drawn again.
 _KEPT_BYTES = 2**28
+# Rows that take up to this much are copied in the order of their classes.
+_SORTED_BYTES = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,6 +428,9 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
     order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
     codes = codes[order]
     norm = largest_norm(X)
+    own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
+    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered for each block anew
+        X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
     drawn = isinstance(omega, FrequencyBlocks)
 
@@ -443,7 +448,7 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
 
 
 def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarray:
-    """Sums of cos(omega . x) and of sin(omega . x) over each class; rows taken in `order`.
+    """Sums of cos(omega . x) and of sin(omega . x) over each class; rows taken in `order`, unless they are so.
 
     The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F).
     """
@@ -452,9 +457,10 @@ def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarr
     transposed = np.ascontiguousarray(omega.T)
     if offset is not None:
         offset = offset.astype(omega.dtype, copy=False)
-    for at in pieces(0, len(order), _blocks.rows_of_block(X)):
+    for at in pieces(0, len(codes), _blocks.rows_of_block(X)):
         run = codes[at]
-        angle = np.asarray(X[order[at]].astype(omega.dtype, copy=False) @ transposed)
+        rows = X[at if order is None else order[at]]
+        angle = np.asarray(rows.astype(omega.dtype, copy=False) @ transposed)
         if offset is not None:
             angle -= offset
         wave = np.empty_like(angle)
