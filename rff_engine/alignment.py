@@ -370,7 +370,7 @@ def _joined_labels(parts: list) -> np.ndarray:
 def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
     """The same rows in fewer blocks: small ones are put together. No block is held here while the next is made."""
     waiting, size, large = [], 0, []
-    for block in map(_as_block, blocks):
+    for block in map(as_block, blocks):
         X = as_points(block[0])
         if X.shape[1] != d:
             raise ValueError(f"X has {X.shape[1]} columns; {d} are needed to match omega.")
@@ -400,7 +400,8 @@ def _stored(omega: FrequencyBlocks) -> np.ndarray:
     return stored
 
 
-def _as_block(block) -> tuple:
+def as_block(block) -> tuple:
+    """A block of rows as the pair (X, y) that it has to be."""
     if not isinstance(block, tuple | list) or len(block) != 2:
         raise ValueError(f"blocks gave a {type(block).__name__}; each block must be a pair (X, y).")
     return tuple(block)

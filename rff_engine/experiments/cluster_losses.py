@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._validation import check_count
-from ..alignment import AlignmentSums, alignment_loss_of_blocks, alignment_sums
+from ..alignment import AlignmentSums, alignment_loss_of_blocks, alignment_sums, as_block
 
 __all__ = ["alignment_loss_on_cluster"]
 
@@ -93,7 +93,4 @@ def _sums(block, shared) -> AlignmentSums:
 
     hold_threads()
     omega, classes = shared
-    block = _loaded(block)
-    if not isinstance(block, tuple | list) or len(block) != 2:
-        raise ValueError(f"blocks gave a {type(block).__name__}; each block must be a pair (X, y).")
-    return alignment_sums(*block, omega, classes)
+    return alignment_sums(*as_block(_loaded(block)), omega, classes)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from rff_engine import linear
+from rff_engine import _newton, _products
 from rff_engine.linear import gram_matrix, linear_svm_batch, linear_svm_decision, linear_svm_path
 
 C_GRID = np.logspace(-5, 4, 10)
@@ -137,20 +137,21 @@ def large(n=900, F=600, seed=0):
 def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dtype, monkeypatch):
     Z, y = large()
     if dtype == np.float32:
-        monkeypatch.setattr(linear, "_LARGE_SYSTEM", 100)  # smaller ones are summed in float64
+        for module in (_newton, _products):
+            monkeypatch.setattr(module, "LARGE_SYSTEM", 100)  # smaller ones are summed in float64
     used = set()
 
     def recorded(name):
-        original = getattr(linear, name)
+        original = getattr(_newton, name)
         return lambda *arguments, **named: used.add(name) or original(*arguments, **named)
 
-    for name in ("_conjugate_gradients", "_factor"):
-        monkeypatch.setattr(linear, name, recorded(name))
+    for name in ("conjugate_gradients", "factor"):
+        monkeypatch.setattr(_newton, name, recorded(name))
     coef, intercept = linear_svm_path(Z.astype(dtype), y, C_GRID, form=form)
-    assert used == {"_conjugate_gradients", "_factor"}
+    assert used == {"conjugate_gradients", "factor"}
     Z = Z.astype(dtype).astype(np.float64)
     monkeypatch.undo()
-    monkeypatch.setattr(linear, "_SMALL_SYSTEM", 10**6)  # factorisations alone
+    monkeypatch.setattr(_newton, "_SMALL_SYSTEM", 10**6)  # factorisations alone
     exact = linear_svm_path(Z, y, C_GRID, form="primal")
     for i, C in enumerate(C_GRID):
         found, least = (objective(Z, y, w[i], b[i], C) for w, b in ((coef, intercept), exact))
@@ -165,9 +166,9 @@ def test_conjugate_gradients_need_a_step_for_each_distinct_eigenvalue(through_gr
     for at_most in (3, 4):
         if through_gram:
             metric = {"metric": lambda v: K @ v}
-            x, solved = linear._conjugate_gradients(lambda v, K_v: 0.1 * v + K_v, b, 1e-8, 0.0, at_most, **metric)
+            x, solved = _newton.conjugate_gradients(lambda v, K_v: 0.1 * v + K_v, b, 1e-8, 0.0, at_most, **metric)
         else:
-            x, solved = linear._conjugate_gradients(lambda v, _: 0.1 * v + K @ v, b, 1e-8, 0.0, at_most)
+            x, solved = _newton.conjugate_gradients(lambda v, _: 0.1 * v + K @ v, b, 1e-8, 0.0, at_most)
         assert solved == (at_most == 4)
     np.testing.assert_allclose(0.1 * x + K @ x, b, atol=1e-6)
 
@@ -176,8 +177,8 @@ def test_conjugate_gradients_need_a_step_for_each_distinct_eigenvalue(through_gr
 def test_without_room_for_a_factorisation_gradients_alone_will_do(form, monkeypatch):
     Z, y = large()
     expected = linear_svm_path(Z, y, C_GRID[:6])
-    monkeypatch.setattr(linear, "_MOST_BYTES", 1000)
-    assert not linear.gram_pays(*Z.shape, Z.dtype)
+    monkeypatch.setattr(_newton, "_MOST_BYTES", 1000)
+    assert not _newton.gram_pays(*Z.shape, Z.dtype)
     coef, intercept = linear_svm_path(Z, y, C_GRID[:6], form="primal")
     np.testing.assert_allclose(coef, expected[0], atol=1e-5)
     np.testing.assert_allclose(intercept, expected[1], atol=1e-5)

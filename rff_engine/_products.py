@@ -1,0 +1,90 @@
+"""Dense products, Gram matrices and factorisations, for the solver of linear SVMs.
+
+All of them come from SciPy's BLAS, where the factorisations are: NumPy brings another one, and the idle threads of the
+one would compete with the working ones of the other. Symmetric matrices are in Fortran order, and only their lower
+triangle is formed and read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+# Beyond this size a single factorisation is work for several threads, and float64 for float32 features is dear.
+LARGE_SYSTEM = 2048
+_COLUMNS_AT_A_TIME = 1024
+
+
+def gram_matrix(Z, gram=None):
+    """The lower triangle of Z Z', or of `gram` + Z Z'.
+
+    Parameters
+    ----------
+    Z : array or CSR matrix of shape (n, F)
+    gram : array of shape (n, n), optional
+        An earlier answer, added to in place.
+
+    Returns
+    -------
+    ndarray of shape (n, n), in Fortran order
+        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
+    """
+    n, F = Z.shape
+    if gram is None:
+        precise = sp.issparse(Z) or n <= LARGE_SYSTEM
+        gram = np.zeros((n, n), dtype=np.float64 if precise else Z.dtype, order="F")
+    if sp.issparse(Z):
+        gram += (Z @ Z.T).toarray()
+        return gram
+    step = F if Z.dtype == gram.dtype else _COLUMNS_AT_A_TIME
+    for start in range(0, F, step):
+        some = np.ascontiguousarray(Z[:, start : start + step], dtype=gram.dtype)
+        gram = add_products(gram, some.T, 1.0, transposed=True)
+    return gram
+
+
+def add_products(total, A, sign, transposed=False):
+    """total + sign A A' (A'A if `transposed`) in the lower triangle, in place; both in Fortran order."""
+    syrk = get_blas_funcs("syrk", (total, A))
+    return syrk(sign, A, beta=1.0, c=total, trans=int(transposed), lower=1, overwrite_c=1)
+
+
+def times(Z, v):
+    if sp.issparse(Z):
+        return np.asarray(Z @ v, dtype=np.float64)
+    return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False), trans=1).astype(np.float64)
+
+
+def times_transposed(Z, v):
+    if sp.issparse(Z):
+        return np.asarray(Z.T @ v, dtype=np.float64)
+    return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False)).astype(np.float64)
+
+
+def lower(K, rows):
+    """The lower triangle of K, in Fortran order, on some rows and columns; they ascend."""
+    return K.T[np.ix_(rows, rows)].T
+
+
+def symmetric_times(K, v):
+    """K v for a K of which the lower triangle is given."""
+    return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
+
+
+def factor(A, shift, dtype=None):
+    """A function that solves (A + shift I) x = b; A is positive semidefinite, its lower triangle is read.
+
+    The shift grows if rounding leaves A indefinite.
+    """
+    dtype = A.dtype if dtype is None else dtype
+    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=dtype)
+    diagonal = A.diagonal()
+    smallest = np.finfo(dtype).eps * max(float(diagonal.sum()), np.finfo(np.float64).tiny)
+    while True:
+        shifted = np.array(A, dtype=dtype, order="F")
+        np.fill_diagonal(shifted, diagonal + shift)
+        triangle, info = potrf(shifted, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
+            return lambda b: potrs(triangle, b.astype(dtype), lower=1)[0].astype(np.float64)
+        shift = max(10 * shift, smallest)
