@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from . import _blocks
 from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_points
-from .features import largest_norm, phase_dtype, phases_of_pairs, row_norms
+from .features import largest_norm, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
 __all__ = [
@@ -430,7 +430,9 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
     codes = codes[order]
     norm = largest_norm(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
+    columns = slice(None)
     if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered for each block anew
+        X, columns = without_zero_columns(X)
         X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
     drawn = isinstance(omega, FrequencyBlocks)
@@ -441,7 +443,8 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
             block, at = part[piece], slice(start + piece.start, start + piece.stop)
             offset = None if offsets is None else offsets(at, block)
             dtype = phase_dtype(X.dtype, norm * largest_norm(block))
-            keep(at, block, *_class_sums(X, order, codes, n_classes, block.astype(dtype, copy=False), offset))
+            used = block[:, columns].astype(dtype, copy=False)
+            keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset))
 
     jobs = pieces(0, omega.shape[0], omega.block_size if drawn else size)
     work_in_all = _blocks.phase_work(X, omega.shape[0])

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _blocks
 from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
-from .features import largest_norm, phase_dtype, phases_of_pairs
+from .features import largest_norm, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
 
@@ -141,6 +141,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
     S, L, D = Q.shape
     n, d = X.shape
     norm = largest_norm(X)
+    X, columns = without_zero_columns(X)
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // d))
     some_landmarks = max(1, min(size // D, _blocks.BLOCK_ENTRIES // (_blocks.ROWS * S)))
     rows_at_once = _blocks.rows_of_block(X)
@@ -153,7 +154,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
             dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
             which = np.repeat(np.arange(group.start, group.stop), D_part)
             offset = phases_of_pairs(landmarks, which, frequencies).astype(dtype, copy=False)
-            transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
+            transposed = np.ascontiguousarray(frequencies[:, columns].T, dtype=dtype)
             weights = np.ascontiguousarray(Q[:, group, part].transpose(1, 2, 0), dtype=dtype)
             for at in pieces(rows.start, rows.stop, rows_at_once):
                 wave = np.asarray(X[at].astype(dtype, copy=False) @ transposed)

@@ -124,6 +124,29 @@ def test_small_blocks_run_on_threads(monkeypatch):
     assert threads == {threading.current_thread().name}
 
 
+@pytest.mark.parametrize("zero", [[0], [1, 3, 4], [0, 1, 2, 3, 4]])
+def test_columns_of_zeros_are_left_out_and_change_nothing(monkeypatch, zero):
+    X, y, omega = problem(d=5)
+    X[:, zero] = 0.0
+    monkeypatch.setattr(_blocks, "FREQUENCIES", 4)
+    original, widths = alignment._class_sums, set()
+
+    def recorded(X, order, codes, n_classes, omega, offset=None):
+        widths.add((X.shape[1], omega.shape[1]))
+        return original(X, order, codes, n_classes, omega, offset)
+
+    monkeypatch.setattr(alignment, "_class_sums", recorded)
+    np.testing.assert_allclose(alignment_loss(X, y, omega), naive.alignment_loss(X, y, omega), atol=1e-12)
+    points, labels = np.random.default_rng(1).normal(size=(3, 5)), y[:3]  # they may have what no row has
+    for frequencies in (omega, np.stack([omega, 2 * omega, -3 * omega])):
+        loss = landmark_alignment_loss(X, y, points, labels, frequencies)
+        np.testing.assert_allclose(
+            loss, naive.landmark_alignment_loss(X, y, points, labels, frequencies), rtol=0, atol=1e-12
+        )
+    left = 5 - len(zero) or 5  # where nothing else is left, all
+    assert widths == {(left, left)}
+
+
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_row_order_shifts_and_names_of_classes_change_nothing(n_classes):
     X, y, omega = problem(n_classes=n_classes)

@@ -143,6 +143,15 @@ def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries)
 
 
 @pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("zero", [[1], [0, 2], [0, 1, 2]])
+def test_landmarks_may_have_what_no_point_has(own, zero):
+    X, points, omega, Q = representation(own=own)
+    X[:, zero] = 0.0
+    similarity = landmark_similarity(X, points, omega, Q)
+    np.testing.assert_allclose(similarity, naive.landmark_similarity(X, points, omega, Q), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("entries", [2**22, 60])
 def test_sparse_points_or_landmarks_equal_dense_ones(monkeypatch, own, entries):
     set_blocks(monkeypatch, entries)
