@@ -22,14 +22,13 @@ _FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 MAX_NEWTON_STEPS = 200
 # Newton's full step is taken where it leaves this share of the slope; elsewhere the best step is looked for.
 _SLOPE_LEFT = 0.1
+_SETTLED = 2
 _ROWS_AT_A_TIME = 4096
 _COLUMNS_AT_A_TIME = 1024
 # Up to this size a factorisation costs no more than a few products.
 _SMALL_SYSTEM = 400
 # Where a factorisation may not be made, conjugate gradients go on for so long.
 _MAX_CG_STEPS = 1000
-# A rounded factor is a preconditioner that needs but a few.
-_REFINING_CG_STEPS = 20
 # The primal form pays where there are fewer features than rows, by this factor.
 _FEWER_FEATURES = 8
 # What one matrix of the solver may take; a second one of its size, to factorise, comes on top.
@@ -40,6 +39,8 @@ _FLOPS, _BYTES = {np.dtype(np.float32): 5e10, np.dtype(np.float64): 3e10}, 1.5e1
 _NEARLY_ACTIVE = 0.2
 # Where rounding would change margins by more than this share of them, inner products are made in float64.
 _MOST_ROUNDING = 0.02
+# Of sums over many rows: at large C rounded ones would leave Newton's method without a direction.
+_SUM_DTYPE = np.dtype(np.float64)
 # A float32 factor is good enough below this condition number.
 _FLOAT32_CONDITION = 1e5
 
@@ -76,9 +77,7 @@ class PrimalForm(_Form):
         self.Z, (self.n, n_features) = Z, Z.shape
         self.dtype = Z.dtype
         self.size = n_features + 1
-        # Sums over many rows: float64 as long as that is cheap; beyond, a float32 factor is refined.
-        self.sum_dtype = np.dtype(np.float64) if self.size <= LARGE_SYSTEM else self.dtype
-        self.can_factor = self.size**2 * self.sum_dtype.itemsize <= _MOST_BYTES
+        self.can_factor = self.size**2 * _SUM_DTYPE.itemsize <= _MOST_BYTES
         self._rows = np.zeros(self.n, dtype=bool)
         self._second_moment = None
         self._products = 0
@@ -118,13 +117,9 @@ class PrimalForm(_Form):
             if solved or not self.can_factor:
                 return direction
             self.hopeless_from = C
-        exact = self.sum_dtype == np.float64
         self.rough = False
         self._move_to(active)
-        solve = factor(self._second_moment, shift)
-        if exact:
-            return solve(b)
-        return conjugate_gradients(product, b, self.forcing, enough, _REFINING_CG_STEPS, precondition=solve)[0]
+        return factor(self._second_moment, shift)(b)
 
     def _products_for_a_factor(self, active) -> int:
         """How many products take as long as a factorisation.
@@ -132,7 +127,7 @@ class PrimalForm(_Form):
         The first second moment serves the whole path: so all products before it count.
         """
         changed = min(np.count_nonzero(active != self._rows), np.count_nonzero(active))
-        seconds = (changed * self.size**2 + self.size**3 / 3) / _FLOPS[self.sum_dtype]
+        seconds = (changed * self.size**2 + self.size**3 / 3) / _FLOPS[_SUM_DTYPE]
         products = int(seconds / (2 * self.n * self.size * self.dtype.itemsize / _BYTES))
         return products if self._second_moment is not None else max(0, products - self._products)
 
@@ -140,7 +135,7 @@ class PrimalForm(_Form):
         """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
         entering, leaving = active & ~self._rows, self._rows & ~active
         if self._second_moment is None or entering.sum() + leaving.sum() >= active.sum():
-            self._second_moment = np.zeros((self.size, self.size), dtype=self.sum_dtype, order="F")
+            self._second_moment = np.zeros((self.size, self.size), dtype=_SUM_DTYPE, order="F")
             entering, leaving = active, np.zeros_like(active)
         self._add_moment_of(entering, 1.0)
         self._add_moment_of(leaving, -1.0)
@@ -157,7 +152,7 @@ class PrimalForm(_Form):
                 self._second_moment[-1, :-1] += sign * sums
                 self._second_moment[-1, -1] += sign * some.shape[0]
             else:
-                padded = np.ones((len(some), self.size), dtype=self.sum_dtype)
+                padded = np.ones((len(some), self.size), dtype=_SUM_DTYPE)
                 padded[:, :-1] = some
                 self._second_moment = add_products(self._second_moment, padded.T, sign)
 
@@ -272,28 +267,26 @@ class GramForm(_Form):
         return coef, points.sum(axis=1)
 
 
-def conjugate_gradients(product, b, share, enough, at_most, metric=None, precondition=None):
+def conjugate_gradients(product, b, share, enough, at_most, metric=None):
     """Solve A x = b in at most so many steps, until the residual has less than this share of b's norm, or `enough`.
 
     Returns x, and whether the steps were enough for it. `metric` times a vector gives its inner products with others
     (by default they are Euclidean), and `product(v, metric(v))` is A v.
     """
     x, r = np.zeros_like(b), b.copy()
-    z = r if precondition is None else precondition(r)
-    of_z = z if metric is None else metric(z)
-    p, of_p, rho = z, of_z, r @ of_z
-    target = max(share * np.sqrt(max(rho if precondition is None else b @ b, 0.0)), enough)
+    of_r = r if metric is None else metric(r)
+    p, of_p, rho = r, of_r, r @ of_r
+    target = max(share * np.sqrt(max(rho, 0.0)), enough)
     for _ in range(at_most):
         q = product(p, of_p)
         step = rho / (of_p @ q)
         x += step * p
-        r = r - step * q  # a new array: the first p and z are the old one
-        z = r if precondition is None else precondition(r)
-        of_z = z if metric is None else metric(z)
-        before, rho = rho, r @ of_z
-        if (rho if precondition is None else r @ r) <= target**2:
+        r = r - step * q  # a new array: the first p is the old one
+        of_r = r if metric is None else metric(r)
+        before, rho = rho, r @ of_r
+        if rho <= target**2:
             return x, True
-        p, of_p = z + (rho / before) * p, of_z + (rho / before) * of_p
+        p, of_p = r + (rho / before) * p, of_r + (rho / before) * of_p
     return x, False
 
 
@@ -348,10 +341,15 @@ def minimise(form, y, C, point):
     The full step is taken where it leaves little of the slope; elsewhere the best step is found exactly (Keerthi and
     DeCoste 2005).
     """
-    decision = form.decision(point)
+    decision, solved_for, settled = form.decision(point), None, 0
     for steps in range(MAX_NEWTON_STEPS):
         margin = 1 - y * decision
         active = margin > 0
+        # A factored step to the minimum on the active rows that leaves these as they are is the last; the second of
+        # its kind, which may mend rounding of the first, more than that.
+        settled = settled + 1 if solved_for is not None and np.array_equal(active, solved_for) else 0
+        if settled == _SETTLED:
+            break
         residual = np.where(active, margin, 0.0)
         gradient = point - form.pull_back(2 * C * y * residual)
         objective = 0.5 * form.inner(point, point, decision) + C * float(residual @ residual)
@@ -362,6 +360,7 @@ def minimise(form, y, C, point):
         form.forcing = _FORCING[form.dtype] if steps else _FIRST_FORCING
         with threads_for(form.system_size(active)):
             direction = form.direction(point, decision, gradient, active, y, C, enough)
+        solved_for = None if form.rough else active
         change = form.decision(direction)
         promised = -0.5 * form.inner(gradient, direction, change)
         if not promised > 0:
