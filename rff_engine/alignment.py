@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from . import _blocks
 from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_points
-from .features import largest_norm, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
+from .features import Extent, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
 __all__ = [
@@ -428,7 +428,7 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
     """
     order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
     codes = codes[order]
-    norm = largest_norm(X)
+    extent = Extent(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     columns = slice(None)
     if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered for each block anew
@@ -442,7 +442,7 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
         for piece in pieces(0, stop - start, size):
             block, at = part[piece], slice(start + piece.start, start + piece.stop)
             offset = None if offsets is None else offsets(at, block)
-            dtype = phase_dtype(X.dtype, norm * largest_norm(block))
+            dtype = phase_dtype(X.dtype, extent.largest_phase(block))
             used = block[:, columns].astype(dtype, copy=False)
             keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset))
 

@@ -6,6 +6,8 @@ features per frequency. Where the frequencies come from is not decided here.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -47,6 +49,31 @@ def without_zero_columns(X) -> tuple:
     return X, slice(None)
 
 
+class Extent:
+    """How far points reach, which bounds their phases at any frequency.
+
+    Two bounds are known: by the norms of both, and by the largest entry of each column, which is far below the other
+    where one column is much larger than the rest.
+    """
+
+    def __init__(self, X):
+        self._X, self.norm = X, largest_norm(X)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The largest absolute value in each column, (d,), float64."""
+        ends = self._X.max(axis=0), self._X.min(axis=0)
+        highest, lowest = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
+        return np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
+
+    def largest_phase(self, omega) -> float:
+        """A bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians."""
+        by_norms = self.norm * largest_norm(omega)
+        if by_norms <= _LARGEST_FLOAT32_PHASE:  # nothing depends on more
+            return by_norms
+        return min(by_norms, float((np.abs(omega) @ self.columns).max()))
+
+
 def phase_dtype(dtype, largest_phase: float) -> np.dtype:
     """The precision phases need: float32 for float32 points, unless phases may be too large for it."""
     if dtype == np.float32 and largest_phase <= _LARGEST_FLOAT32_PHASE:
@@ -74,7 +101,7 @@ def phases(X, omega) -> np.ndarray:
     """
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
-    dtype = phase_dtype(X.dtype, largest_norm(X) * largest_norm(omega))
+    dtype = phase_dtype(X.dtype, Extent(X).largest_phase(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
 
 

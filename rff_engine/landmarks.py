@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _blocks
 from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
-from .features import largest_norm, phase_dtype, phases_of_pairs, without_zero_columns
+from .features import Extent, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
 
@@ -140,7 +140,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
     """A few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
     S, L, D = Q.shape
     n, d = X.shape
-    norm = largest_norm(X)
+    extent = Extent(X)
     X, columns = without_zero_columns(X)
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // d))
     some_landmarks = max(1, min(size // D, _blocks.BLOCK_ENTRIES // (_blocks.ROWS * S)))
@@ -151,7 +151,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
             frequencies = omega[group, part]
             L_group, D_part, _ = frequencies.shape
             frequencies = frequencies.reshape(-1, d)
-            dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
+            dtype = phase_dtype(X.dtype, extent.largest_phase(frequencies))
             which = np.repeat(np.arange(group.start, group.stop), D_part)
             offset = phases_of_pairs(landmarks, which, frequencies).astype(dtype, copy=False)
             transposed = np.ascontiguousarray(frequencies[:, columns].T, dtype=dtype)
@@ -174,11 +174,11 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out) -> None:
     """All landmarks together: products of cos(omega . x) and sin(omega . x) with weighted ones of the landmarks."""
     S, L, D = Q.shape
     n, d = X.shape
-    norm = largest_norm(X)
+    extent = Extent(X)
     rows_at_once = min(_blocks.rows_of_block(X), max(1, _blocks.BLOCK_ENTRIES // (S * L)))
     for part in pieces(0, D, max(1, _blocks.BLOCK_ENTRIES // max(d, S * L))):
         frequencies = omega[part]
-        dtype = phase_dtype(X.dtype, norm * largest_norm(frequencies))
+        dtype = phase_dtype(X.dtype, extent.largest_phase(frequencies))
         of_cos, of_sin = np.empty((2, S, L, len(frequencies)), dtype=dtype)
         exact = frequencies.astype(np.float64, copy=False).T  # landmarks are few, and may be large
 

@@ -95,8 +95,8 @@ class Problem:
     def with_gamma(self, gamma: float, precision: str) -> Problem:
         """The problem at a bandwidth, in the precision of the stages after the baseline.
 
-        "auto" casts features to float32, for they lie in [-1, 1], and points too if no frequency of the kernel makes
-        a phase that float32 cannot hold; "float64" casts nothing down.
+        "auto" casts features to float32, for they lie in [-1, 1]; points too if that does not change them, or if no
+        frequency of the kernel makes a phase that float32 cannot hold. "float64" casts nothing down.
         """
         parts = [getattr(self, name) for name in PARTS]
         if precision == "float64":
@@ -105,6 +105,8 @@ class Problem:
             norm = max(largest_norm(part.X) for part in parts)
             phase = norm * _largest_frequency_norm(gamma, self.n_columns)
             dtype, feature_dtype = phase_dtype(np.dtype(np.float32), phase), np.float32
+            if all(_fits_float32(part.X) for part in parts):
+                dtype = np.dtype(np.float32)  # phases are decided on block by block
         parts = [Part(part.X.astype(dtype, copy=False), part.y) for part in parts]
         return replace(self, **dict(zip(PARTS, parts, strict=True)), gamma=gamma, feature_dtype=feature_dtype)
 
@@ -184,6 +186,13 @@ def _largest_frequency_norm(gamma: float, d: int) -> float:
     """
     t = 50.0
     return float(np.sqrt(2 * gamma * (d + 2 * np.sqrt(d * t) + 2 * t)))
+
+
+def _fits_float32(X) -> bool:
+    """Whether float32 holds every value as it is: whole numbers up to 2^24, say."""
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore"):
+        return bool((values.astype(np.float32) == values).all())
 
 
 def _with_short_indices(X):

@@ -149,6 +149,20 @@ def test_largest_norm(monkeypatch, rows):
     assert features.largest_norm(sp.csr_array(huge)) == pytest.approx(5e30, rel=1e-6)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_an_extent_bounds_phases_and_a_single_large_column_does_not_spoil_it(container, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, omega = rng.normal(size=(40, 30)) * (rng.random((40, 30)) < 0.5), rng.normal(size=(20, 30))
+    X[:, 3] *= -1e5
+    extent = features.Extent(container(X))
+    np.testing.assert_allclose(extent.columns, np.abs(X).max(axis=0))
+    largest, bound = np.abs(X @ omega.T).max(), extent.largest_phase(omega)
+    assert largest <= bound <= 1.01 * largest
+    assert bound < 0.5 * extent.norm * features.largest_norm(omega)
+    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)
+    assert extent.largest_phase(omega) == extent.norm * features.largest_norm(omega)
+
+
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_phases_of_pairs_are_the_phases_but_for_whole_turns(container, dtype):

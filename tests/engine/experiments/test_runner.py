@@ -425,6 +425,8 @@ def test_points_are_cast_to_float32_when_no_phase_can_be_too_large():
         problem = Problem.of(large, {}, 0).with_gamma(gamma, "auto")
         assert {getattr(problem, name).X.dtype for name in PARTS} == {np.dtype(dtype)}
         assert problem.feature_dtype == np.float32
+        whole = SimpleNamespace(**{name: np.rint(a) for name, a in vars(large).items()})
+        assert Problem.of(whole, {}, 0).with_gamma(gamma, "auto").train.X.dtype == np.float32  # nothing is lost
         exact = Problem.of(large, {}, 0).with_gamma(gamma, "float64")
         assert exact.train.X.dtype == exact.feature_dtype == np.float64
 
