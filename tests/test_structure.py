@@ -37,6 +37,8 @@ LIBRARIES = {
     "plotly": {"figures"},
     "dask": {"experiments"},
     "distributed": {"experiments"},
+    "sqlalchemy": {"experiments"},
+    "psutil": {"experiments"},
     "sklearnex": {"experiments"},
 }
 BARE = {"core", "estimators", "package"}  # import nothing but the free ones

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from ._problem import Part, Problem
-from ._units import Unit
+from ._units import Unit, UnitStep
 from .protocols import Protocol
 
 __all__ = ["baseline_notes", "baseline_units"]
@@ -26,22 +26,22 @@ _MOST_ROWS_HELD = 10000
 
 
 def baseline_units(problem: Problem, protocol: Protocol) -> list[Unit]:
-    """One unit a gamma, then the choice, whose row is that of "svm"; the last one is "prior".
+    """One unit a gamma, then the choice, whose row is that of "svm" (wanted or not); the last one is "prior".
 
     The value of "prior" is the problem at the gamma chosen, or fixed, in the precision of what follows.
     """
     if not _needed(protocol):
-        return [Unit("prior", partial(_prior, protocol), ("problem",), (("gamma is given", 0.001),))]
+        return [Unit("prior", partial(_prior, protocol), ("problem",), (UnitStep("gamma is given", 0.001),))]
     n = len(_training_rows(problem, protocol).y)
     seconds = 0.001 + 1e-7 * n**2
     units = []
     for gamma in _gammas(protocol):
-        steps = tuple((f"SVM: gamma = {gamma:g}, C = {C:g}", seconds) for C in protocol.Cs)
+        steps = tuple(UnitStep(f"SVM: gamma = {gamma:g}, C = {C:g}", seconds) for C in protocol.Cs)
         units.append(Unit(f"svm-{gamma:g}", partial(_search, protocol, gamma), ("problem",), steps))
     needs = ("problem", *(unit.name for unit in units))
-    chosen = ("SVM: choice of C and gamma", 0.001)
-    units.append(Unit("choice", partial(_choose, protocol), needs, (chosen,)))
-    units.append(Unit("prior", partial(_prior, protocol), ("problem", "choice"), (("SVM: done", 0.001),)))
+    chosen = UnitStep("SVM: choice of C and gamma", 0.001, {"method": "svm"})
+    units.append(Unit("choice", partial(_choose, protocol), needs, (chosen,), value_of=_gamma_of))
+    units.append(Unit("prior", partial(_prior, protocol), ("problem", "choice"), (UnitStep("SVM: done", 0.001),)))
     return units
 
 
@@ -61,7 +61,7 @@ class _Found(NamedTuple):
     wrong: int
     j: int
     """Position of its C in the grid."""
-    errors: dict | None
+    errors: dict
     seconds: float
     """Spent on all C."""
 
@@ -100,11 +100,7 @@ def _search(protocol: Protocol, gamma: float, problem: Problem) -> Iterator[list
         yield []
         start = time.perf_counter()
     wrong, j, machine = best
-    errors = None
-    if "svm" in protocol.methods:
-        errors = {
-            f"{name}_error": float((machine.predict(points(name)) != part.y).mean()) for name, part in parts.items()
-        }
+    errors = {f"{name}_error": float((machine.predict(points(name)) != part.y).mean()) for name, part in parts.items()}
     return _Found(wrong, j, errors, seconds + time.perf_counter() - start)
 
 
@@ -131,16 +127,17 @@ def _machine_class(held: bool):
     return SVC
 
 
-def _choose(protocol: Protocol, problem: Problem, *found: _Found) -> Iterator[list[dict]]:
+def _choose(protocol: Protocol, problem: Problem, *found: _Found, wanted) -> Iterator[list[dict]]:
     # Each has the best of its gamma; (j, i) keeps C the slower in the order of the grid.
     i = min(range(len(found)), key=lambda i: (found[i].wrong, found[i].j, i))
     gamma, best = _gammas(protocol)[i], found[i]
-    if "svm" in protocol.methods:
-        seconds = sum(of_gamma.seconds for of_gamma in found)
-        yield [problem.row("svm", best.errors, seconds, gamma=gamma, C=protocol.Cs[best.j])]
-    else:
-        yield []
+    seconds = sum(of_gamma.seconds for of_gamma in found)
+    yield [problem.row("svm", best.errors, seconds, gamma=gamma, C=protocol.Cs[best.j])]
     return gamma
+
+
+def _gamma_of(rows: list[dict]) -> float:
+    return rows[0]["gamma"]
 
 
 def _prior(protocol: Protocol, problem: Problem, gamma: float | None = None) -> Iterator[list[dict]]:

@@ -1,7 +1,7 @@
 """The executor that has units done side by side: by processes of this machine, or by any running Dask cluster.
 
 Units are submitted with what they need, the problem among them, so that Dask can do again whatever is lost with a
-worker. Rows are sent as soon as they are known; what comes twice, or too early for the order, is sorted out here.
+worker. Rows are sent as soon as they are known; what comes twice is sorted out here.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import uuid4
 
 import dask
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
 
-from ._units import Plan, Report, Unit
-from ._worker import do, unpack
+from ._units import FINISHED, WAITING, Desk, Plan, Report, Unit, still_needed
+from ._worker import Done, do, unpack
 
 __all__ = ["check_finished", "connected", "result_of", "run_on_cluster"]
 
@@ -77,8 +79,8 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
 def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | None) -> Iterator[Report]:
     """Have the units of two plans at a time done by a cluster, see `connected`.
 
-    Rows come plan by plan, in a plan stage by stage, in a stage those of the longest units first. Closing the
-    generator cancels what is under way between two steps, and ends the processes that were started.
+    Rows come as they become known. Closing the generator cancels what is under way between two steps, and ends the
+    processes that were started.
 
     Raises
     ------
@@ -91,6 +93,26 @@ def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | Non
         yield from _Running(client, plans).reports()
 
 
+class _Todo(NamedTuple):
+    """A unit that is not done."""
+
+    plan: int
+    desk: Desk
+    unit: Unit
+    needs: list[str]
+
+
+@dataclass
+class _Task:
+    """A unit, or some rows of it, that a worker is doing."""
+
+    name: str
+    worker: str
+    unit: Unit
+    reported: int = 0
+    """Steps of which we know."""
+
+
 class _Running:
     """Plans under way on a cluster."""
 
@@ -98,16 +120,17 @@ class _Running:
         self._client, self._plans = client, enumerate(plans)
         self._topic, self._inbox = f"rff-{uuid4().hex}", queue.SimpleQueue()
         client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
-        self._futures: dict[str, Future] = {}  # of what is under way or still needed
-        self._needs: dict[str, list[str]] = {}  # of the units not done, in the order they are begun
-        self._worker_of: dict[str, str] = {}  # of the units under way
-        self._units: dict[str, tuple[int, Unit]] = {}  # not handed out completely, in the order they will be
-        self._rows: dict[str, list[list[dict]]] = {}  # of these, the rows known so far, step by step
-        self._handed_out = 0  # steps of the first of them
+        self._futures: dict[str, Future] = {}  # values under way or still needed, by name
+        self._todo: dict[str, _Todo] = {}  # by name, in the order they are begun
+        self._tasks: dict[str, _Task] = {}  # by the key that Dask knows them by
+        self._left: Counter[int] = Counter()  # units of each plan that are not done
 
     def reports(self) -> Iterator[Report]:
         try:
-            while self._keep_busy():
+            while True:
+                yield from self._keep_busy()
+                if not self._todo:
+                    return
                 try:
                     key, step, rows = self._inbox.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
@@ -116,76 +139,111 @@ class _Running:
                     continue
                 if step is None:
                     yield from self._ended(key)
-                elif key in self._rows and step == len(self._rows[key]):  # else known before its worker died
-                    yield self._learned(key, rows)
+                elif key in self._tasks and step == self._tasks[key].reported:  # else known before its worker died
+                    yield self._reported(key, rows)
         finally:
-            self._client.cancel([self._futures[key] for key in self._worker_of])
+            self._client.cancel([self._futures[task.name] for task in self._tasks.values()])
 
-    def _keep_busy(self) -> bool:
-        """Begin plans as long as few are under way, and units as long as a worker is free; whether any is left."""
-        while len({number for number, _ in self._units.values()}) < _PLANS_UNDER_WAY:
+    def _keep_busy(self) -> Iterator[Report]:
+        """Begin plans as long as few are under way, and units as long as a worker is free."""
+        while len(self._left) < _PLANS_UNDER_WAY:
             number, plan = next(self._plans, (None, None))
             if plan is None:
                 break
-            self._add(number, plan)
+            yield from self._add(number, plan)
         # Units are long and share much: left to itself Dask would rather have them wait where their data are.
         free = Counter(self._client.nthreads())
-        free.subtract(address for address in self._worker_of.values() if address in free)
-        for key, needs in self._needs.items():
+        free.subtract(task.worker for task in self._tasks.values() if task.worker in free)
+        under_way = {task.name for task in self._tasks.values()}
+        for name, todo in list(self._todo.items()):
             if max(free.values(), default=0) <= 0:
                 break
-            if key not in self._worker_of and not any(need in self._needs for need in needs):
-                self._begin(key, [self._futures[need] for need in needs], max(free, key=free.get))
-                free[self._worker_of[key]] -= 1
-        return bool(self._units)
+            if name not in under_way and not any(need in self._todo for need in todo.needs):
+                worker = max(free, key=free.get)
+                if (yield from self._begin(name, todo, worker)):
+                    free[worker] -= 1
 
-    def _add(self, number: int, plan: Plan) -> None:
-        key_of = f"{self._topic}-{number}-{{}}".format
+    def _add(self, number: int, plan: Plan) -> Iterator[Report]:
+        """What of a plan is not known already is to be done."""
+        name_of = f"{self._topic}-{number}-{{}}".format
+        units = {unit.name: unit for unit in plan.units}
+        known = {unit.name: rows for unit in plan.units if unit.rows and (rows := plan.desk.known(unit.rows))}
+        unknown = [unit for unit in plan.units if unit.rows and unit.name not in known]
+        needed = still_needed(unknown, units, known)
+        left = {unit.name for unit in unknown} | (needed & set(units) - set(known))
+        if len(left) < len(units):
+            seconds = sum(unit.seconds for unit in plan.units if unit.name not in left)
+            yield Report(number, f"{len(units) - len(left)} of {len(units)} pieces known already", seconds, [])
+        if not left:
+            yield Report(number, FINISHED, 0.0, [], last=True)
+            return
+        for name in needed & set(known):
+            self._hand_over(name_of(name), units[name].value_of(known[name]))
         payload = pickle.dumps(plan.problem, protocol=pickle.HIGHEST_PROTOCOL)
-        self._futures[key_of("problem")] = self._client.submit(unpack, payload, key=key_of("problem"))
-        depth = {"problem": 0}
+        self._futures[name_of("problem")] = self._client.submit(unpack, payload, key=name_of("problem"))
+        depth = dict.fromkeys(("problem", *known), 0)
         for unit in plan.units:
-            depth[unit.name] = 1 + max(depth[name] for name in unit.needs)
-        for unit in sorted(plan.units, key=lambda unit: (depth[unit.name], -unit.seconds)):
-            key = key_of(unit.name)
-            self._units[key], self._rows[key] = (number, unit), []
-            self._needs[key] = [key_of(name) for name in unit.needs]
+            if unit.name in left:
+                depth[unit.name] = 1 + max(depth[name] for name in unit.needs)
+        for unit in sorted((units[name] for name in units if name in left), key=lambda u: (depth[u.name], -u.seconds)):
+            self._todo[name_of(unit.name)] = _Todo(number, plan.desk, unit, [name_of(need) for need in unit.needs])
+        self._left[number] = len(left)
 
-    def _begin(self, key: str, needs: list[Future], address: str) -> None:
-        where = {"workers": [address], "allow_other_workers": True}  # others, should this one die
-        self._futures[key] = self._client.submit(do, self._units[key][1].work, self._topic, *needs, key=key, **where)
-        self._worker_of[key] = address
-        self._futures[key].add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
+    def _begin(self, name: str, todo: _Todo, worker: str) -> Iterator[Report]:
+        """Have a unit done, and say so; unless nothing of it is ours to do."""
+        mine = todo.desk.take(todo.unit.rows) if todo.unit.rows else []
+        if todo.unit.rows and not mine:
+            rows = todo.desk.known(todo.unit.rows)
+            if rows is None:
+                yield Report(todo.plan, WAITING, 0.0, [])
+            else:
+                if todo.unit.value_of is not None:
+                    self._hand_over(name, todo.unit.value_of(rows))
+                yield Report(todo.plan, f"known already: {todo.unit.steps[-1].message}", todo.unit.seconds, [])
+                yield from self._done(name)
+            return False
+        key, unit = f"{name}-{uuid4().hex}", todo.unit.only(mine)
+        needs = [self._futures[need] for need in todo.needs]
+        where = {"workers": [worker], "allow_other_workers": True}  # others, should this one die
+        self._futures[name] = self._client.submit(do, unit.work, self._topic, *needs, key=key, **where)
+        self._tasks[key] = _Task(name, worker, unit)
+        self._futures[name].add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
+        return True
 
-    def _learned(self, key: str, rows: list[dict]) -> Report:
-        """The report of a unit's next step: with it come all rows whose turn it is by now."""
-        number, unit = self._units[key]
-        message, seconds = unit.steps[len(self._rows[key])]
-        self._rows[key].append(rows)
-        ready = []
-        while self._units:
-            key, (_, first) = next(iter(self._units.items()))
-            for known in self._rows[key][self._handed_out :]:
-                ready += known
-            self._handed_out = len(self._rows[key])
-            if self._handed_out < len(first.steps):
-                break
-            del self._units[key], self._rows[key]
-            self._handed_out = 0
-        return Report(number, message, seconds, ready)
+    def _hand_over(self, name: str, value) -> None:
+        """Let workers have a value that is known here."""
+        self._futures[name] = self._client.submit(Done, [], value, key=name)
+
+    def _reported(self, key: str, rows: list[dict]) -> Report:
+        """The report of a task's next step."""
+        task = self._tasks[key]
+        message, seconds, _ = task.unit.steps[task.reported]
+        task.reported += 1
+        return Report(self._todo[task.name].plan, message, seconds, rows)
 
     def _ended(self, key: str) -> Iterator[Report]:
-        """The steps of a unit that is done, or failed, of which nothing was heard; what is not needed is let go."""
-        future = self._futures[key]
+        """The steps of a task that is done, or failed, of which nothing was heard."""
+        task = self._tasks[key]
+        future = self._futures[task.name]
         check_finished(future)
-        _, unit = self._units.get(key, (None, None))
-        if unit is not None and len(self._rows[key]) < len(unit.steps):
-            for rows in future.result().rows[len(self._rows[key]) :]:
-                yield self._learned(key, rows)
-        del self._worker_of[key]
-        used = {*self._needs.pop(key), key}
-        for name in used.difference(*self._needs.values()):
-            del self._futures[name]
+        if task.reported < len(task.unit.steps):
+            for rows in future.result().rows[task.reported :]:
+                yield self._reported(key, rows)
+        del self._tasks[key]
+        unit, desk = self._todo[task.name].unit, self._todo[task.name].desk
+        if len(task.unit.rows) == len(unit.rows) or desk.known(unit.rows) is not None:
+            yield from self._done(task.name)
+
+    def _done(self, name: str) -> Iterator[Report]:
+        """A unit is done: what is not needed any more is let go."""
+        todo = self._todo.pop(name)
+        used = {*todo.needs, name}
+        for value in used.difference(*(other.needs for other in self._todo.values())):
+            self._futures.pop(value, None)
+        self._left[todo.plan] -= 1
+        if not self._left[todo.plan]:
+            del self._left[todo.plan]
+            yield Report(todo.plan, FINISHED, 0.0, [], last=True)
 
 
 def result_of(future: Future):

@@ -20,7 +20,7 @@ from ..kernels import GaussianKernel
 from ..linear import gram_matrix, gram_pays, linear_svm_path
 from ..posteriors import optimized_kernel_weights, pseudo_posterior
 from ._problem import PARTS, Problem, linear_svm_seconds, wave_seconds
-from ._units import Unit
+from ._units import Unit, UnitStep
 from .protocols import FeatureSweep
 
 __all__ = ["feature_sweep_units"]
@@ -42,10 +42,10 @@ def feature_sweep_units(problem: Problem, protocol: FeatureSweep) -> list[Unit]:
     if _learns(protocol):
         for run in _runs_of_blocks(blocks, n):
             first, end = run.start * blocks.block_size, min(run.stop * blocks.block_size, len(blocks))
-            step = f"candidates {first + 1} to {end} of {len(blocks)}", wave_seconds(n, end - first, d)
+            step = UnitStep(f"candidates {first + 1} to {end} of {len(blocks)}", wave_seconds(n, end - first, d))
             units.append(Unit(f"losses-{first}", partial(_losses, protocol, run), needs, (step,)))
         parts = tuple(unit.name for unit in units)
-        units.append(Unit("losses", _join, parts, ((f"losses of {len(blocks)} candidates", 0.001),)))
+        units.append(Unit("losses", _join, parts, (UnitStep(f"losses of {len(blocks)} candidates", 0.001),)))
         needs = ("prior", "losses")
     sizes = sorted(protocol.n_features)
     itemsize = 8 if protocol.precision == "float64" else 4
@@ -54,7 +54,8 @@ def feature_sweep_units(problem: Problem, protocol: FeatureSweep) -> list[Unit]:
     seconds[0] += wave_seconds(n_rows, max(sizes), d)
     for method, field, value in settings:
         named = method if field is None else f"{method}, {field} = {value:g}"
-        steps = tuple((f"{named}, D = {D}", s) for D, s in zip(sizes, seconds, strict=True))
+        setting = {"method": method} | ({} if field is None else {field: value})
+        steps = tuple(UnitStep(f"{named}, D = {D}", s, setting | {"D": D}) for D, s in zip(sizes, seconds, strict=True))
         work = partial(_fit, protocol, method, field, value)
         units.append(Unit(f"fits of {named}", work, needs if method != "rff" else ("prior",), steps, held))
     return units
@@ -98,16 +99,25 @@ def _join(*losses: np.ndarray) -> Iterator[list[dict]]:
     return np.concatenate(losses)
 
 
-def _fit(protocol: FeatureSweep, method: str, field: str | None, value: float | None, problem: Problem, losses=None):
-    """The rows of one method and beta or rho, from small D to large."""
-    sizes = sorted(protocol.n_features)
+def _fit(
+    protocol: FeatureSweep,
+    method: str,
+    field: str | None,
+    value: float | None,
+    problem: Problem,
+    losses=None,
+    *,
+    wanted: list[dict],
+):
+    """The rows of one method and beta or rho, from small D to large; all is drawn, whichever are wanted."""
+    largest = max(protocol.n_features)
     setting = {} if field is None else {field: value}
     start = time.perf_counter()
-    drawn = _drawn(problem, method, value, max(sizes), losses)
+    drawn = _drawn(problem, method, value, largest, losses)
     waves = _Waves(problem, _candidates(problem, protocol), drawn)
     gram = _GrowingGram(waves)
-    common = (time.perf_counter() - start) / max(sizes)
-    for D in sizes:
+    common = (time.perf_counter() - start) / largest
+    for D in sorted(row["D"] for row in wanted):
         start = time.perf_counter()
         path = _svm_path(problem, waves, gram, D, protocol.Cs)
         errors = problem.best_errors(path, partial(waves.features, D), protocol.Cs)

@@ -21,7 +21,7 @@ from ..landmarks import landmark_count, landmark_similarity, select_landmarks
 from ..linear import linear_svm_path
 from ..posteriors import pseudo_posterior
 from ._problem import PARTS, Problem, linear_svm_seconds, wave_seconds
-from ._units import Unit
+from ._units import Unit, UnitStep
 from .protocols import LandmarkStudy
 
 __all__ = ["landmark_study_units"]
@@ -48,17 +48,21 @@ def landmark_study_units(problem: Problem, protocol: LandmarkStudy) -> list[Unit
         named = f"{L} landmarks by {selection}"
         chosen = f"landmarks-{selection}-{share!r}"
         work = partial(_select, selection, share)
-        units.append(Unit(chosen, work, ("problem",), ((named, 1e-8 * n * L),)))
-        needs = ("prior", chosen)
+        units.append(Unit(chosen, work, ("problem",), (UnitStep(named, 1e-8 * n * L),)))
+        needs, setting = ("prior", chosen), {"landmarks": selection, "share": share}
         fit_seconds = linear_svm_seconds(n, L, len(protocol.Cs))
         if "rbf_landmarks" in protocol.methods:
-            step = f"rbf_landmarks, {named}", fit_seconds + 1e-8 * n_rows * L
+            seconds = fit_seconds + 1e-8 * n_rows * L
+            step = UnitStep(f"rbf_landmarks, {named}", seconds, {"method": "rbf_landmarks"} | setting)
             work = partial(_fit_kernel, protocol, selection, share)
             units.append(Unit(f"rbf-{selection}-{share!r}", work, needs, (step,)))
         if "pb_landmarks" in protocol.methods:
             D = max(protocol.n_features)
             steps = tuple(
-                (f"losses of landmarks {these.start + 1} to {these.stop}: {named}", wave_seconds(n, D * len(these), d))
+                UnitStep(
+                    f"losses of landmarks {these.start + 1} to {these.stop}: {named}",
+                    wave_seconds(n, D * len(these), d),
+                )
                 for these in _landmark_groups(problem, L, D, n)
             )
             losses = f"losses-{selection}-{share!r}"
@@ -68,13 +72,20 @@ def landmark_study_units(problem: Problem, protocol: LandmarkStudy) -> list[Unit
                 some = settings[start : start + at_once]
                 D = max(D for D, _ in some)
                 steps = [
-                    (
+                    UnitStep(
                         f"similarities to landmarks {these.start + 1} to {these.stop}: {named}",
                         wave_seconds(n_rows, D * len(these), d),
                     )
                     for these in _landmark_groups(problem, L, D, n_rows)
                 ]
-                steps += [(f"pb_landmarks, D = {D}, beta = {beta:g}, {named}", fit_seconds) for D, beta in some]
+                steps += [
+                    UnitStep(
+                        f"pb_landmarks, D = {D}, beta = {beta:g}, {named}",
+                        fit_seconds,
+                        {"method": "pb_landmarks", "D": D, "beta": beta} | setting,
+                    )
+                    for D, beta in some
+                ]
                 work = partial(_fit_learned, protocol, selection, share, some)
                 units.append(Unit(f"pb-{selection}-{share!r}-{start}", work, (*needs, losses), tuple(steps)))
     return units
@@ -113,7 +124,9 @@ def _points_of(landmarks: _Landmarks, problem: Problem):
     return landmarks.points.astype(problem.train.X.dtype, copy=False)
 
 
-def _fit_kernel(protocol: LandmarkStudy, selection: str, share: float, problem: Problem, landmarks: _Landmarks):
+def _fit_kernel(
+    protocol: LandmarkStudy, selection: str, share: float, problem: Problem, landmarks: _Landmarks, *, wanted
+):
     start = time.perf_counter()
     points = _points_of(landmarks, problem)
     similarities = {
@@ -147,15 +160,20 @@ def _fit_learned(
     problem: Problem,
     landmarks: _Landmarks,
     losses: np.ndarray,
+    *,
+    wanted: list[dict],
 ):
-    """The rows of some (D, beta), after their pseudo-posteriors and similarities."""
+    """The rows of some (D, beta), after their pseudo-posteriors and similarities: all of them, whichever are wanted."""
     L, D = len(landmarks.labels), max(D for D, _ in settings)
     similarities = np.empty((len(settings), problem.n_rows, L), problem.feature_dtype)
     for these in _landmark_groups(problem, L, D, problem.n_rows):
         _fill_similarities(problem, landmarks, these, settings, losses, similarities)
         yield []
     parts = _rows_of_parts(problem)
+    fitted = {(row["D"], row["beta"]) for row in wanted}
     for (D, beta), of_setting in zip(settings, similarities, strict=True):
+        if (D, beta) not in fitted:
+            continue
         start = time.perf_counter()
         errors = _errors(problem, {name: of_setting[rows] for name, rows in parts.items()}, protocol.Cs)
         seconds = time.perf_counter() - start

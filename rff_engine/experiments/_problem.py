@@ -5,19 +5,21 @@ Nothing here knows which methods there are, or where a unit runs.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
 from .._validation import as_labels, as_points
 from ..features import largest_norm, phase_dtype
 from ..kernels import GaussianKernel
 from ..linear import linear_svm_decision
 
-__all__ = ["COLUMNS", "PARTS", "Part", "Problem", "linear_svm_seconds", "wave_seconds"]
+__all__ = ["COLUMNS", "PARTS", "Part", "Problem", "linear_svm_seconds", "split_digest", "wave_seconds"]
 
 COLUMNS = (
     "run",
@@ -76,8 +78,8 @@ class Problem:
         return {**self.__dict__, "_shared": {}}
 
     @classmethod
-    def of(cls, split, labels: dict, seed: int) -> Problem:
-        """Check a split and code its two labels; a ValueError says what is wrong with it."""
+    def of(cls, split, labels: dict, seed: int, scaling: str = "none") -> Problem:
+        """Check a split, code its two labels, scale its columns; a ValueError says what is wrong with it."""
         classes, _ = as_labels(split.y_train, name="y_train")
         if len(classes) != 2:
             raise ValueError(f"y_train holds {len(classes)} classes; an experiment is for exactly 2.")
@@ -90,6 +92,10 @@ class Problem:
             if not np.isin(y, classes).all():
                 raise ValueError(f"y_{name} holds a label that y_train does not; both need the same two classes.")
             parts.append(Part(_with_short_indices(X), y == classes[1]))
+        if scaling == "standard":
+            sparse = sp.issparse(parts[0].X)
+            scaler = StandardScaler(with_mean=not sparse).fit(parts[0].X)
+            parts = [Part(scaler.transform(part.X), part.y) for part in parts]
         return cls(*parts, labels=labels, seed=seed)
 
     def with_gamma(self, gamma: float, precision: str) -> Problem:
@@ -177,6 +183,20 @@ class Problem:
             "valid_error": float(on_valid[best]),
             "test_error": float(wrong("test", chosen)[0]),
         }
+
+
+def split_digest(split) -> str:
+    """Of all points and labels of a split, whatever their names are."""
+    found = hashlib.sha256()
+    for name in PARTS:
+        X, y = getattr(split, f"X_{name}"), np.asarray(getattr(split, f"y_{name}"))
+        larger = y == np.max(split.y_train)
+        for values in (X.data, X.indices.astype(np.int64), larger) if sp.issparse(X) else (np.asarray(X), larger):
+            found.update(f"{values.shape} {values.dtype.str}".encode())
+            found.update(np.ascontiguousarray(values).data)
+        if sp.issparse(X):
+            found.update(np.asarray(X.indptr, np.int64).data)
+    return found.hexdigest()
 
 
 def _largest_frequency_norm(gamma: float, d: int) -> float:

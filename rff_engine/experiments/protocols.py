@@ -1,20 +1,26 @@
 """What an experiment runs, as data: grids, sizes, methods and caps.
 
 Two protocols, the feature sweep (Letarte et al. 2019, Figures 3 and 5) and the landmark study (Table 1, Figures 2
-and 6), each as in the paper or small enough to watch. How they are run is the business of `runner`.
+and 6), each as in the paper, on a coarser grid for many splits, or small enough to watch; and a run of one of them on
+splits of a data set. How they are run is the business of `runner`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import numbers
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 
-from .._validation import check_choice
+from .._validation import check_choice, check_count
 
-__all__ = ["PRESETS", "FeatureSweep", "LandmarkStudy", "Protocol"]
+__all__ = ["PRESETS", "FeatureSweep", "LandmarkStudy", "Protocol", "RunSpec", "split_source"]
 
-PRESETS = ("paper", "quick")
+VERSION = 1
+"""Of what a protocol means. Rows of another version are not taken for the same: it rises when numbers change."""
+PRESETS = ("paper", "splits", "quick")
 
 
 def _powers_of_ten(low: int, high: int) -> tuple[float, ...]:
@@ -50,6 +56,9 @@ class Protocol:
     precision : {"auto", "float64"}
         Of all but the baseline, which is in float64. "auto" gives the linear SVMs float32 features, and computes
         these from float32 points where the kernel's phases are small enough for it.
+    scaling : {"none", "standard"}
+        "none" takes the columns as they are, like the paper; "standard" brings each to mean 0 and variance 1 on the
+        training rows (sparse ones to variance 1 alone).
     """
 
     gammas: tuple[float, ...] = _powers_of_ten(-7, 2)
@@ -58,6 +67,7 @@ class Protocol:
     max_train: int | None = None
     max_train_svm: int | None = None
     precision: str = "auto"
+    scaling: str = "none"
 
     def __post_init__(self):
         _check_grid("gammas", self.gammas)
@@ -68,6 +78,14 @@ class Protocol:
             if getattr(self, name) is not None:
                 _check_counts(name, (getattr(self, name),), low=2)
         check_choice(self.precision, "precision", ("auto", "float64"))
+        check_choice(self.scaling, "scaling", ("none", "standard"))
+
+    def conditions(self, method: str) -> dict:
+        """The numbers that a row of a method depends on, beside its own settings: not the rest of the grid."""
+        names = ["gammas", "Cs", "gamma", "max_train", "max_train_svm", "scaling"]
+        if method != "svm":
+            names.append("precision")
+        return {name: getattr(self, name) for name in names} | {"version": VERSION}
 
 
 @dataclass(frozen=True)
@@ -86,7 +104,7 @@ class FeatureSweep(Protocol):
         Radii of the optimized kernel (method "okrff"), divided by N: 1 leaves no constraint.
     methods : tuple of str
         Of "svm", "rff", "pbrff", "okrff".
-    gammas, Cs, gamma, max_train, max_train_svm, precision
+    gammas, Cs, gamma, max_train, max_train_svm, precision, scaling
         See `Protocol`.
 
     Raises
@@ -116,14 +134,19 @@ class FeatureSweep(Protocol):
         _check_grid("rhos", self.rhos, high=1)
         _check_names("methods", self.methods, self.known_methods)
 
+    def conditions(self, method: str) -> dict:
+        learned = method in ("pbrff", "okrff")
+        return super().conditions(method) | ({"n_candidates": self.n_candidates} if learned else {})
+
     @classmethod
     def preset(cls, name: str, **changes) -> FeatureSweep:
-        """The protocol of the paper ("paper"), or one of a minute or less ("quick"), with fields changed at will.
+        """The protocol of the paper ("paper"), a coarser grid ("splits"), or one of a minute or less ("quick").
 
-        "quick" chooses gamma on at most 1000 training rows.
+        Fields may be changed at will. "splits" has the paper's N and some values of D, beta and rho. "quick" chooses
+        gamma on at most 1000 training rows.
         """
         _check_preset(name)
-        return cls(**changes) if name == "paper" else replace(_QUICK_SWEEP, **changes)
+        return replace({"paper": cls(), "splits": _SPLITS_SWEEP, "quick": _QUICK_SWEEP}[name], **changes)
 
 
 @dataclass(frozen=True)
@@ -142,7 +165,7 @@ class LandmarkStudy(Protocol):
         Inverse temperatures of the pseudo-posteriors (method "pb_landmarks").
     methods : tuple of str
         Of "svm", "rbf_landmarks", "pb_landmarks".
-    gammas, Cs, gamma, max_train, max_train_svm, precision
+    gammas, Cs, gamma, max_train, max_train_svm, precision, scaling
         See `Protocol`.
 
     Raises
@@ -170,12 +193,90 @@ class LandmarkStudy(Protocol):
 
     @classmethod
     def preset(cls, name: str, **changes) -> LandmarkStudy:
-        """The protocol of the paper ("paper"), or one of a minute or less ("quick"), with fields changed at will.
+        """The protocol of the paper ("paper"), that of its Table 1 ("splits"), or one of a minute or less ("quick").
 
-        "quick" trains on at most 2000 rows, and chooses gamma on at most 1000.
+        Fields may be changed at will. "splits" has shares of up to 10 % and the whole grid of D and beta. "quick"
+        trains on at most 2000 rows, and chooses gamma on at most 1000.
         """
         _check_preset(name)
-        return cls(**changes) if name == "paper" else replace(_QUICK_STUDY, **changes)
+        return replace({"paper": cls(), "splits": _SPLITS_STUDY, "quick": _QUICK_STUDY}[name], **changes)
+
+
+_STUDIES = {"features": FeatureSweep, "landmarks": LandmarkStudy}
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """A protocol run on splits of a data set, with consecutive seeds.
+
+    Parameters
+    ----------
+    protocol : FeatureSweep or LandmarkStudy
+    dataset : str
+        A name that the package `datasets` knows.
+    split : {"published", "random"}
+        The paper's, the same for every repeat, or one drawn from the seed of the repeat.
+    repeats : int
+    seed : int
+        Of the first repeat.
+
+    Raises
+    ------
+    ValueError
+        If a field is of the wrong kind or out of range.
+    """
+
+    protocol: FeatureSweep | LandmarkStudy
+    dataset: str
+    split: str = "published"
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self):
+        if type(self.protocol) not in _STUDIES.values():
+            raise ValueError(f"protocol is {self.protocol!r}; it must be a FeatureSweep or a LandmarkStudy.")
+        check_choice(self.split, "split", ("published", "random"))
+        check_count(self.repeats, "repeats")
+        check_count(self.seed, "seed", low=0)
+
+    @property
+    def run_id(self) -> str:
+        """What it is known by: names, and a digest of everything."""
+        digest = hashlib.sha256(f"{VERSION} {self.to_json()}".encode()).hexdigest()[:8]
+        return f"{self.protocol.name}-{self.dataset}-{self.split}-{digest}"
+
+    def to_json(self) -> str:
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        content["protocol"] = {"study": self.protocol.name} | asdict(self.protocol)
+        return json.dumps(content, sort_keys=True, default=lambda number: number.item())
+
+    @classmethod
+    def from_json(cls, text: str) -> RunSpec:
+        content = json.loads(text)
+        numbers_of = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content["protocol"].items()
+        }
+        protocol = _STUDIES[numbers_of.pop("study")](**numbers_of)
+        return cls(**content | {"protocol": protocol})
+
+
+def split_source(dataset: str, split: str) -> Callable:
+    """From the seed of a repeat to its split; the data are read once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, it is not here, it is not for classification, or the paper has no split of it.
+    """
+    import datasets
+
+    if split == "published":
+        published = datasets.published_split(dataset)
+        return lambda seed: published
+    data = datasets.load(dataset)
+    if data.task != "classification":
+        raise ValueError(f"{dataset} is a data set for {data.task}; the protocols are for two classes.")
+    return lambda seed: datasets.random_split(data, seed)
 
 
 def _check_preset(name) -> None:
@@ -213,6 +314,12 @@ def _check_names(name: str, values, allowed) -> None:
             raise ValueError(f"{name} contains {value!r}; allowed are {', '.join(map(repr, allowed))}.")
 
 
+_SPLITS_SWEEP = FeatureSweep(
+    n_features=(1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 5000),
+    betas=(1e-2, 1e-1, 1.0, 10.0),
+    rhos=(1e-4, 1e-2, 1.0),
+)
+_SPLITS_STUDY = LandmarkStudy(shares=(0.01, 0.05, 0.10))
 _QUICK_SWEEP = FeatureSweep(
     n_candidates=5000,
     n_features=(1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 400),

@@ -12,11 +12,13 @@ from ._problem import COLUMNS
 
 __all__ = ["best_by_validation", "error_by_features", "error_by_share", "to_csv", "to_frame"]
 
+_METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks")
+_ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "beta", "rho"]
 _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 
 
 def to_frame(rows) -> pd.DataFrame:
-    """Rows as a DataFrame with the columns of a result, in their order.
+    """Rows as a DataFrame with the columns of a result, sorted by what was run: not by when it became known.
 
     Parameters
     ----------
@@ -25,7 +27,8 @@ def to_frame(rows) -> pd.DataFrame:
     Returns
     -------
     DataFrame of shape (n_rows, 17)
-        D is a nullable integer; what does not apply is missing.
+        D is a nullable integer; what does not apply is missing. In the order of data set, split, repeat, method,
+        landmarks, share, D, beta, rho.
 
     Raises
     ------
@@ -40,13 +43,21 @@ def to_frame(rows) -> pd.DataFrame:
         raise ValueError(f"rows lack the column {missing[0]!r}; result rows have {', '.join(COLUMNS)}.")
     floats = ["share", "beta", "rho", "gamma", "C", "train_error", "valid_error", "test_error", "seconds"]
     types = {**dict.fromkeys(floats, "float64"), "D": "Int64"}
-    return frame[list(COLUMNS)].astype(types)
+    frame = frame[list(COLUMNS)].astype(types)
+    return frame.sort_values(_ORDER, key=_rank, kind="stable", ignore_index=True)
+
+
+def _rank(values: pd.Series) -> pd.Series:
+    if values.name != "method":
+        return values
+    return values.map({method: i for i, method in enumerate(_METHODS)}).fillna(len(_METHODS))
 
 
 def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
     """The row with the smallest validation error of each dataset, split, repeat, method, selection, share and D.
 
-    Of equal errors the first row wins, which is the first of the grid when rows are in the order they were run.
+    Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids, in whatever
+    order rows became known.
 
     Parameters
     ----------
@@ -58,14 +69,14 @@ def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.Data
     Returns
     -------
     DataFrame
-        In the order of the rows.
+        Sorted as by `to_frame`.
 
     Raises
     ------
     ValueError
         If a row lacks a column, or `over` names one that is not a setting.
     """
-    frame = to_frame(rows).reset_index(drop=True)
+    frame = to_frame(rows)
     for name in over:
         if name not in ("beta", "rho", "D"):
             raise ValueError(f"over contains {name!r}; allowed are 'beta', 'rho' and 'D'.")

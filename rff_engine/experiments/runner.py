@@ -1,7 +1,7 @@
 """Runs a protocol on a split, in this process or on many, and hands out result rows as they become known.
 
-A consumer stops a run by closing the generator: no step is long. Where rows go, and which repetitions there are, is
-decided by the caller. What a unit of a run is stands in `_units`, how a cluster does them in `_cluster`.
+A consumer stops a run by closing the generator: no step is long. Which repetitions there are, and whether rows go to a
+store, is decided by the caller. What a unit of a run is stands in `_units`, how a cluster does them in `_cluster`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from .._validation import check_count
 from ._baseline import baseline_notes, baseline_units
 from ._feature_sweep import feature_sweep_units
 from ._landmark_study import landmark_study_units
-from ._problem import COLUMNS, Problem
+from ._problem import COLUMNS, Problem, split_digest
 from ._units import Plan, Report, run_here
-from .protocols import FeatureSweep, LandmarkStudy, Protocol
+from .protocols import FeatureSweep, LandmarkStudy, Protocol, RunSpec, split_source
 
-__all__ = ["COLUMNS", "Step", "run", "run_repeats"]
+if TYPE_CHECKING:
+    from .store import Store
 
+__all__ = ["COLUMNS", "Step", "run", "run_repeats", "run_stored"]
+
+_NEARLY = 0.999  # done of a repeat, as long as it is not over
 _UNITS = {FeatureSweep: feature_sweep_units, LandmarkStudy: landmark_study_units}
 
 
@@ -78,7 +83,7 @@ def run(
     iterator of Step
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
-        Wherever they are computed, the rows are the same (`seconds` aside); their order is another on a cluster.
+        Wherever they are computed, the rows are the same (`seconds` aside), but not their order.
 
     Raises
     ------
@@ -91,11 +96,9 @@ def run(
     executor = _executor(jobs, scheduler)
 
     def steps() -> Iterator[Step]:
-        left, done, total = sum(len(unit.steps) for unit in plan.units), 0.0, plan.seconds
-        with closing(executor(iter([plan]))) as reports:
-            for report in reports:
-                left, done = left - 1, done + report.seconds
-                yield Step(report.message, done if left else total, total, report.rows)
+        with closing(_stepped(executor, protocol, lambda r: plan, 1)) as found:
+            for step in found:
+                yield replace(step, done=step.done * plan.seconds, total=plan.seconds)
 
     return steps()
 
@@ -120,8 +123,10 @@ def run_repeats(
         From the seed of a repeat to its split, see `run`.
     repeats : int
         How many.
-    dataset, split_name : str
+    dataset : str
         Carried by the rows, like the number of the repeat.
+    split_name : {"published", "random"}
+        Carried by the rows.
     seed : int
         Of the first repeat.
     jobs, scheduler
@@ -137,32 +142,102 @@ def run_repeats(
     ValueError
         As `run` does.
     """
-    repeats = check_count(repeats, "repeats")
+    spec = RunSpec(protocol, dataset, split_name, repeats, seed)
     executor = _executor(jobs, scheduler)
 
     def plan_of(r: int) -> Plan:
-        return _plan(
-            protocol, split_of(seed + r), dataset=dataset, split_name=split_name, repeat=r, seed=seed + r, run_id=None
-        )
+        return _plan_of_repeat(spec, split_of(seed + r), r)
 
-    return _joined(executor, plan_of(0), plan_of, repeats)
+    first = plan_of(0)
+    return _stepped(executor, protocol, lambda r: plan_of(r) if r else first, repeats)
 
 
-def _joined(executor: Callable, first: Plan, plan_of: Callable[[int], Plan], repeats: int) -> Iterator[Step]:
-    seconds, left, done = {}, {}, dict.fromkeys(range(repeats), 0.0)
+def run_stored(
+    store: Store,
+    spec: RunSpec,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    split_of: Callable | None = None,
+) -> Iterator[Step]:
+    """Do what is left of a run, and keep its rows in a store, under the name `spec.run_id`.
+
+    Every row is committed before its step is handed out. Rows that the store has already, from this or another run,
+    are not computed again, nor those that another runner is working on: these are waited for, and taken over if it
+    dies. So a run that was stopped, or killed, goes on; and several runners, on several machines, share the work.
+
+    Parameters
+    ----------
+    store : Store
+    spec : RunSpec
+        What to run; of a run that the store knows, `Store.run` tells it.
+    jobs, scheduler
+        See `run`.
+    split_of : callable, optional
+        From the seed of a repeat to its split; by default those of the run's data set.
+
+    Returns
+    -------
+    iterator of Step
+        `done` counts repeats, `total` is their number. Rows computed by other runners are not among its rows.
+
+    Raises
+    ------
+    ValueError
+        As `run` does, or if the data set is not here: a run that cannot begin is not stored.
+    StoreError
+        If the store cannot be read or written. Rows known by then are kept.
+    """
+    executor = _executor(jobs, scheduler)
+    split_of = split_source(spec.dataset, spec.split) if split_of is None else split_of
+
+    def steps() -> Iterator[Step]:
+        desks = {}
+        with store.runner(spec) as runner:
+
+            def plan_of(r: int) -> Plan:
+                split = split_of(spec.seed + r)
+                plan = _plan_of_repeat(spec, split, r)
+                rows = [row for unit in plan.units for row in unit.rows]
+                desks[r] = runner.desk(split_digest(split), r, rows)
+                return plan._replace(desk=desks[r])
+
+            def keep(r: int, rows: list[dict]) -> None:
+                runner.put(desks[r], rows)
+
+            yield from _stepped(executor, spec.protocol, plan_of, spec.repeats, keep)
+
+    return steps()
+
+
+def _stepped(
+    executor: Callable,
+    protocol: Protocol,
+    plan_of: Callable[[int], Plan],
+    repeats: int,
+    keep: Callable[[int, list[dict]], None] = lambda r, rows: None,
+) -> Iterator[Step]:
+    """The steps of all repeats; `keep` has the rows of a repeat before anyone else."""
+    seconds, done = {}, dict.fromkeys(range(repeats), 0.0)
 
     def plans() -> Iterator[Plan]:
         for r in range(repeats):
-            plan = first if r == 0 else plan_of(r)
-            seconds[r], left[r] = plan.seconds, sum(len(unit.steps) for unit in plan.units)
+            plan = plan_of(r)
+            seconds[r] = plan.seconds
             yield plan
 
     with closing(executor(plans())) as reports:
-        for r, message, spent, rows in reports:
-            left[r] -= 1
-            done[r] = done[r] + spent / seconds[r] if left[r] else 1.0
+        for r, message, spent, rows, last in reports:
+            keep(r, rows)
+            done[r] = 1.0 if last else min(done[r] + spent / seconds[r], _NEARLY)
             where = f" (repeat {r + 1} of {repeats})" if repeats > 1 else ""
+            rows = [row for row in rows if row["method"] in protocol.methods]
             yield Step(message + where, sum(done.values()), repeats, rows)
+
+
+def _plan_of_repeat(spec: RunSpec, split, r: int) -> Plan:
+    named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
+    return _plan(spec.protocol, split, repeat=r, seed=spec.seed + r, **named)
 
 
 def _plan(protocol, split, *, dataset, split_name, repeat, seed, run_id) -> Plan:
@@ -174,10 +249,11 @@ def _plan(protocol, split, *, dataset, split_name, repeat, seed, run_id) -> Plan
     if run_id is None:
         run_id = f"{protocol.name}-{dataset}-{split_name}-{repeat}-{seed}"
     labels = {"run": run_id, "dataset": dataset, "split": split_name, "repeat": repeat}
-    problem = Problem.of(split, labels, seed)
+    problem = Problem.of(split, labels, seed, protocol.scaling)
     n = len(problem.train.y)
     train = problem.some_training_rows(protocol.max_train, "training_rows")
-    notes = [f"trained on {len(train.y)} of {n} training rows"] if len(train.y) < n else []
+    notes = ["columns standardised"] if protocol.scaling == "standard" else []
+    notes += [f"trained on {len(train.y)} of {n} training rows"] if len(train.y) < n else []
     problem = replace(problem, train=train)
     notes += baseline_notes(problem, protocol)
     problem = replace(problem, notes=tuple(notes))

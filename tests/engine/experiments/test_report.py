@@ -43,13 +43,20 @@ STUDY = [
 
 def test_the_first_of_the_smallest_validation_errors_is_kept_for_each_D():
     best = best_by_validation(SWEEP)
-    assert list(best["test_error"]) == [0.1, 0.5, 0.32, 0.3, 0.12]
-    assert list(best["method"]) == ["svm", "rff", "pbrff", "rff", "pbrff"]
+    assert list(best["test_error"]) == [0.1, 0.5, 0.3, 0.32, 0.12]
+    assert list(best["method"]) == ["svm", "rff", "rff", "pbrff", "pbrff"]
+
+
+def test_rows_may_come_in_any_order():
+    for rows in (SWEEP, STUDY):
+        pd.testing.assert_frame_equal(to_frame(rows[::-1]), to_frame(rows))
+        for over in (("beta", "rho"), ("beta", "rho", "D")):
+            pd.testing.assert_frame_equal(best_by_validation(rows[::-1], over), best_by_validation(rows, over))
 
 
 def test_the_choice_can_be_over_D_too():
-    assert list(best_by_validation(STUDY)["test_error"]) == [0.1, 0.3, 0.1, 0.2, 0.4]
-    assert list(best_by_validation(STUDY, over=("beta", "rho", "D"))["test_error"]) == [0.1, 0.3, 0.2, 0.4]
+    assert list(best_by_validation(STUDY)["test_error"]) == [0.1, 0.4, 0.3, 0.1, 0.2]
+    assert list(best_by_validation(STUDY, over=("beta", "rho", "D"))["test_error"]) == [0.1, 0.4, 0.3, 0.2]
     assert len(best_by_validation(SWEEP, over=())) == len(SWEEP)
 
 

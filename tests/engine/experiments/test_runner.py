@@ -224,7 +224,8 @@ def test_a_candidate_is_drawn_only_for_those_who_use_it(monkeypatch):
     take = rff.FrequencyBlocks.take
     monkeypatch.setattr(rff.FrequencyBlocks, "take", lambda blocks, i: asked.append(len(i)) or take(blocks, i))
     protocol = changed(SMALL_SWEEP, n_candidates=3000, n_features=(1, 10, 100, 3000))
-    assert len(list(_feature_sweep._fit(protocol, "rff", None, None, problem))) == 4
+    wanted = [{"method": "rff", "D": D} for D in protocol.n_features]
+    assert len(list(_feature_sweep._fit(protocol, "rff", None, None, problem, wanted=wanted))) == 4
     assert sorted(asked) == [0, 3000 - 2048, 1024, 1024]
 
 
@@ -374,7 +375,8 @@ def test_a_unit_depends_on_what_it_needs_alone(protocol):
     while waiting:
         unit = next(unit for unit in waiting if set(unit.needs) <= set(known))
         waiting.remove(unit)
-        work = pickle.loads(pickle.dumps(unit.work))(*(pickle.loads(known[name]) for name in unit.needs))
+        work = pickle.loads(pickle.dumps(unit.only(unit.rows).work))
+        work = work(*(pickle.loads(known[name]) for name in unit.needs))
         for step, _ in enumerate(unit.steps):
             new = next(work)
             assert isinstance(new, list), step
@@ -402,18 +404,18 @@ def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had()
     def threads():
         return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
 
-    def work(problem):
+    def work(problem, wanted):
         seen.append(threads())
-        yield []
+        yield [{"D": 1}]
 
     seen = []
-    unit = _units.Unit("look", work, ("problem",), (("looked", 1.0),))
+    unit = _units.Unit("look", work, ("problem",), (_units.UnitStep("looked", 1.0, {"D": 1}),))
     with threadpool_limits(2):
         before = threads()
         for _ in _units.run_here(iter([_units.Plan(None, [unit])])):
             seen.append(threads())
-    during, after = seen
-    assert 2 in before.values() and after == before
+    during, *after = seen
+    assert 2 in before.values() and after == [before] * len(after)
     # Another test may have loaded a library since those that compute were looked for.
     assert {during[library["filepath"]] for library in _units._libraries().info()} == {1}
 

@@ -1,0 +1,543 @@
+"""Keeps result rows in a database, so that no work is done twice: SQLite by default, any URL that SQLAlchemy knows.
+
+A row is known by what it was computed from: the data of the split, the seed, the method with its parameters, and the
+numbers of the protocol that it depends on. Runs refer to rows, so runs that ask for the same share them. A runner
+claims rows before it computes them; claims of a runner that has died are void. What is run is said by `protocols`, how
+by `runner`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import socket
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from uuid import uuid4
+
+import psutil
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from ._problem import COLUMNS
+from ._units import Desk
+from .protocols import Protocol, RunSpec
+
+__all__ = ["RunInfo", "Store", "StoreError", "default_store"]
+
+VERSION = 1
+"""Of the tables"""
+_SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
+_MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
+_KEY_BYTES = 16
+_AT_A_TIME = 500  # keys in one statement
+_BUSY_SECONDS = 30
+_BEAT_SECONDS = 10.0
+# A runner of another machine that has not been heard of for so long is taken to be dead.
+_SILENT_SECONDS = 120.0
+
+_tables = sa.MetaData()
+_key = sa.LargeBinary(_KEY_BYTES)
+_about = sa.Table("rff_about", _tables, sa.Column("version", sa.Integer, primary_key=True))
+_makers = sa.Table(
+    "rff_makers",
+    _tables,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("made_with", sa.String(400), nullable=False, unique=True),
+)
+_results = sa.Table(
+    "rff_results",
+    _tables,
+    sa.Column("key", _key, primary_key=True),
+    sa.Column("method", sa.String(40), nullable=False),
+    sa.Column("landmarks", sa.String(40)),
+    sa.Column("share", sa.Double),
+    sa.Column("D", sa.Integer),
+    sa.Column("beta", sa.Double),
+    sa.Column("rho", sa.Double),
+    sa.Column("gamma", sa.Double),
+    sa.Column("C", sa.Double),
+    sa.Column("train_error", sa.Double, nullable=False),
+    sa.Column("valid_error", sa.Double, nullable=False),
+    sa.Column("test_error", sa.Double, nullable=False),
+    sa.Column("seconds", sa.Double, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("maker", sa.ForeignKey(_makers.c.id), nullable=False),
+)
+_runs = sa.Table(
+    "rff_runs",
+    _tables,
+    sa.Column("id", sa.String(120), primary_key=True),
+    sa.Column("spec", sa.Text, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("seconds", sa.Double, nullable=False),
+)
+_run_rows = sa.Table(
+    "rff_run_rows",
+    _tables,
+    sa.Column("run", sa.ForeignKey(_runs.c.id), primary_key=True),
+    sa.Column("repeat", sa.Integer, primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("key", _key, nullable=False, index=True),
+)
+_runners = sa.Table(
+    "rff_runners",
+    _tables,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("machine", sa.String(32), nullable=False),
+    sa.Column("process", sa.Integer, nullable=False),
+    sa.Column("born", sa.Double, nullable=False),
+    sa.Column("heard_of", sa.Double, nullable=False),
+)
+_claims = sa.Table(
+    "rff_claims",
+    _tables,
+    sa.Column("key", _key, primary_key=True),
+    sa.Column("runner", sa.ForeignKey(_runners.c.id), nullable=False, index=True),
+)
+
+
+class StoreError(OSError):
+    """A store that cannot be opened, read or written; in one sentence."""
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """A run as the store knows it."""
+
+    id: str
+    spec: RunSpec
+    created: float
+    """Seconds since 1970"""
+    seconds: float
+    """Spent by all runners on its rows so far"""
+    n_rows: int
+    """Known so far"""
+    n_planned: int
+    """Of the repeats that have been begun"""
+    repeats_planned: int
+
+    @property
+    def finished(self) -> bool:
+        return self.repeats_planned == self.spec.repeats and self.n_rows == self.n_planned
+
+
+def default_store() -> str:
+    """The URL in the environment variable RFF_STORE, or that of a file in the user's data folder."""
+    if given := os.environ.get("RFF_STORE"):
+        return given
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return f"sqlite:///{base / 'rff_engine' / 'results.sqlite'}"
+
+
+class Store:
+    """A database of result rows.
+
+    Parameters
+    ----------
+    url : str
+        "sqlite:///results.sqlite", "postgresql://user@host/name" or any other that SQLAlchemy knows; a bare path is
+        taken for a SQLite file. Tables are made where there are none.
+    read_only : bool
+        Of a SQLite file: it is not even opened for writing, and has to exist.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, or is no store of this version.
+    """
+
+    def __init__(self, url: str | Path, read_only: bool = False):
+        self._url = _parsed(url)
+        self._read_only = read_only
+        self._path = None
+        if self._url.get_backend_name() == "sqlite" and self._url.database not in (None, "", ":memory:"):
+            self._path = Path(self._url.database)
+            if read_only and not self._path.is_file():
+                raise StoreError(f"There is no store at {self._path}.")
+        with self._explained():
+            self._engine = self._connect()
+            self._prepare()
+
+    @property
+    def url(self) -> str:
+        """With its password: for another process of the same user."""
+        return self._url.render_as_string(hide_password=False)
+
+    @property
+    def name(self) -> str:
+        """What to call it: the file, or the URL without its password."""
+        return str(self._path) if self._path else self._url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def runs(self) -> list[RunInfo]:
+        """All runs, the newest first."""
+        known = (
+            sa.select(
+                _run_rows.c.run,
+                sa.func.count().label("planned"),
+                sa.func.count(_results.c.key).label("known"),
+                sa.func.count(sa.distinct(_run_rows.c.repeat)).label("repeats"),
+            )
+            .join_from(_run_rows, _results, _run_rows.c.key == _results.c.key, isouter=True)
+            .group_by(_run_rows.c.run)
+            .subquery()
+        )
+        query = sa.select(_runs, known.c.planned, known.c.known, known.c.repeats)
+        query = query.join_from(_runs, known, _runs.c.id == known.c.run, isouter=True).order_by(_runs.c.created.desc())
+        with self._explained(), self._reading() as connection:
+            found = connection.execute(query).all()
+        return [
+            RunInfo(
+                row.id,
+                RunSpec.from_json(row.spec),
+                row.created,
+                row.seconds,
+                row.known or 0,
+                row.planned or 0,
+                row.repeats or 0,
+            )
+            for row in found
+        ]
+
+    def run(self, run: str) -> RunInfo:
+        """A run by its id, or the beginning of it.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or several.
+        """
+        infos = self.runs()
+        exact = [info for info in infos if info.id == run]
+        found = exact or [info for info in infos if run and info.id.startswith(run)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in found)}.")
+        known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
+        raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
+
+    def rows(self, run: str) -> list[dict]:
+        """The rows of a run that are known, with the columns of `runner.COLUMNS`, in the order of its protocol."""
+        spec = self.run(run).spec
+        query = (
+            sa.select(_run_rows.c.repeat, *(_results.c[name] for name in (*_SETTINGS, *_MEASURED)))
+            .join_from(_run_rows, _results, _run_rows.c.key == _results.c.key)
+            .where(_run_rows.c.run == spec.run_id)
+            .order_by(_run_rows.c.repeat, _run_rows.c.position)
+        )
+        with self._explained(), self._reading() as connection:
+            found = connection.execute(query).mappings().all()
+        labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
+        return [{column: (labels | dict(row)).get(column) for column in COLUMNS} for row in found]
+
+    def provenance(self, run: str) -> list[str]:
+        """What the known rows of a run were made with: versions and machine, each once."""
+        query = (
+            sa.select(_makers.c.made_with)
+            .join(_results, _results.c.maker == _makers.c.id)
+            .join(_run_rows, _run_rows.c.key == _results.c.key)
+            .where(_run_rows.c.run == self.run(run).id)
+            .distinct()
+        )
+        with self._explained(), self._reading() as connection:
+            return sorted(connection.scalars(query))
+
+    @contextmanager
+    def runner(self, spec: RunSpec) -> Iterator[Runner]:
+        """One who computes rows of a run, and is heard of as long as the context lasts."""
+        runner = Runner(self, spec)
+        try:
+            yield runner
+        finally:
+            runner.leave()
+
+    def _connect(self) -> sa.Engine:
+        if self._url.get_backend_name() != "sqlite":
+            return sa.create_engine(self._url, pool_pre_ping=True)
+        if self._path is not None and not self._read_only:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self._path.parent} cannot be made: {error.strerror}.") from None
+        if self._read_only:
+            path = f"file:{self._path.resolve().as_posix()}?mode=ro&immutable=1"
+            engine = sa.create_engine(
+                "sqlite://", creator=lambda: sqlite3.connect(path, uri=True), poolclass=sa.QueuePool
+            )
+        else:
+            engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
+        sa.event.listen(engine, "connect", self._set_up_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _set_up_sqlite(self, connection, _) -> None:
+        connection.isolation_level = None  # transactions begin where we say
+        if not self._read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    def _prepare(self) -> None:
+        if not self._read_only:
+            with self._writing() as connection:
+                _tables.create_all(connection)
+                if connection.scalar(sa.select(_about.c.version)) is None:
+                    _insert(connection, _about, [{"version": VERSION}])
+        with self._reading() as connection:
+            found = connection.scalar(sa.select(_about.c.version))
+        if found != VERSION:
+            raise StoreError(f"{self.name} is a store of version {found}; this program reads version {VERSION}.")
+
+    def _reading(self):
+        return self._engine.connect()
+
+    def _writing(self):
+        return self._engine.execution_options(writes=True).begin()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Whatever a database says becomes one sentence."""
+        try:
+            yield
+        except exc.DBAPIError as error:
+            said = " ".join(str(_first(error).orig).split())
+            if "disk is full" in said or "disk I/O error" in said or "No space left" in said:
+                raise StoreError(
+                    f"{self.name} cannot be written, its disk is full or broken ({said}); rows known so far are kept."
+                ) from None
+            if "not a database" in said or "malformed" in said:
+                raise StoreError(f"{self.name} is not a store of results: {said}.") from None
+            if "locked" in said:
+                raise StoreError(f"{self.name} has been locked by another program for {_BUSY_SECONDS} s.") from None
+            raise StoreError(f"{self.name} cannot be used: {said}.") from None
+        except exc.SQLAlchemyError as error:
+            raise StoreError(f"{self.name} cannot be used: {' '.join(str(error).split())}.") from None
+
+
+class Runner:
+    """Computes rows of a run and puts them into a store; see `Store.runner`.
+
+    A thread says every few seconds that it lives. All methods may raise a StoreError.
+    """
+
+    def __init__(self, store: Store, spec: RunSpec):
+        self._store, self._spec, self._run = store, spec, spec.run_id
+        self._id, self._last = uuid4().hex, time.monotonic()
+        process = psutil.Process()
+        me = {"id": self._id, "machine": _machine(), "process": process.pid, "born": process.create_time()}
+        made_with = _made_with()
+        with store._explained(), store._writing() as connection:
+            connection.execute(sa.insert(_runners).values(**me, heard_of=time.time()))
+            find = sa.select(_makers.c.id).where(_makers.c.made_with == made_with)
+            self._maker = connection.scalar(find)
+            if self._maker is None:
+                _insert(connection, _makers, [{"made_with": made_with}])
+                self._maker = connection.scalar(find)
+        self._left = threading.Event()
+        self._beating = threading.Thread(target=self._beat, name="store", daemon=True)
+        self._beating.start()
+
+    def desk(self, data: str, repeat: int, rows: list[dict]) -> Desk:
+        """The desk of a plan on a split of this digest; its rows become rows of the run. The first makes that known."""
+        protocol = self._spec.protocol
+        desk = _StoreDesk(self._store, self._id, _key_maker(data, self._spec.seed + repeat, protocol))
+        planned = [row for row in rows if row["method"] in protocol.methods]
+        known = sa.select(sa.func.count()).where(_run_rows.c.run == self._run, _run_rows.c.repeat == repeat)
+        entries = [
+            {"run": self._run, "repeat": repeat, "position": i, "key": desk.key_of(row)}
+            for i, row in enumerate(planned)
+        ]
+        run = {"id": self._run, "spec": self._spec.to_json(), "created": time.time(), "seconds": 0.0}
+        with self._store._explained(), self._store._writing() as connection:
+            _insert(connection, _runs, [run])
+            if not connection.scalar(known):
+                _insert(connection, _run_rows, entries)
+        return desk
+
+    def put(self, desk: _StoreDesk, rows: list[dict]) -> None:
+        """Commit rows that are newly known, and give up the claims on them."""
+        now = time.monotonic()
+        spent, self._last = now - self._last, now
+        if not rows:
+            return
+        entries = [
+            {name: row[name] for name in (*_SETTINGS, *_MEASURED)} | {"key": desk.key_of(row), "maker": self._maker}
+            for row in rows
+        ]
+        keys = [entry["key"] for entry in entries]
+        with self._store._explained(), self._store._writing() as connection:
+            _insert(connection, _results, entries)
+            connection.execute(sa.delete(_claims).where(_claims.c.key.in_(keys), _claims.c.runner == self._id))
+            connection.execute(sa.update(_runs).where(_runs.c.id == self._run).values(seconds=_runs.c.seconds + spent))
+
+    def leave(self) -> None:
+        """Give up all claims. Never raises: a runner that cannot say so is found dead later."""
+        self._left.set()
+        self._beating.join()
+        try:
+            with self._store._writing() as connection:
+                connection.execute(sa.delete(_claims).where(_claims.c.runner == self._id))
+                connection.execute(sa.delete(_runners).where(_runners.c.id == self._id))
+        except exc.SQLAlchemyError:
+            pass
+
+    def _beat(self) -> None:
+        me = sa.update(_runners).where(_runners.c.id == self._id)
+        while not self._left.wait(_BEAT_SECONDS):
+            try:
+                with self._store._writing() as connection:
+                    connection.execute(me.values(heard_of=time.time()))
+            except exc.SQLAlchemyError:
+                continue  # the next row that is put will tell
+
+
+class _StoreDesk(Desk):
+    """What is known is in the store; what is taken is claimed there."""
+
+    def __init__(self, store: Store, runner: str, key_of: Callable[[dict], bytes]):
+        self._store, self._runner, self.key_of = store, runner, key_of
+
+    def known(self, rows: list[dict]) -> list[dict] | None:
+        keys = [self.key_of(row) for row in rows]
+        with self._store._explained(), self._store._reading() as connection:
+            found = {
+                row["key"]: dict(row)
+                for some in _batches(keys)
+                for row in connection.execute(sa.select(_results).where(_results.c.key.in_(some))).mappings()
+            }
+        return [found[key] for key in keys] if len(found) == len(set(keys)) else None
+
+    def take(self, rows: list[dict]) -> list[dict]:
+        keys = {self.key_of(row): row for row in rows}
+        with self._store._explained(), self._store._writing() as connection:
+            _forget_the_dead(connection)
+            free = set(keys) - _those_in(connection, _results, keys) - _those_in(connection, _claims, keys)
+            for key in list(free):
+                if not _insert(connection, _claims, [{"key": key, "runner": self._runner}]):
+                    free.discard(key)
+            # What another has put, and given up, since we looked.
+            for key in _those_in(connection, _results, free):
+                connection.execute(sa.delete(_claims).where(_claims.c.key == key))
+                free.discard(key)
+            own = sa.select(_claims.c.key).where(_claims.c.runner == self._runner)
+            free |= set(connection.scalars(own)) & set(keys)
+        return [row for key, row in keys.items() if key in free]
+
+
+def _parsed(url: str | Path) -> sa.URL:
+    text = str(url)
+    try:
+        if "://" not in text:
+            return sa.URL.create("sqlite", database=text)
+        parsed = sa.make_url(text)
+        parsed.get_dialect()
+    except (exc.ArgumentError, exc.NoSuchModuleError, ImportError, ValueError):
+        raise StoreError(
+            f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
+        ) from None
+    return parsed
+
+
+def _first(error: BaseException) -> exc.DBAPIError:
+    """What went wrong first: where a disk is full, giving up the transaction fails as well."""
+    first = error
+    while error is not None:
+        if isinstance(error, exc.DBAPIError):
+            first = error
+        error = error.__context__
+    return first
+
+
+def _begin_sqlite(connection) -> None:
+    # Whoever is going to write takes the lock at once: two who read first would be in each other's way.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+def _insert(connection, table: sa.Table, entries: list[dict]) -> int:
+    """Insert what is not there yet; how much that was."""
+    if not entries:
+        return 0
+    try:
+        with connection.begin_nested():
+            connection.execute(sa.insert(table), entries)
+        return len(entries)
+    except exc.IntegrityError:
+        return 0 if len(entries) == 1 else sum(_insert(connection, table, [entry]) for entry in entries)
+
+
+def _those_in(connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
+    return {
+        key
+        for some in _batches(list(keys))
+        for key in connection.scalars(sa.select(table.c.key).where(table.c.key.in_(some)))
+    }
+
+
+def _batches(keys: list) -> Iterator[list]:
+    for start in range(0, len(keys), _AT_A_TIME):
+        yield keys[start : start + _AT_A_TIME]
+
+
+def _forget_the_dead(connection) -> None:
+    for runner in connection.execute(sa.select(_runners)).all():
+        if not _lives(runner):
+            connection.execute(sa.delete(_claims).where(_claims.c.runner == runner.id))
+            connection.execute(sa.delete(_runners).where(_runners.c.id == runner.id))
+
+
+def _lives(runner) -> bool:
+    if runner.machine != _machine():
+        return time.time() - runner.heard_of < _SILENT_SECONDS
+    try:
+        return abs(psutil.Process(runner.process).create_time() - runner.born) < 1.0
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _machine() -> str:
+    """Of a machine that is running: another after it has been started anew."""
+    return hashlib.sha256(f"{socket.gethostname()} {psutil.boot_time():.0f}".encode()).hexdigest()[:32]
+
+
+def _made_with() -> str:
+    names = ("numpy", "scipy", "scikit-learn")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    cores = psutil.cpu_count() or 1
+    return f"Python {platform.python_version()}, {versions}; {platform.system()} {platform.machine()}, {cores} cores"
+
+
+def _key_maker(data: str, seed: int, protocol: Protocol) -> Callable[[dict], bytes]:
+    """From a row, or what sets it apart, to its key; `data` is the digest of the split."""
+    base = {"data": data, "seed": seed}
+
+    def key_of(row: dict) -> bytes:
+        settings = {name: row[name] for name in _SETTINGS if row.get(name) is not None}
+        content = base | {"settings": settings, "protocol": protocol.conditions(settings["method"])}
+        text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+        return hashlib.sha256(text.encode()).digest()[:_KEY_BYTES]
+
+    return key_of

@@ -1,0 +1,409 @@
+"""The store: nothing is computed twice, nothing is lost, whoever dies in the middle."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+import sqlalchemy as sa
+
+from rff_engine.experiments import _units, store
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.runner import run_repeats, run_stored
+from rff_engine.experiments.store import Store, StoreError
+
+SWEEP = FeatureSweep(
+    gammas=(0.01, 0.1, 1.0),
+    Cs=(0.01, 1.0, 100.0),
+    n_candidates=300,
+    n_features=(1, 3, 10),
+    betas=(0.1, 10.0),
+    rhos=(0.01, 1.0),
+)
+STUDY = LandmarkStudy(
+    gammas=(0.01, 0.1, 1.0), Cs=(0.01, 1.0, 100.0), shares=(0.05, 0.2), n_features=(4, 8), betas=(0.1, 10.0)
+)
+
+
+def make_split(seed=0, n=120, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
+    a, b = n // 2, 3 * n // 4
+    return SimpleNamespace(X_train=X[:a], y_train=y[:a], X_valid=X[a:b], y_valid=y[a:b], X_test=X[b:], y_test=y[b:])
+
+
+def one_split(seed):
+    return make_split()
+
+
+@pytest.fixture
+def kept(tmp_path):
+    with Store(tmp_path / "results.sqlite") as found:
+        yield found
+
+
+def postgres_programs():
+    """The folder of a PostgreSQL server, where there is one: on the path, or Debian's."""
+    found = shutil.which("initdb")
+    folders = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return next((folder for folder in reversed(folders) if (folder / "postgres").exists()), None)
+
+
+@pytest.fixture
+def postgres(tmp_path):
+    """A server of its own on a socket of its own, ended with the test."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not here: apt-get install postgresql")
+    # The server refuses to be root; the socket's folder must be short, and the server's.
+    user = {"user": "postgres"} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix="rff") as folder:
+        if user:
+            shutil.chown(folder, "postgres")
+        data = Path(folder) / "data"
+        quiet = {"check": True, "capture_output": True, "cwd": folder, **user}
+        subprocess.run([programs / "initdb", "-D", data, "-U", "rff", "-A", "trust"], **quiet)
+        options = f"-k {folder} -c listen_addresses= -c fsync=off"
+        subprocess.run([programs / "pg_ctl", "-D", data, "-o", options, "-w", "-l", data / "log", "start"], **quiet)
+        try:
+            yield f"postgresql+psycopg://rff@/postgres?host={folder}"
+        finally:
+            subprocess.run([programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], **quiet)
+
+
+def spec_of(protocol=SWEEP, **changes):
+    return RunSpec(protocol, "toy", **changes)
+
+
+def frame(rows):
+    return pd.DataFrame(rows).drop(columns=["seconds", "run"])
+
+
+def rows_of(steps):
+    return [row for step in steps for row in step.rows]
+
+
+def same(frame, other):
+    pd.testing.assert_frame_equal(frame, other, check_exact=True)
+
+
+def direct(protocol, repeats=1, split_of=one_split, split_name="published", seed=0):
+    return run_repeats(protocol, split_of, repeats, dataset="toy", split_name=split_name, seed=seed)
+
+
+def in_order(rows):
+    columns = ["repeat", "method", "landmarks", "share", "beta", "rho", "D"]
+    return frame(rows).sort_values(columns).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(kept, protocol):
+    spec = spec_of(protocol, repeats=2)
+    first = list(run_stored(kept, spec, split_of=make_split))
+    assert first[-1].done == first[-1].total == 2
+    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(direct(protocol, 2, make_split))))
+    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(first)))
+    again = list(run_stored(kept, spec, split_of=make_split))
+    assert rows_of(again) == [] and again[-1].done == 2
+    (info,) = kept.runs()
+    assert info.finished and info.spec == spec and info.n_rows == info.n_planned == len(rows_of(first))
+    assert info.seconds > 0 and "numpy" in kept.provenance(spec.run_id)[0]
+
+
+@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
+    spec = spec_of(protocol)
+    expected = in_order(rows_of(direct(protocol)))
+    computed, stops = [], 0
+    while not (kept.runs() and kept.runs()[0].finished):
+        steps = run_stored(kept, spec, split_of=one_split)
+        for step in steps:
+            computed += step.rows
+            if step.rows and len(computed) % 3 == 0:
+                break
+        steps.close()
+        stops += 1
+    assert stops > 4 and len(computed) == len(expected)  # none twice
+    same(in_order(kept.rows(spec.run_id)), expected)
+
+
+def test_the_order_of_a_stored_run_is_that_of_its_grid(kept):
+    spec = spec_of()
+    list(run_stored(kept, spec, split_of=one_split))
+    rows = pd.DataFrame(kept.rows(spec.run_id))
+    assert list(rows["method"].unique()) == ["svm", "rff", "pbrff", "okrff"]
+    learned = rows[rows["method"] == "pbrff"]
+    assert list(zip(learned["beta"], learned["D"], strict=True)) == [
+        (beta, D) for beta in SWEEP.betas for D in SWEEP.n_features
+    ]
+
+
+def test_runs_share_rows_that_are_computed_from_the_same(kept):
+    list(run_stored(kept, spec_of(), split_of=one_split))
+    larger = replace(SWEEP, n_features=(1, 3, 10, 20), betas=(0.1, 1.0, 10.0))
+    new = rows_of(run_stored(kept, spec_of(larger), split_of=one_split))
+    assert all(row["D"] == 20 or row["beta"] == 1.0 for row in new) and len(new) == 9
+    same(in_order(kept.rows(spec_of(larger).run_id)), in_order(rows_of(direct(larger))))
+    # The third repeat from seed 0 is the first from seed 2.
+    list(run_stored(kept, spec_of(repeats=3), split_of=make_split))
+    steps = list(run_stored(kept, spec_of(seed=2), split_of=make_split))
+    assert rows_of(steps) == [] and {row["repeat"] for row in kept.rows(spec_of(seed=2).run_id)} == {0}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"n_candidates": 301}, {"precision": "float64"}, {"Cs": (0.01, 1.0)}, {"gamma": 0.1}, {"max_train": 50}],
+)
+def test_what_changes_a_row_changes_its_key(kept, changes):
+    list(run_stored(kept, spec_of(), split_of=one_split))
+    other = replace(SWEEP, **changes)
+    new = {row["method"] for row in rows_of(run_stored(kept, spec_of(other), split_of=one_split))}
+    unchanged = {"n_candidates": {"svm", "rff"}, "precision": {"svm"}}.get(next(iter(changes)), set())
+    assert new == set(SWEEP.methods) - unchanged
+
+
+def test_other_data_or_another_seed_are_other_rows(kept):
+    list(run_stored(kept, spec_of(), split_of=one_split))
+    moved = make_split()
+    moved.X_test = moved.X_test + 1e-12
+    assert rows_of(run_stored(kept, replace(spec_of(), dataset="other"), split_of=lambda seed: moved))
+    assert rows_of(run_stored(kept, spec_of(seed=1), split_of=one_split))
+    assert not rows_of(
+        run_stored(kept, replace(spec_of(), dataset="third"), split_of=one_split)
+    )  # a name is no content
+
+
+def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
+    spec = spec_of(replace(SWEEP, methods=("rff",)))
+    steps = run_stored(kept, spec, split_of=one_split)
+    for step in steps:
+        if step.rows:
+            break
+    steps.close()
+    messages = [step.message for step in run_stored(kept, spec, split_of=one_split)]
+    assert not any(message.startswith("SVM: gamma") for message in messages)
+    rows = kept.rows(spec.run_id)
+    assert {row["method"] for row in rows} == {"rff"} and len(rows) == 3
+
+
+def test_two_runners_at_once_do_no_row_twice_and_lose_none(kept):
+    spec = spec_of(STUDY, repeats=3)
+    computed = [[], []]
+
+    def work(mine):
+        with Store(kept.name) as own:
+            for step in run_stored(own, spec, split_of=make_split):
+                mine.extend(step.rows)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in computed]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    rows = kept.rows(spec.run_id)
+    assert len(computed[0]) + len(computed[1]) == len(rows) and min(map(len, computed)) > 0
+    same(in_order(rows), in_order(rows_of(direct(STUDY, 3, make_split))))
+
+
+@pytest.mark.slow
+def test_on_postgresql_the_rows_are_the_same(postgres):
+    """A run that was stopped and two runners at once, with rows of both."""
+    spec = spec_of(STUDY, repeats=3)
+    expected = in_order(rows_of(direct(STUDY, 3, make_split)))
+    computed = [[], [], []]
+
+    def work(mine, rows=None):
+        with Store(postgres) as own:
+            steps = run_stored(own, spec, split_of=make_split)
+            for step in steps:
+                mine.extend(step.rows)
+                if rows is not None and len(mine) >= rows:
+                    break
+            steps.close()
+
+    work(computed[0], rows=5)
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in computed[1:]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    with Store(postgres) as kept:
+        rows = kept.rows(spec.run_id)
+        assert kept.runs()[0].finished
+    assert sum(map(len, computed)) == len(rows) and len(computed[0]) == 5 and min(map(len, computed)) > 0
+    same(in_order(rows), expected)
+
+
+def test_a_server_that_does_not_answer_is_one_sentence():
+    with pytest.raises(StoreError, match="cannot be used") as caught:
+        Store("postgresql+psycopg://rff:secret@127.0.0.1:9/none")
+    assert len(str(caught.value).splitlines()) == 1 and "secret" not in str(caught.value)
+
+
+RUN_TOY = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_store import STUDY, SWEEP, make_split, spec_of
+from rff_engine.experiments.runner import run_stored
+from rff_engine.experiments.store import Store
+with Store({url!r}) as kept:
+    for step in run_stored(kept, spec_of({protocol}, repeats=3), split_of=make_split):
+        pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("protocol", ["SWEEP", "STUDY"])
+def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol):
+    """kill -9, ten times: nothing is lost, nothing is there twice."""
+    code = RUN_TOY.format(folder=os.path.dirname(__file__), url=kept.name, protocol=protocol)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        before = sum(info.n_rows for info in kept.runs())
+        process = subprocess.Popen([sys.executable, "-c", code])
+        deadline = time.monotonic() + 60
+        while sum(info.n_rows for info in kept.runs()) == before and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.05))
+        process.kill()
+        process.wait()
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+    spec = spec_of({"SWEEP": SWEEP, "STUDY": STUDY}[protocol], repeats=3)
+    assert kept.runs()[0].finished
+    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(direct(spec.protocol, 3, make_split))))
+
+
+def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(kept, monkeypatch):
+    monkeypatch.setattr(_units, "_WAITING_SECONDS", 0.01)
+    spec = spec_of()
+    first = run_stored(kept, spec, split_of=one_split)
+    while not next(first).rows:
+        pass  # it has the row of the SVM, and claims no other yet
+    next(first)  # now it claims the first group
+    second = run_stored(kept, spec, split_of=one_split)
+    assert [next(second).message for _ in range(12)][-1] == _units.WAITING
+    with sqlite3.connect(kept.name) as raw:  # as if it had been killed
+        raw.execute("UPDATE rff_runners SET process = ? WHERE id IN (SELECT runner FROM rff_claims)", (2**22 + 1,))
+    assert not psutil.pid_exists(2**22 + 1)
+    found = [row for step in second for row in step.rows]
+    assert len(found) == len(kept.rows(spec.run_id)) - 1
+    first.close()
+
+
+def test_a_runner_of_another_machine_is_believed_for_a_while(kept, monkeypatch):
+    now = time.time()
+    old = SimpleNamespace(machine="elsewhere", process=1, born=0.0, heard_of=now - store._SILENT_SECONDS - 1)
+    assert not store._lives(old)
+    assert store._lives(SimpleNamespace(**{**vars(old), "heard_of": now - 1}))
+
+
+def test_nothing_of_a_runner_is_left_when_it_has_finished(kept):
+    list(run_stored(kept, spec_of(), split_of=one_split))
+    with sqlite3.connect(kept.name) as raw:
+        assert raw.execute("SELECT count(*) FROM rff_runners").fetchone() == (0,)
+        assert raw.execute("SELECT count(*) FROM rff_claims").fetchone() == (0,)
+
+
+def test_a_run_is_found_by_the_beginning_of_its_name(kept):
+    for seed in (0, 1):
+        list(run_stored(kept, spec_of(replace(SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
+    ids = [info.id for info in kept.runs()]
+    assert kept.run(ids[0]).id == kept.run(ids[0][:-1]).id == ids[0]
+    with pytest.raises(ValueError, match=r"beginning of .*, "):
+        kept.run("features-toy")
+    with pytest.raises(ValueError, match="no such run: known are"):
+        kept.run("landmarks")
+
+
+def test_a_file_that_is_no_store_is_one_sentence_and_stays_as_it_is(tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("These are my notes, and no database. " * 100)
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match="not a store of results: file is not a database") as caught:
+            Store(file, read_only=read_only)
+        assert len(str(caught.value).splitlines()) == 1
+    assert file.read_text() == "These are my notes, and no database. " * 100
+
+
+@pytest.mark.parametrize("url", ["nonsense://here", "sqlite+nonsense:///x", "http://"])
+def test_a_url_that_no_database_has_is_one_sentence(url):
+    with pytest.raises(StoreError, match="it must be a file, or a URL such as"):
+        Store(url)
+
+
+def test_a_store_of_another_version_is_refused(tmp_path):
+    file = tmp_path / "results.sqlite"
+    Store(file).close()
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE rff_about SET version = 99")
+    with pytest.raises(StoreError, match="version 99; this program reads version 1"):
+        Store(file)
+
+
+def test_a_full_disk_is_one_sentence_and_what_is_known_is_kept(tmp_path):
+    file = tmp_path / "results.sqlite"
+    full = Store(file)
+    spec = spec_of(repeats=20)
+    with full._reading() as connection:
+        room = connection.exec_driver_sql("PRAGMA page_count").scalar() + 4
+
+    @sa.event.listens_for(full._engine, "begin")
+    def no_more_room(connection):
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {room}")
+
+    found = []
+    with pytest.raises(StoreError, match=r"its disk is full or broken.*rows known so far are kept") as caught:
+        for step in run_stored(full, spec, split_of=make_split):
+            found += step.rows
+    assert len(str(caught.value).splitlines()) == 1
+    full.close()
+    with Store(file) as kept:
+        same(in_order(kept.rows(spec.run_id)), in_order(found))
+        new = rows_of(run_stored(kept, spec, split_of=make_split))
+        assert kept.runs()[0].finished and len(kept.rows(spec.run_id)) == len(found) + len(new)
+
+
+def test_a_store_read_only_is_read_and_not_touched(tmp_path):
+    file = tmp_path / "results.sqlite"
+    with Store(file) as kept:
+        list(run_stored(kept, spec_of(), split_of=one_split))
+        expected = kept.rows(spec_of().run_id)
+    before = file.read_bytes(), sorted(os.listdir(tmp_path))
+    file.chmod(0o444)
+    with Store(file, read_only=True) as kept:
+        assert kept.rows(spec_of().run_id) == expected
+    assert (file.read_bytes(), sorted(os.listdir(tmp_path))) == before
+    with pytest.raises(StoreError, match="There is no store at"):
+        Store(tmp_path / "other.sqlite", read_only=True)
+
+
+def test_a_bad_specification_is_one_sentence():
+    for changes, said in (
+        ({"split": "mine"}, "split is 'mine'"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"protocol": None}, "protocol is None"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            replace(spec_of(), **changes)
+
+
+@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+def test_a_specification_comes_back_from_its_text(protocol):
+    spec = RunSpec(replace(protocol, max_train=np.int64(50)), "toy", "random", 3, 7)
+    assert RunSpec.from_json(spec.to_json()) == spec and RunSpec.from_json(spec.to_json()).run_id == spec.run_id
+    assert spec.run_id != replace(spec, seed=8).run_id
