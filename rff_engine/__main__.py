@@ -1,26 +1,29 @@
-"""Command line of the engine: `python -m rff_engine datasets | run {features,landmarks} | report | coverage`.
+"""Command line of the engine: `python -m rff_engine datasets | run | resume | runs | report | reproduce | coverage`.
 
-It loads data, runs a protocol of `rff_engine.experiments` and writes rows as they become known; progress goes to
-stderr. Exit codes: 0 done, 2 wrong input, 130 interrupted with what was known kept.
+It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known;
+progress goes to stderr. Exit codes: 0 done, 2 wrong input, 130 interrupted with what was known kept.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 
+from rff_engine.experiments import reproduction
 from rff_engine.experiments.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
-from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy
-from rff_engine.experiments.report import error_by_features, error_by_share
-from rff_engine.experiments.runner import COLUMNS, run_repeats
+from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.report import error_by_features, error_by_share, to_csv, to_frame
+from rff_engine.experiments.reproduction import DATASETS, TARGETS
+from rff_engine.experiments.runner import run_stored
+from rff_engine.experiments.store import Store, default_store
 
 _PROTOCOLS = {"features": FeatureSweep, "landmarks": LandmarkStudy}
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
@@ -28,7 +31,15 @@ _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    commands = {"datasets": _list_datasets, "run": _run, "report": _report, "coverage": _coverage}
+    commands = {
+        "datasets": _list_datasets,
+        "run": _run,
+        "resume": _resume,
+        "runs": _list_runs,
+        "report": _report,
+        "reproduce": _reproduce,
+        "coverage": _coverage,
+    }
     try:
         options = _parser().parse_args(arguments)
         return commands[options.command](options)
@@ -53,7 +64,18 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("datasets", help="list the data sets and where they are")
 
-    running = commands.add_parser("run", help="run a protocol and write its rows as CSV")
+    kept = argparse.ArgumentParser(add_help=False)
+    kept.add_argument(
+        "--store",
+        metavar="URL",
+        help="file or database URL of the results (default: the environment variable RFF_STORE, or a file of the user)",
+    )
+    worked = argparse.ArgumentParser(add_help=False)
+    worked.add_argument("--jobs", type=int, default=1, metavar="J", help="processes to work in (default 1)")
+    worked.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster to work in: tcp://host:port")
+    worked.add_argument("--output", metavar="FILE.csv", help="write the rows there too; - for standard output")
+
+    running = commands.add_parser("run", parents=[kept, worked], help="run a protocol, or go on with the same run")
     running.add_argument("protocol", choices=list(_PROTOCOLS))
     running.add_argument("--dataset", required=True, metavar="NAME", help="of the command datasets")
     running.add_argument("--preset", choices=PRESETS, default="quick")
@@ -62,13 +84,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     running.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
     running.add_argument("--repeats", type=int, default=1, help="runs with consecutive seeds (default 1)")
+    running.add_argument(
+        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default none)"
+    )
     running.add_argument("--methods", nargs="+", metavar="METHOD", help="default: all of the protocol")
-    running.add_argument("--jobs", type=int, default=1, metavar="J", help="processes to work in (default 1)")
-    running.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster to work in: tcp://host:port")
-    running.add_argument("--output", type=Path, metavar="FILE.csv", help="default: standard output")
 
-    report = commands.add_parser("report", help="mean errors of a run's rows, chosen on validation data")
-    report.add_argument("rows", type=Path, metavar="FILE.csv", help="as `run` wrote it")
+    resuming = commands.add_parser("resume", parents=[kept, worked], help="go on with a run that was stopped")
+    resuming.add_argument("run", metavar="RUN", help="of the command runs; the beginning of its name will do")
+
+    commands.add_parser("runs", parents=[kept], help="list the runs of a store")
+
+    report = commands.add_parser("report", parents=[kept], help="mean errors, chosen on validation data")
+    report.add_argument("rows", metavar="RUN", help="of the command runs, or a CSV file of rows")
+    report.add_argument("--format", choices=("text", "csv"), default="text", help="csv: all rows (default text)")
+
+    reproducing = commands.add_parser("reproduce", parents=[kept, worked], help="rerun a table or figure of the paper")
+    reproducing.add_argument("target", choices=list(TARGETS))
+    reproducing.add_argument(
+        "--datasets", nargs="+", default=DATASETS, choices=DATASETS, metavar="NAME", help="default: the paper's seven"
+    )
+    reproducing.add_argument(
+        "--split", choices=("published", "random", "both", "none"), default="both", help="none: only show what is known"
+    )
 
     coverage = commands.add_parser("coverage", help="simulate how often the bounds fail")
     coverage.add_argument("--n", type=int, default=1000, help="sample size of the worst cases (default 1000)")
@@ -89,62 +126,106 @@ def _list_datasets(_) -> int:
 
 def _run(options) -> int:
     changes = {} if options.methods is None else {"methods": tuple(options.methods)}
-    protocol = _PROTOCOLS[options.protocol].preset(options.preset, **changes)
-    named = {"dataset": options.dataset, "split_name": options.split, "seed": options.seed}
-    named |= {"jobs": options.jobs, "scheduler": options.scheduler}
-    steps = run_repeats(protocol, _splits(options.dataset, options.split), options.repeats, **named)
+    protocol = _PROTOCOLS[options.protocol].preset(options.preset, scaling=options.scaling, **changes)
+    spec = RunSpec(protocol, options.dataset, options.split, options.repeats, options.seed)
+    with _store(options) as store:
+        return _go_on(store, spec, options)
+
+
+def _resume(options) -> int:
+    with _store(options) as store:
+        return _go_on(store, store.run(options.run).spec, options)
+
+
+def _go_on(store: Store, spec: RunSpec, options) -> int:
+    """Do what is left of a run; on Ctrl-C, or when asked to end, what is known is kept."""
+    output = _Output(options.output)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     known = 0
-    with _destination(options.output) as stream, closing(steps), _Progress() as progress:
-        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        try:
+    try:
+        steps = run_stored(store, spec, jobs=options.jobs, scheduler=options.scheduler)
+        with closing(steps), _Progress() as progress:
             for step in steps:
-                writer.writerows(step.rows)
-                stream.flush()
                 known += len(step.rows)
                 progress.show(step)
-        except KeyboardInterrupt:
-            progress.end()
-            print(f"interrupted: the {known} rows known so far are kept", file=sys.stderr)
-            return 130
+    except KeyboardInterrupt:
+        output.write(store, spec)
+        print(f"interrupted: {known} new rows are kept; go on with: resume {spec.run_id}", file=sys.stderr)
+        return 130
+    output.write(store, spec)
+    print(f"{spec.run_id}: {known} new rows in {store.name}", file=sys.stderr)
     return 0
 
 
-def _splits(name: str, split: str) -> Callable:
-    """From the seed of a repeat to its split; the data are read once."""
-    import datasets
+def _reproduce(options) -> int:
+    """Do what is left of the runs behind a table or figure, then print it beside the paper's."""
+    wanted = reproduction.specs(options.target, options.datasets)
+    with _store(options) as store:
+        for spec in wanted:
+            if options.split in (spec.split, "both"):
+                print(spec.run_id, file=sys.stderr)
+                code = _go_on(store, spec, argparse.Namespace(**vars(options) | {"output": None}))
+                if code:
+                    return code
+        found = reproduction.beside_paper(options.target, reproduction.known_rows(store, options.target))
+    found = found[found["dataset"].isin(options.datasets)]
+    if options.output not in (None, "-"):
+        found.to_csv(options.output, index=False)
+        return 0
+    print(found.to_string(index=False, float_format="%.4f", na_rep=""))
+    return 0
 
-    if split == "published":
-        published = datasets.published_split(name)
-        return lambda seed: published
-    dataset = datasets.load(name)
-    if dataset.task != "classification":
-        raise ValueError(f"{name} is a data set for {dataset.task}; the protocols are for two classes.")
-    return lambda seed: datasets.random_split(dataset, seed)
+
+def _store(options) -> Store:
+    return Store(default_store() if options.store is None else options.store)
+
+
+def _list_runs(options) -> int:
+    with _store(options) as store:
+        for info in store.runs():
+            state = "finished" if info.finished else f"{info.repeats_planned} of {info.spec.repeats} repeats begun"
+            made = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.created))
+            print(f"{info.id:<44} {made}  {info.n_rows:>6} rows, {_duration(info.seconds)}, {state}")
+    return 0
 
 
 def _report(options) -> int:
-    rows = pd.read_csv(options.rows)
+    rows = _rows(options)
+    if options.format == "csv":
+        print(to_csv(rows), end="")
+        return 0
     of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
     means = error_by_features(rows) if of == "D" else error_by_share(rows)
     print(means.to_string(index=False, float_format="%.4f", na_rep=""))
     return 0
 
 
-@contextmanager
-def _destination(path: Path | None) -> Iterator:
-    """Standard output, or a file that takes its name when it is whole or the run is interrupted."""
-    if path is None:
-        yield sys.stdout
-        return
-    partial = path.with_name(path.name + ".partial")
-    try:
-        stream = open(partial, "w", newline="", encoding="utf-8")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror}.") from None
-    with stream:
-        yield stream
-    os.replace(partial, path)
+def _rows(options) -> pd.DataFrame:
+    if options.rows.endswith(".csv"):
+        return pd.read_csv(options.rows)
+    with _store(options) as store:
+        return to_frame(store.rows(options.rows))
+
+
+class _Output:
+    """Where the rows of a run are written to as CSV, if anywhere."""
+
+    def __init__(self, name: str | None):
+        self._path = None if name in (None, "-") else Path(name)
+        self._stream = sys.stdout if name == "-" else None
+        if self._path and not (self._path.parent.is_dir() and os.access(self._path.parent, os.W_OK)):
+            raise ValueError(f"{name} cannot be written: there is no folder {self._path.parent} to write in.")
+
+    def write(self, store: Store, spec: RunSpec) -> None:
+        if self._path is None and self._stream is None:
+            return
+        text = to_csv(store.rows(spec.run_id))
+        if self._stream is not None:
+            self._stream.write(text)
+            return
+        partial = self._path.with_name(self._path.name + ".partial")
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, self._path)
 
 
 class _Progress:

@@ -11,6 +11,15 @@ import pytest
 
 from rff_engine.__main__ import _duration, main
 from rff_engine.experiments.runner import COLUMNS
+from rff_engine.experiments.store import Store
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path_factory, monkeypatch):
+    """Each test has a store of its own."""
+    file = tmp_path_factory.mktemp("store") / "results.sqlite"
+    monkeypatch.setenv("RFF_STORE", f"sqlite:///{file}")
+    return file
 
 
 def test_datasets_are_listed(capsys):
@@ -21,22 +30,36 @@ def test_datasets_are_listed(capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["features", "landmarks"])
-def test_rows_go_to_a_file_or_to_standard_output(protocol, tmp_path, capsys):
+def test_rows_go_to_the_store_and_where_they_are_asked_for(protocol, tmp_path, capsys):
     file = tmp_path / "rows.csv"
     arguments = ["run", protocol, "--dataset", "breast", "--seed", "3"]
     assert main([*arguments, "--output", str(file)]) == 0
-    assert os.listdir(tmp_path) == ["rows.csv"] and capsys.readouterr().out == ""
-    assert main(arguments) == 0
-    printed = capsys.readouterr().out.splitlines()
+    first = capsys.readouterr()
+    assert os.listdir(tmp_path) == ["rows.csv"] and first.out == ""
     rows = pd.read_csv(file)
-    assert tuple(rows.columns) == COLUMNS and len(printed) == len(rows) + 1
+    assert tuple(rows.columns) == COLUMNS and f"{len(rows)} new rows" in first.err
     assert rows.loc[rows["method"] == "svm", "test_error"].item() == pytest.approx(7 / 143)
+    assert main([*arguments, "--output", "-"]) == 0
+    again = capsys.readouterr()
+    assert again.out == file.read_text() and " 0 new rows" in again.err
+
+    assert main(["runs"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{protocol}-breast-published-") and "finished" in line
+    run = line.split()[0]
+    assert main(["report", run, "--format", "csv"]) == 0
+    assert capsys.readouterr().out == file.read_text()
+    assert main(["report", run[:12]]) == 0
+    table = capsys.readouterr().out
+    assert main(["report", str(file)]) == 0
+    assert capsys.readouterr().out == table
 
 
 def test_a_random_split_and_some_methods(capsys):
-    assert main(["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]) == 0
+    arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
+    assert main([*arguments, "--output", "-"]) == 0
     _, row = capsys.readouterr().out.splitlines()
-    assert row.startswith("features-breast-random-0-0,breast,random,0,svm,")
+    assert row.startswith("features-breast-random-") and ",breast,random,0,svm," in row
 
 
 @pytest.mark.parametrize(
@@ -48,13 +71,20 @@ def test_a_random_split_and_some_methods(capsys):
         (["run", "landmarks", "--dataset", "wine", "--split", "random"], "regression"),
         (["run", "landmarks", "--dataset", "digits", "--split", "random"], "10 classes"),
         (["run", "features", "--dataset", "breast", "--output", "no/such/folder/rows.csv"], "cannot be written"),
+        (["run", "features", "--dataset", "breast", "--store", "nonsense://here"], "nonsense://here"),
+        (["resume", "features-nowhere"], "has no such run: there is none yet"),
+        (["report", "features-nowhere"], "has no such run"),
+        (["report", "no/such/file.csv"], "no/such/file.csv"),
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
     ],
 )
-def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys):
+def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys, store):
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert said in error and len(error.splitlines()) == 1
+    if store.exists():
+        with Store(store) as opened:
+            assert opened.runs() == []  # a run that cannot begin is not kept
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"]])
@@ -72,7 +102,8 @@ def test_coverage_table(capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_an_interrupt_keeps_what_is_known(tmp_path):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_known(sign, tmp_path, store):
     file = tmp_path / "rows.csv"
     command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
     # A background shell ignores Ctrl-C and its children inherit that: a terminal's do not.
@@ -82,14 +113,16 @@ def test_an_interrupt_keeps_what_is_known(tmp_path):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    partial = tmp_path / "rows.csv.partial"
-    deadline = time.monotonic() + 60
-    while not (partial.exists() and partial.read_text().count("\n") > 20) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    deadline, known = time.monotonic() + 60, 0
+    while known < 20 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        if store.exists():
+            with Store(store) as opened:
+                known = sum(info.n_rows for info in opened.runs())
+    process.send_signal(sign)
     _, error = process.communicate(timeout=30)
-    assert process.returncode == 130 and "rows known so far are kept" in error
-    assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= 20
+    assert process.returncode == 130 and "go on with: resume features-breast-published-" in error
+    assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= known >= 20
 
 
 def test_importing_the_engine_does_not_import_experiments():
