@@ -24,8 +24,9 @@ CONTROLS = (
     Options(
         "preset",
         "Grid",
-        "quick: seconds for breast, minutes for large sets; paper: the whole grid, minutes to hours.",
-        ("quick", "paper"),
+        "quick: seconds for breast, a minute for large sets; splits: a coarser grid of the paper's size, for many "
+        "random splits; paper: the whole grid, minutes to hours.",
+        ("quick", "splits", "paper"),
         "quick",
         True,
     ),
@@ -35,6 +36,14 @@ CONTROLS = (
         "published: the paper's, to the row; random: drawn from the seed.",
         ("published", "random"),
         "published",
+        True,
+    ),
+    Options(
+        "scaling",
+        "Columns",
+        "none: as they are, like the paper; standard: each to mean 0 and variance 1 on the training rows.",
+        ("none", "standard"),
+        "none",
         True,
     ),
     Number(
@@ -62,9 +71,11 @@ def show_progress(run: Run) -> None:
         st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
-    elif run.state == "cancelled":
+    elif run.state in ("cancelled", "stopped"):
+        how = "Cancelled" if run.state == "cancelled" else "Stopped when the server ended"
         st.warning(
-            f"Cancelled at {100 * run.fraction:.0f} %; what was known by then is shown.", icon=":material/cancel:"
+            f"{how}, at {100 * run.fraction:.0f} %; what was known by then is shown. Resume goes on from there.",
+            icon=":material/pause_circle:",
         )
 
 
@@ -113,7 +124,9 @@ layout.title(
 )
 describe(values.dataset)
 study = "features" if values.study == "features D" else "landmarks"
-settings = RunSettings(study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods)
+settings = RunSettings(
+    study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods, values.scaling
+)
 with layout.problems_explained():
     here = [name for name in TWO_CLASSES if name in datasets.available()]
     if settings.dataset not in here:
@@ -129,8 +142,9 @@ with layout.problems_explained():
     run = run_queue().find(settings)
     if run is None and settings == BREAST_SWEEP:
         run = run_queue().submit(settings)  # the first visitor sees a run without a click
-    if run is None or run.state in ("cancelled", "failed"):
-        if st.button("Run", type="primary", icon=":material/play_arrow:"):
+    if run is None or run.state in ("cancelled", "stopped", "failed"):
+        label = "Run" if run is None or run.state == "failed" else "Resume"
+        if st.button(label, type="primary", icon=":material/play_arrow:"):
             run = run_queue().submit(settings)
             st.rerun()
     elif run.active and st.button("Cancel", icon=":material/stop:"):

@@ -1,32 +1,40 @@
-"""Long runs, outside the script thread: a queue of one worker, shared by all sessions, with progress and cancel.
+"""Long runs, in processes of their own: a queue shared by all sessions, with progress, cancel and a store of results.
 
-A run is known by its settings, so two people who ask for the same one watch the same one. What a run computes is the
-engine's business, what it looks like the page's.
+A run is known by its settings, so two people who ask for the same one watch the same one, and one that was stopped goes
+on where it was. What a run computes is the engine's business, what it looks like the page's.
 """
 
 from __future__ import annotations
 
+import atexit
+import json
 import logging
 import queue
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
+from pathlib import Path
 
 import streamlit as st
 
 import datasets
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.runner import Step, run_repeats
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.store import Store, StoreError, default_store
 
 _log = logging.getLogger(__name__)
 
-#: Finished runs that are kept; beyond it the oldest is forgotten.
+#: Runs of this server that are kept in mind; the store keeps all.
 KEPT_RUNS = 24
 #: Runs that may wait at a time.
 MOST_WAITING = 8
+_ROOT = Path(__file__).parents[2]
+# A run stops between two steps; one that takes longer is killed, which loses no row.
+_SECONDS_TO_STOP = 1.5
 
 
 @dataclass(frozen=True)
@@ -44,16 +52,16 @@ class RunSettings:
     repeats: int
     """Runs with consecutive seeds"""
     methods: tuple[str, ...]
+    scaling: str = "none"
+    """Of the columns: "none" or "standard" """
 
     def protocol(self) -> FeatureSweep | LandmarkStudy:
         kind = {"features": FeatureSweep, "landmarks": LandmarkStudy}[self.study]
-        return kind.preset(self.preset, methods=self.methods)
+        return kind.preset(self.preset, methods=self.methods, scaling=self.scaling)
 
-    def split(self, seed: int) -> datasets.Split:
-        """The published split, or the random one of a repeat's seed."""
-        if self.split_name == "published":
-            return datasets.published_split(self.dataset)
-        return datasets.random_split(datasets.load(self.dataset), seed)
+    @cached_property
+    def spec(self) -> RunSpec:
+        return RunSpec(self.protocol(), self.dataset, self.split_name, self.repeats, self.seed)
 
 
 #: The run that needs no click: seconds long, and shown on the first page.
@@ -62,22 +70,42 @@ BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, Fe
 
 @dataclass(eq=False)
 class Run:
-    """A run and how far it is. Written by the worker alone, but for `cancelled`."""
+    """A run and how far it is. Written by the queue's thread alone, but for `cancelled`."""
 
     settings: RunSettings
+    store: Store
     state: str = "waiting"
-    """waiting, running, finished, cancelled or failed"""
+    """waiting, running, finished, cancelled, stopped (with a server that has ended) or failed"""
     message: str = "waiting for its turn"
     fraction: float = 0.0
-    rows: list[dict] = field(default_factory=list)
-    n_test: int = 0
     started: float | None = None
     """On the monotonic clock, in seconds"""
     cancelled: threading.Event = field(default_factory=threading.Event)
+    _process: subprocess.Popen | None = None
+    _known: int = 0
+    _rows: tuple[int, list[dict]] = (-1, [])
 
     @property
     def active(self) -> bool:
         return self.state in ("waiting", "running")
+
+    @property
+    def rows(self) -> list[dict]:
+        """Those known by now, in the order of the protocol."""
+        known = self._known
+        if self._rows[0] != known:
+            infos = {info.id for info in self.store.runs()}
+            run = self.settings.spec.run_id
+            self._rows = known, self.store.rows(run) if run in infos else []
+        return self._rows[1]
+
+    @cached_property
+    def n_test(self) -> int:
+        """Test points of a split."""
+        wanted = self.settings
+        if wanted.split_name == "published":
+            return len(datasets.published_split(wanted.dataset).y_test)
+        return len(datasets.random_split(datasets.load(wanted.dataset), wanted.seed).y_test)
 
     @property
     def time_left(self) -> str:
@@ -88,93 +116,144 @@ class Run:
         return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
     def cancel(self) -> None:
-        """Stop after the step under way; rows known by then are kept."""
+        """Stop after the step under way, or in its middle where it is long; rows known by then are kept."""
         self.cancelled.set()
         if self.state == "waiting":
             self.state, self.message = "cancelled", "cancelled before it began"
+        self.end()
+
+    def end(self) -> None:
+        """Have its process end, if there is one."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            timer = threading.Timer(_SECONDS_TO_STOP, process.kill)
+            timer.daemon = True
+            timer.start()
 
     def work(self) -> None:
-        """The worker's part: never raises, never calls Streamlit."""
+        """The thread's part: never raises, never calls Streamlit."""
         if self.cancelled.is_set():
             return
-        self.state, self.message, self.started = "running", "loading the data", time.monotonic()
+        self.state, self.message, self.started = "running", "starting", time.monotonic()
         try:
-            for step in self._steps():
-                self.rows.extend(step.rows)
-                self.fraction, self.message = step.done / step.total, step.message
-                if self.cancelled.is_set():
-                    self.state = "cancelled"
-                    return
-            self.state = "finished"
-        except (ValueError, OSError, MemoryError) as error:
-            self.state, self.message = "failed", str(error) or type(error).__name__
+            self._follow()
         except Exception:
             _log.exception("run %s failed", self.settings)
             self.state, self.message = "failed", "The run met an error of ours; the server's log has its details."
+        finally:
+            self.end()
+            self._known += 1  # whatever was not heard of is read
 
-    def _steps(self) -> Iterator[Step]:
-        wanted = self.settings
-        split = lru_cache(maxsize=1)(wanted.split)  # the published one is the same for every repeat
-
-        def split_of(seed: int) -> datasets.Split:
-            found = split(0 if wanted.split_name == "published" else seed)
-            self.n_test = len(found.y_test)
-            return found
-
-        return run_repeats(
-            wanted.protocol(),
-            split_of,
-            wanted.repeats,
-            dataset=wanted.dataset,
-            split_name=wanted.split_name,
-            seed=wanted.seed,
+    def _follow(self) -> None:
+        """Start the process and listen to it until it ends."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "rff_engine.experiments._child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=_ROOT,
         )
+        error = None
+        with self._process as process:
+            process.stdin.write(json.dumps([self.store.url, self.settings.spec.to_json()]) + "\n")
+            process.stdin.flush()  # and left open: the process ends when it is closed, be it with this server
+            if self.cancelled.is_set():
+                self.end()
+            for line in process.stdout:
+                said = json.loads(line)
+                error = said.get("error", error)
+                if error is None:
+                    self.fraction, self.message = said["done"] / said["total"], said["message"]
+                    self._known += said["rows"]
+            process.wait()
+        if self.cancelled.is_set():
+            self.state = "cancelled"
+        elif process.returncode == 0:
+            self.state = "finished"
+        elif error is not None:
+            self.state, self.message = "failed", error
+        else:
+            raise RuntimeError(f"the process of a run ended with code {process.returncode}")
 
 
 class RunQueue:
-    """All runs of this server."""
+    """All runs of this server, and the store that their rows are in."""
 
-    def __init__(self):
+    def __init__(self, url: str | None = None):
+        self.store, self.lasting = _open(url)
         self._lock = threading.Lock()
         self._runs: OrderedDict[RunSettings, Run] = OrderedDict()
         self._waiting: queue.SimpleQueue[Run] = queue.SimpleQueue()
         # One at a time: the cores are few, and the slider pages need one of them. A daemon: it ends with the server.
         threading.Thread(target=self._work, name="runs", daemon=True).start()
+        atexit.register(self.end)
 
     def _work(self) -> None:
         while True:
             self._waiting.get().work()
 
     def find(self, settings: RunSettings) -> Run | None:
-        return self._runs.get(settings)
+        """The run as this server knows it, or as the store has it from before."""
+        with self._lock:
+            known = self._runs.get(settings)
+            if known is None and (found := self._in_store(settings)) is not None:
+                known = self._runs[settings] = found
+            return known
+
+    def _in_store(self, settings: RunSettings) -> Run | None:
+        for info in self.store.runs():
+            if info.id == settings.spec.run_id:
+                done = info.n_rows / max(1, info.n_planned) * info.repeats_planned / info.spec.repeats
+                state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
+                return Run(settings, self.store, state, message, done)
+        return None
 
     def submit(self, settings: RunSettings) -> Run:
-        """Start a run, or join it where it is under way or finished already; a failed or cancelled one starts anew.
+        """Start a run, or join it where it is under way or finished already; one that was stopped goes on.
 
         Raises
         ------
         ValueError
             If too many runs wait.
         """
+        known = self.find(settings)
         with self._lock:
-            known = self._runs.get(settings)
+            known = self._runs.get(settings, known)
             if known is not None and (known.active or known.state == "finished"):
                 return known
             waiting = sum(run.state == "waiting" for run in self._runs.values())
             if waiting >= MOST_WAITING:
                 raise ValueError(f"{waiting} runs are waiting, the most allowed; try again when one has finished.")
-            run = self._runs[settings] = Run(settings)
+            run = self._runs[settings] = Run(settings, self.store)
             self._runs.move_to_end(settings)
             for old in [key for key, other in self._runs.items() if not other.active][:-KEPT_RUNS]:
                 del self._runs[old]
             self._waiting.put(run)
             return run
 
+    def active(self) -> list[Run]:
+        """Those that run or wait, in the order of their turns."""
+        with self._lock:
+            return [run for run in self._runs.values() if run.active]
+
     def ahead_of(self, run: Run) -> int:
         """How many active runs come before this one."""
-        with self._lock:
-            runs = list(self._runs.values())
-        return sum(other.active for other in runs[: runs.index(run)])
+        return self.active().index(run) if run in self.active() else 0
+
+    def end(self) -> None:
+        """Stop whatever runs or waits."""
+        for run in self.active():
+            run.cancel()
+
+
+def _open(url: str | None) -> tuple[Store, bool]:
+    """The store of this server, and whether it outlasts it: where none can be kept, a temporary one."""
+    try:
+        return Store(default_store() if url is None else url), True
+    except StoreError as error:
+        _log.warning("results are kept until the server ends only: %s", error)
+        return Store(Path(tempfile.mkdtemp(prefix="rff_engine_")) / "results.sqlite"), False
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -1,9 +1,13 @@
-"""Long runs: one worker, shared by all who ask for the same, stopped when asked, and failures in one sentence."""
+"""Long runs: shared by all who ask for the same, stopped when asked, gone on with, and failures in one sentence."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 
+import psutil
 import pytest
 
 from pages.components import runs
@@ -23,9 +27,14 @@ def wait(run, seconds=60.0):
     return run
 
 
+@pytest.fixture
+def url(tmp_path):
+    return str(tmp_path / "results.sqlite")
+
+
 @pytest.mark.slow
-def test_a_run_finishes_with_the_rows_of_every_repeat():
-    run = wait(RunQueue().submit(settings(repeats=2)))
+def test_a_run_finishes_with_the_rows_of_every_repeat(url):
+    run = wait(RunQueue(url).submit(settings(repeats=2)))
     assert (run.state, run.fraction) == ("finished", 1.0)
     assert {row["repeat"] for row in run.rows} == {0, 1}
     assert {row["method"] for row in run.rows} == {"svm", "rff", "pbrff", "okrff"}
@@ -34,8 +43,8 @@ def test_a_run_finishes_with_the_rows_of_every_repeat():
 
 
 @pytest.mark.slow
-def test_who_asks_for_the_same_gets_the_same():
-    queue = RunQueue()
+def test_who_asks_for_the_same_gets_the_same(url):
+    queue = RunQueue(url)
     first = queue.submit(settings())
     assert queue.submit(settings()) is first
     wait(first)
@@ -44,21 +53,48 @@ def test_who_asks_for_the_same_gets_the_same():
 
 
 @pytest.mark.slow
-def test_cancel_keeps_what_is_known_and_a_new_start_starts_anew():
-    queue = RunQueue()
-    run = queue.submit(settings(preset="paper"))
-    while not run.rows and run.active:
+def begun(run, rows=1):
+    """The run, when it has so many rows."""
+    end = time.monotonic() + 60
+    while len(run.rows) < rows and run.active and time.monotonic() < end:
         time.sleep(0.02)
-    run.cancel()
-    wait(run, 10)
-    assert run.state == "cancelled" and run.rows and run.fraction < 1
-    assert queue.submit(settings(preset="paper")) is not run
-    queue.find(settings(preset="paper")).cancel()
+    assert run.state == "running"
+    return run
+
+
+def processes():
+    return [child for child in psutil.Process().children() if "_child" in " ".join(child.cmdline())]
 
 
 @pytest.mark.slow
-def test_a_waiting_run_knows_its_place_and_can_be_cancelled():
-    queue = RunQueue()
+def test_cancel_stops_it_at_once_and_keeps_what_is_known_and_a_new_start_goes_on(url):
+    queue = RunQueue(url)
+    run = begun(queue.submit(settings(preset="paper")))
+    start = time.monotonic()
+    run.cancel()
+    wait(run, 10)
+    assert time.monotonic() - start < 2 and processes() == []
+    assert run.state == "cancelled" and run.rows and run.fraction < 1
+    again = begun(queue.submit(settings(preset="paper")), rows=len(run.rows) + 1)
+    assert again is not run and again.rows[: len(run.rows)] == run.rows
+    again.cancel()
+    wait(again)
+
+
+@pytest.mark.slow
+def test_a_process_that_does_not_listen_is_killed(url, monkeypatch):
+    queue = RunQueue(url)
+    run = begun(queue.submit(settings(preset="paper")))
+    monkeypatch.setattr(run._process, "terminate", lambda: None)
+    start = time.monotonic()
+    run.cancel()
+    wait(run, 10)
+    assert run.state == "cancelled" and time.monotonic() - start < 2.5
+
+
+@pytest.mark.slow
+def test_a_waiting_run_knows_its_place_and_can_be_cancelled(url):
+    queue = RunQueue(url)
     first = queue.submit(settings(preset="paper"))
     second = queue.submit(settings(seed=3))
     assert queue.ahead_of(second) == 1
@@ -68,30 +104,73 @@ def test_a_waiting_run_knows_its_place_and_can_be_cancelled():
     assert second.state == "cancelled" and not second.rows
 
 
+@pytest.mark.slow
+def test_another_server_finds_what_was_stopped_and_what_was_finished(url):
+    queue = RunQueue(url)
+    finished = wait(queue.submit(settings()))
+    begun(queue.submit(settings(preset="paper")), rows=10)
+    queue.end()
+    wait(queue.find(settings(preset="paper")))
+
+    other = RunQueue(url)
+    assert other.find(settings()).state == "finished" and other.find(settings()).rows == finished.rows
+    stopped = other.find(settings(preset="paper"))
+    assert stopped.state == "stopped" and 0 < stopped.fraction < 1 and len(stopped.rows) >= 10
+    again = begun(other.submit(settings(preset="paper")), rows=len(stopped.rows) + 1)
+    again.cancel()
+    wait(again)
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_the_process_that_started_it(tmp_path):
+    """Even if that one is killed."""
+    code = f"""
+import time
+from pages.components.runs import RunQueue, RunSettings
+queue = RunQueue({str(tmp_path / "results.sqlite")!r})
+run = queue.submit(RunSettings("features", "breast", "paper", "published", 0, 1, ("svm", "rff")))
+while run._process is None or not run.rows:
+    time.sleep(0.05)
+print(run._process.pid, flush=True)
+time.sleep(60)
+"""
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=runs._ROOT)
+    child = psutil.Process(int(server.stdout.readline()))
+    server.kill()
+    server.wait()
+    assert psutil.wait_procs([child], timeout=5)[1] == []
+
+
 @pytest.mark.parametrize(("dataset", "split"), [("wine", "random"), ("digits", "random"), ("digits", "published")])
-def test_a_run_that_cannot_be_is_one_sentence(dataset, split):
-    run = wait(RunQueue().submit(settings(dataset=dataset, split_name=split)))
-    assert run.state == "failed"
+def test_a_run_that_cannot_be_is_one_sentence(dataset, split, url):
+    run = wait(RunQueue(url).submit(settings(dataset=dataset, split_name=split)))
+    assert run.state == "failed" and run.rows == []
     assert run.message and "\n" not in run.message
 
 
-def test_an_error_of_ours_does_not_end_the_worker(monkeypatch):
-    def broken(*args, **kwargs):
-        raise KeyError("a mistake")
-
-    queue = RunQueue()
-    with monkeypatch.context() as patch:
-        patch.setattr(runs, "run_repeats", broken)
-        failed = wait(queue.submit(settings()))
-    assert failed.state == "failed" and "log" in failed.message
+@pytest.mark.slow
+def test_a_process_that_dies_is_one_sentence_and_the_next_run_goes_on(url):
+    queue = RunQueue(url)
+    run = begun(queue.submit(settings(preset="paper")))
+    run._process.kill()
+    wait(run)
+    assert run.state == "failed" and "log" in run.message and run.rows
     assert wait(queue.submit(settings(methods=("svm",)))).state == "finished"
 
 
-def test_too_many_waiting_are_refused():
-    queue = RunQueue()
+def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path):
+    (tmp_path / "notes.txt").write_text("no database, whatever they say " * 100)
+    queue = RunQueue(str(tmp_path / "notes.txt"))
+    assert not queue.lasting and queue.store.runs() == []
+    assert os.listdir(tmp_path) == ["notes.txt"]
+
+
+def test_too_many_waiting_are_refused(url):
+    queue = RunQueue(url)
     accepted = [queue.submit(settings(preset="paper", seed=seed)) for seed in range(runs.MOST_WAITING)]
     with pytest.raises(ValueError, match="waiting"):
         for seed in range(runs.MOST_WAITING, runs.MOST_WAITING + 2):
             accepted.append(queue.submit(settings(preset="paper", seed=seed)))
     for run in accepted:
         run.cancel()
+    wait(accepted[0])

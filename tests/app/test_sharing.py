@@ -35,7 +35,14 @@ FAR = {
     | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "D": 20, "eps": 0.2, "mu": 1.5}
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True},
-    "real_data": {"study": "landmarks", "split": "random", "seed": 4, "repeats": 2, "similarities": ["PB landmarks"]},
+    "real_data": {
+        "study": "landmarks",
+        "split": "random",
+        "scaling": "standard",
+        "seed": 4,
+        "repeats": 2,
+        "similarities": ["PB landmarks"],
+    },
 }
 OF_THE_VIEW = {"plain", "price", "bound"}
 NAMED_OTHERWISE = {"how": "selection", "similarities": "methods"}

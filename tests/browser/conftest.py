@@ -55,7 +55,8 @@ def start_server(tmp_path_factory):
         log = (tmp_path_factory.mktemp("server") / "log.txt").open("w")
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        environment = os.environ | {"RFF_STORE": f"sqlite:///{Path(log.name).with_name('results.sqlite')}"}
+        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
         started.append(server)
         address = f"http://127.0.0.1:{port}"
         end = time.monotonic() + 60

@@ -249,4 +249,4 @@ def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
     first.context.close()
     second.get_by_role("button", name="Cancel").click()
     second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
-    assert second.get_by_role("button", name="Run").count() == 1
+    assert second.get_by_role("button", name="Resume").count() == 1

@@ -5,28 +5,25 @@ From the repository's root: python real_data_experiment.py [rows.csv]; all is re
 
 import sys
 
-import datasets
 from rff_engine.experiments import report
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, split_source
 from rff_engine.experiments.runner import run_repeats
 
 # The experiment
 study = "features"  # test error against "features", or "landmarks"
 dataset = "breast"
-preset = "quick"  # the grid; or "paper"
+preset = "quick"  # the grid; or "splits", "paper"
 split = "published"  # or "random", drawn from the seed
+scaling = "none"  # of the columns; or "standard"
 seed = 0  # of the first repeat
 repeats = 10
 methods = ("svm", "rff", "pbrff", "okrff")
 
 if __name__ == "__main__":
-
-    def split_of(seed: int) -> datasets.Split:
-        if split == "published":
-            return datasets.published_split(dataset)
-        return datasets.random_split(datasets.load(dataset), seed)
-
-    protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(preset, methods=methods)
-    steps = run_repeats(protocol, split_of, repeats, dataset=dataset, split_name=split, seed=seed)
+    protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(
+        preset, methods=methods, scaling=scaling
+    )
+    splits = split_source(dataset, split)
+    steps = run_repeats(protocol, splits, repeats, dataset=dataset, split_name=split, seed=seed)
     rows = [row for step in steps for row in step.rows]
     report.to_frame(rows).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,53 @@
+"""A run in a process of its own, which ends with the process that started it.
+
+It reads one line, the store and what to run, and writes a line for each step, or one for what went wrong. When its
+input ends, so does it, at once: all rows known by then are in the store, and its claims are void.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import closing
+
+from .protocols import RunSpec
+from .runner import run_stored
+from .store import Store
+
+__all__ = ["main"]
+
+_NICENESS = 10
+
+
+def main() -> int:
+    url, spec = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_input, daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    try:
+        with Store(url) as store, closing(run_stored(store, RunSpec.from_json(spec))) as steps:
+            for step in steps:
+                _say(message=step.message, done=step.done, total=step.total, rows=len(step.rows))
+    except (ValueError, OSError, MemoryError) as error:
+        _say(error=str(error) or type(error).__name__)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _say(**what) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def _end_with_the_input() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
