@@ -72,9 +72,9 @@ def show_progress(run: Run) -> None:
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
     elif run.state in ("cancelled", "stopped"):
-        how = "Cancelled" if run.state == "cancelled" else "Stopped when the server ended"
+        how = "Cancelled" if run.state == "cancelled" else "Stopped with the server"
         st.warning(
-            f"{how}, at {100 * run.fraction:.0f} %; what was known by then is shown. Resume goes on from there.",
+            f"{how} at {100 * run.fraction:.0f} %; what was known by then is shown. Resume goes on from there.",
             icon=":material/pause_circle:",
         )
 
