@@ -137,6 +137,7 @@ time.sleep(60)
     assert psutil.wait_procs([child], timeout=5)[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "split"), [("wine", "random"), ("digits", "random"), ("digits", "published")])
 def test_a_run_that_cannot_be_is_one_sentence(dataset, split, url):
     run = wait(RunQueue(url).submit(settings(dataset=dataset, split_name=split)))
@@ -161,6 +162,7 @@ def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_pat
     assert os.listdir(tmp_path) == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_too_many_waiting_are_refused(url):
     queue = RunQueue(url)
     accepted = [queue.submit(settings(preset="paper", seed=seed)) for seed in range(runs.MOST_WAITING)]

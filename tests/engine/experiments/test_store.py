@@ -354,6 +354,7 @@ def test_a_store_of_another_version_is_refused(tmp_path):
         Store(file)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_what_is_known_is_kept(tmp_path):
     file = tmp_path / "results.sqlite"
     full = Store(file)
