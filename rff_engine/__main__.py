@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     worked = argparse.ArgumentParser(add_help=False)
     worked.add_argument("--jobs", type=int, default=1, metavar="J", help="processes to work in (default 1)")
     worked.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster to work in: tcp://host:port")
-    worked.add_argument("--output", metavar="FILE.csv", help="write the rows there too; - for standard output")
+    worked.add_argument("--output", metavar="FILE.csv", help="write the table there; - for standard output")
 
     running = commands.add_parser("run", parents=[kept, worked], help="run a protocol, or go on with the same run")
     running.add_argument("protocol", choices=list(_PROTOCOLS))
@@ -140,7 +140,12 @@ def _resume(options) -> int:
 def _go_on(store: Store, spec: RunSpec, options) -> int:
     """Do what is left of a run; on Ctrl-C, or when asked to end, what is known is kept."""
     output = _Output(options.output)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    code = _work(store, spec, options)
+    output.write(to_csv(store.rows(spec)))
+    return code
+
+
+def _work(store: Store, spec: RunSpec, options) -> int:
     known = 0
     try:
         steps = run_stored(store, spec, jobs=options.jobs, scheduler=options.scheduler)
@@ -149,30 +154,26 @@ def _go_on(store: Store, spec: RunSpec, options) -> int:
                 known += len(step.rows)
                 progress.show(step)
     except KeyboardInterrupt:
-        output.write(store, spec)
-        print(f"interrupted: {known} new rows are kept; go on with: resume {spec.run_id}", file=sys.stderr)
+        print(f"interrupted: {known} new rows of {spec.run_id} are kept; the same command goes on", file=sys.stderr)
         return 130
-    output.write(store, spec)
     print(f"{spec.run_id}: {known} new rows in {store.name}", file=sys.stderr)
     return 0
 
 
 def _reproduce(options) -> int:
-    """Do what is left of the runs behind a table or figure, then print it beside the paper's."""
-    wanted = reproduction.specs(options.target, options.datasets)
+    """Do what is left of the runs behind a table or figure, then give it beside the paper's."""
+    output = _Output(options.output)
     with _store(options) as store:
-        for spec in wanted:
-            if options.split in (spec.split, "both"):
-                print(spec.run_id, file=sys.stderr)
-                code = _go_on(store, spec, argparse.Namespace(**vars(options) | {"output": None}))
-                if code:
-                    return code
-        found = reproduction.beside_paper(options.target, reproduction.known_rows(store, options.target))
+        for spec in reproduction.specs(options.target, options.datasets):
+            if options.split in (spec.split, "both") and (code := _work(store, spec, options)):
+                return code
+        rows = reproduction.known_rows(store, options.target, options.datasets)
+    found = reproduction.beside_paper(options.target, rows)
     found = found[found["dataset"].isin(options.datasets)]
-    if options.output not in (None, "-"):
-        found.to_csv(options.output, index=False)
-        return 0
-    print(found.to_string(index=False, float_format="%.4f", na_rep=""))
+    if options.output is None:
+        print(found.to_string(index=False, float_format="%.4f", na_rep=""))
+    else:
+        output.write(found.to_csv(index=False))
     return 0
 
 
@@ -204,28 +205,24 @@ def _rows(options) -> pd.DataFrame:
     if options.rows.endswith(".csv"):
         return pd.read_csv(options.rows)
     with _store(options) as store:
-        return to_frame(store.rows(options.rows))
+        return to_frame(store.rows(store.run(options.rows).spec))
 
 
 class _Output:
-    """Where the rows of a run are written to as CSV, if anywhere."""
+    """Where a table is written to as CSV, if anywhere; a file that cannot be is refused before there is a table."""
 
     def __init__(self, name: str | None):
-        self._path = None if name in (None, "-") else Path(name)
-        self._stream = sys.stdout if name == "-" else None
+        self._name, self._path = name, None if name in (None, "-") else Path(name)
         if self._path and not (self._path.parent.is_dir() and os.access(self._path.parent, os.W_OK)):
-            raise ValueError(f"{name} cannot be written: there is no folder {self._path.parent} to write in.")
+            raise ValueError(f"{name} cannot be written: {self._path.parent} is no folder that one may write in.")
 
-    def write(self, store: Store, spec: RunSpec) -> None:
-        if self._path is None and self._stream is None:
-            return
-        text = to_csv(store.rows(spec.run_id))
-        if self._stream is not None:
-            self._stream.write(text)
-            return
-        partial = self._path.with_name(self._path.name + ".partial")
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, self._path)
+    def write(self, text: str) -> None:
+        if self._name == "-":
+            sys.stdout.write(text)
+        elif self._path:
+            partial = self._path.with_name(self._path.name + ".partial")
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, self._path)
 
 
 class _Progress:
@@ -284,4 +281,5 @@ def _coverage(options) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to end is as good as Ctrl-C
     sys.exit(main())

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -94,18 +94,13 @@ class Run:
         """Those known by now, in the order of the protocol."""
         known = self._known
         if self._rows[0] != known:
-            infos = {info.id for info in self.store.runs()}
-            run = self.settings.spec.run_id
-            self._rows = known, self.store.rows(run) if run in infos else []
+            self._rows = known, self.store.rows(self.settings.spec)
         return self._rows[1]
 
-    @cached_property
+    @property
     def n_test(self) -> int:
         """Test points of a split."""
-        wanted = self.settings
-        if wanted.split_name == "published":
-            return len(datasets.published_split(wanted.dataset).y_test)
-        return len(datasets.random_split(datasets.load(wanted.dataset), wanted.seed).y_test)
+        return _test_points(self.settings.dataset, self.settings.split_name)
 
     @property
     def time_left(self) -> str:
@@ -177,6 +172,13 @@ class Run:
             raise RuntimeError(f"the process of a run ended with code {process.returncode}")
 
 
+@lru_cache(maxsize=64)
+def _test_points(dataset: str, split_name: str) -> int:
+    if split_name == "published":
+        return len(datasets.published_split(dataset).y_test)
+    return len(datasets.random_split(datasets.load(dataset), 0).y_test)  # whatever the seed
+
+
 class RunQueue:
     """All runs of this server, and the store that their rows are in."""
 
@@ -202,12 +204,12 @@ class RunQueue:
             return known
 
     def _in_store(self, settings: RunSettings) -> Run | None:
-        for info in self.store.runs():
-            if info.id == settings.spec.run_id:
-                done = info.n_rows / max(1, info.n_planned) * info.repeats_planned / info.spec.repeats
-                state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
-                return Run(settings, self.store, state, message, done)
-        return None
+        info = self.store.find(settings.spec)
+        if info is None:
+            return None
+        done = info.n_rows / info.n_planned * info.repeats_planned / info.spec.repeats
+        state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
+        return Run(settings, self.store, state, message, done)
 
     def submit(self, settings: RunSettings) -> Run:
         """Start a run, or join it where it is under way or finished already; one that was stopped goes on.

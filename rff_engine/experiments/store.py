@@ -194,33 +194,11 @@ class Store:
 
     def runs(self) -> list[RunInfo]:
         """All runs, the newest first."""
-        known = (
-            sa.select(
-                _run_rows.c.run,
-                sa.func.count().label("planned"),
-                sa.func.count(_results.c.key).label("known"),
-                sa.func.count(sa.distinct(_run_rows.c.repeat)).label("repeats"),
-            )
-            .join_from(_run_rows, _results, _run_rows.c.key == _results.c.key, isouter=True)
-            .group_by(_run_rows.c.run)
-            .subquery()
-        )
-        query = sa.select(_runs, known.c.planned, known.c.known, known.c.repeats)
-        query = query.join_from(_runs, known, _runs.c.id == known.c.run, isouter=True).order_by(_runs.c.created.desc())
-        with self._explained(), self._reading() as connection:
-            found = connection.execute(query).all()
-        return [
-            RunInfo(
-                row.id,
-                RunSpec.from_json(row.spec),
-                row.created,
-                row.seconds,
-                row.known or 0,
-                row.planned or 0,
-                row.repeats or 0,
-            )
-            for row in found
-        ]
+        return self._infos()
+
+    def find(self, spec: RunSpec) -> RunInfo | None:
+        """How far a run is; ``None`` if it was never begun."""
+        return next(iter(self._infos(spec.run_id)), None)
 
     def run(self, run: str) -> RunInfo:
         """A run by its id, or the beginning of it.
@@ -240,9 +218,8 @@ class Store:
         known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
         raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
 
-    def rows(self, run: str) -> list[dict]:
+    def rows(self, spec: RunSpec) -> list[dict]:
         """The rows of a run that are known, with the columns of `runner.COLUMNS`, in the order of its protocol."""
-        spec = self.run(run).spec
         query = (
             sa.select(_run_rows.c.repeat, *(_results.c[name] for name in (*_SETTINGS, *_MEASURED)))
             .join_from(_run_rows, _results, _run_rows.c.key == _results.c.key)
@@ -254,13 +231,40 @@ class Store:
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
         return [{column: (labels | dict(row)).get(column) for column in COLUMNS} for row in found]
 
-    def provenance(self, run: str) -> list[str]:
+    def _infos(self, run: str | None = None) -> list[RunInfo]:
+        """Of all runs, or of one."""
+        known = (
+            sa.select(
+                _run_rows.c.run,
+                sa.func.count().label("planned"),
+                sa.func.count(_results.c.key).label("known"),
+                sa.func.count(sa.distinct(_run_rows.c.repeat)).label("repeats"),
+            )
+            .join_from(_run_rows, _results, _run_rows.c.key == _results.c.key, isouter=True)
+            .where(sa.true() if run is None else _run_rows.c.run == run)
+            .group_by(_run_rows.c.run)
+            .subquery()
+        )
+        # A run is known from its first plan on, so it has rows.
+        query = (
+            sa.select(_runs, known.c.planned, known.c.known, known.c.repeats)
+            .join_from(_runs, known, _runs.c.id == known.c.run)
+            .order_by(_runs.c.created.desc())
+        )
+        with self._explained(), self._reading() as connection:
+            found = connection.execute(query).all()
+        return [
+            RunInfo(row.id, RunSpec.from_json(row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
+            for row in found
+        ]
+
+    def provenance(self, spec: RunSpec) -> list[str]:
         """What the known rows of a run were made with: versions and machine, each once."""
         query = (
             sa.select(_makers.c.made_with)
             .join(_results, _results.c.maker == _makers.c.id)
             .join(_run_rows, _run_rows.c.key == _results.c.key)
-            .where(_run_rows.c.run == self.run(run).id)
+            .where(_run_rows.c.run == spec.run_id)
             .distinct()
         )
         with self._explained(), self._reading() as connection:
@@ -286,7 +290,7 @@ class Store:
         if self._read_only:
             path = f"file:{self._path.resolve().as_posix()}?mode=ro&immutable=1"
             engine = sa.create_engine(
-                "sqlite://", creator=lambda: sqlite3.connect(path, uri=True), poolclass=sa.QueuePool
+                "sqlite://", creator=lambda: sqlite3.connect(path, uri=True), poolclass=sa.NullPool
             )
         else:
             engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
@@ -380,10 +384,10 @@ class Runner:
 
     def put(self, desk: _StoreDesk, rows: list[dict]) -> None:
         """Commit rows that are newly known, and give up the claims on them."""
-        now = time.monotonic()
-        spent, self._last = now - self._last, now
         if not rows:
             return
+        now = time.monotonic()
+        spent, self._last = now - self._last, now
         entries = [
             {name: row[name] for name in (*_SETTINGS, *_MEASURED)} | {"key": desk.key_of(row), "maker": self._maker}
             for row in rows

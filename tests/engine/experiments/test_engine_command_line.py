@@ -75,6 +75,7 @@ def test_a_random_split_and_some_methods(capsys):
         (["resume", "features-nowhere"], "has no such run: there is none yet"),
         (["report", "features-nowhere"], "has no such run"),
         (["report", "no/such/file.csv"], "no/such/file.csv"),
+        (["reproduce", "table1", "--split", "none", "--output", "no/such/folder/table.csv"], "cannot be written"),
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
     ],
 )
@@ -92,6 +93,27 @@ def test_wrong_usage_is_one_sentence_and_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit:
         main(arguments)
     assert exit.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_an_interrupt_before_anything_is_known_is_one_sentence(capsys, monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("rff_engine.__main__.run_stored", interrupted)
+    file = tmp_path / "rows.csv"
+    assert main(["run", "features", "--dataset", "breast", "--output", str(file)]) == 130
+    assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
+
+
+def test_a_table_of_the_paper_is_shown_beside_what_is_known(capsys, tmp_path):
+    arguments = ["reproduce", "table1", "--datasets", "breast", "--split", "none"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "pb_beta_1" in printed and "0.0490" in printed and "ads" not in printed
+    assert main([*arguments, "--output", str(tmp_path / "table.csv")]) == 0
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert len(table) == 5 and table["paper"].notna().all() and table["published"].isna().all()
 
 
 def test_coverage_table(capsys):
@@ -121,7 +143,7 @@ def test_an_interrupt_keeps_what_is_known(sign, tmp_path, store):
                 known = sum(info.n_rows for info in opened.runs())
     process.send_signal(sign)
     _, error = process.communicate(timeout=30)
-    assert process.returncode == 130 and "go on with: resume features-breast-published-" in error
+    assert process.returncode == 130 and "are kept; the same command goes on" in error
     assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= known >= 20
 
 

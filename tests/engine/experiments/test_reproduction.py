@@ -7,7 +7,6 @@ from scipy.stats import ttest_1samp
 from rff_engine.experiments import reproduction
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.experiments.runner import COLUMNS
-from rff_engine.figures import reruns
 
 
 def row(method, valid, test, split="published", repeat=0, **fields):
@@ -102,23 +101,3 @@ def test_what_is_run_for_a_target():
         reproduction.specs("table1", ["wine"])
     with pytest.raises(ValueError, match="'table1'"):
         reproduction.figure("table1", [])
-
-
-def test_agreement_is_judged_by_the_spread_of_a_single_split():
-    base = {"paper": 0.05, "mean": 0.06, "spread": 0.011}
-    assert reruns.agreement(base) == "within the spread of splits"
-    assert reruns.agreement(base | {"spread": 0.009}) == "paper lower"
-    assert reruns.agreement(base | {"spread": 0.009, "mean": 0.04}) == "paper higher"
-    assert reruns.agreement(base | {"spread": np.nan}) == "not known yet"
-
-
-def test_the_figures_say_what_the_tables_hold():
-    table = reproduction.table_1(PUBLISHED + RANDOM)
-    figure = reruns.table_beside_paper(table, reproduction.COLUMNS_OF_TABLE_1)
-    texts = [note.text for note in figure.layout.annotations]
-    assert len(texts) == 35 and "paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48" in texts
-    curves = reruns.curves_beside_paper(reproduction.figure("figure6", PUBLISHED), "breast", "share")
-    rerun = next(trace for trace in curves.data if trace.name == "RBF landmarks (prior)")
-    np.testing.assert_allclose(sorted(rerun.y), [7.0, 99.0])
-    paper = [trace for trace in curves.data if trace.name.endswith(": paper")]
-    assert len(paper) == 4 and all(trace.line.dash == "dash" and len(trace.x) == 6 for trace in paper)

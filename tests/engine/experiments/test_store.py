@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,31 +18,16 @@ import pandas as pd
 import psutil
 import pytest
 import sqlalchemy as sa
+from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 
 from rff_engine.experiments import _units, store
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.protocols import RunSpec
 from rff_engine.experiments.runner import run_repeats, run_stored
 from rff_engine.experiments.store import Store, StoreError
 
-SWEEP = FeatureSweep(
-    gammas=(0.01, 0.1, 1.0),
-    Cs=(0.01, 1.0, 100.0),
-    n_candidates=300,
-    n_features=(1, 3, 10),
-    betas=(0.1, 10.0),
-    rhos=(0.01, 1.0),
-)
-STUDY = LandmarkStudy(
-    gammas=(0.01, 0.1, 1.0), Cs=(0.01, 1.0, 100.0), shares=(0.05, 0.2), n_features=(4, 8), betas=(0.1, 10.0)
-)
 
-
-def make_split(seed=0, n=120, d=3):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
-    a, b = n // 2, 3 * n // 4
-    return SimpleNamespace(X_train=X[:a], y_train=y[:a], X_valid=X[a:b], y_valid=y[a:b], X_test=X[b:], y_test=y[b:])
+def split_of(seed):
+    return make_split(seed=seed)
 
 
 def one_split(seed):
@@ -83,7 +69,7 @@ def postgres(tmp_path):
             subprocess.run([programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], **quiet)
 
 
-def spec_of(protocol=SWEEP, **changes):
+def spec_of(protocol=SMALL_SWEEP, **changes):
     return RunSpec(protocol, "toy", **changes)
 
 
@@ -108,21 +94,21 @@ def in_order(rows):
     return frame(rows).sort_values(columns).reset_index(drop=True)
 
 
-@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+@pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(kept, protocol):
     spec = spec_of(protocol, repeats=2)
-    first = list(run_stored(kept, spec, split_of=make_split))
+    first = list(run_stored(kept, spec, split_of=split_of))
     assert first[-1].done == first[-1].total == 2
-    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(direct(protocol, 2, make_split))))
-    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(first)))
-    again = list(run_stored(kept, spec, split_of=make_split))
+    same(in_order(kept.rows(spec)), in_order(rows_of(direct(protocol, 2, split_of))))
+    same(in_order(kept.rows(spec)), in_order(rows_of(first)))
+    again = list(run_stored(kept, spec, split_of=split_of))
     assert rows_of(again) == [] and again[-1].done == 2
     (info,) = kept.runs()
     assert info.finished and info.spec == spec and info.n_rows == info.n_planned == len(rows_of(first))
-    assert info.seconds > 0 and "numpy" in kept.provenance(spec.run_id)[0]
+    assert info.seconds > 0 and "numpy" in kept.provenance(spec)[0]
 
 
-@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+@pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
     spec = spec_of(protocol)
     expected = in_order(rows_of(direct(protocol)))
@@ -136,30 +122,30 @@ def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
         steps.close()
         stops += 1
     assert stops > 4 and len(computed) == len(expected)  # none twice
-    same(in_order(kept.rows(spec.run_id)), expected)
+    same(in_order(kept.rows(spec)), expected)
 
 
 def test_the_order_of_a_stored_run_is_that_of_its_grid(kept):
     spec = spec_of()
     list(run_stored(kept, spec, split_of=one_split))
-    rows = pd.DataFrame(kept.rows(spec.run_id))
+    rows = pd.DataFrame(kept.rows(spec))
     assert list(rows["method"].unique()) == ["svm", "rff", "pbrff", "okrff"]
     learned = rows[rows["method"] == "pbrff"]
     assert list(zip(learned["beta"], learned["D"], strict=True)) == [
-        (beta, D) for beta in SWEEP.betas for D in SWEEP.n_features
+        (beta, D) for beta in SMALL_SWEEP.betas for D in SMALL_SWEEP.n_features
     ]
 
 
 def test_runs_share_rows_that_are_computed_from_the_same(kept):
     list(run_stored(kept, spec_of(), split_of=one_split))
-    larger = replace(SWEEP, n_features=(1, 3, 10, 20), betas=(0.1, 1.0, 10.0))
+    larger = replace(SMALL_SWEEP, n_features=(1, 3, 10, 20), betas=(0.1, 1.0, 10.0))
     new = rows_of(run_stored(kept, spec_of(larger), split_of=one_split))
     assert all(row["D"] == 20 or row["beta"] == 1.0 for row in new) and len(new) == 9
-    same(in_order(kept.rows(spec_of(larger).run_id)), in_order(rows_of(direct(larger))))
+    same(in_order(kept.rows(spec_of(larger))), in_order(rows_of(direct(larger))))
     # The third repeat from seed 0 is the first from seed 2.
-    list(run_stored(kept, spec_of(repeats=3), split_of=make_split))
-    steps = list(run_stored(kept, spec_of(seed=2), split_of=make_split))
-    assert rows_of(steps) == [] and {row["repeat"] for row in kept.rows(spec_of(seed=2).run_id)} == {0}
+    list(run_stored(kept, spec_of(repeats=3), split_of=split_of))
+    steps = list(run_stored(kept, spec_of(seed=2), split_of=split_of))
+    assert rows_of(steps) == [] and {row["repeat"] for row in kept.rows(spec_of(seed=2))} == {0}
 
 
 @pytest.mark.parametrize(
@@ -168,10 +154,10 @@ def test_runs_share_rows_that_are_computed_from_the_same(kept):
 )
 def test_what_changes_a_row_changes_its_key(kept, changes):
     list(run_stored(kept, spec_of(), split_of=one_split))
-    other = replace(SWEEP, **changes)
+    other = replace(SMALL_SWEEP, **changes)
     new = {row["method"] for row in rows_of(run_stored(kept, spec_of(other), split_of=one_split))}
     unchanged = {"n_candidates": {"svm", "rff"}, "precision": {"svm"}}.get(next(iter(changes)), set())
-    assert new == set(SWEEP.methods) - unchanged
+    assert new == set(SMALL_SWEEP.methods) - unchanged
 
 
 def test_other_data_or_another_seed_are_other_rows(kept):
@@ -186,7 +172,7 @@ def test_other_data_or_another_seed_are_other_rows(kept):
 
 
 def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
-    spec = spec_of(replace(SWEEP, methods=("rff",)))
+    spec = spec_of(replace(SMALL_SWEEP, methods=("rff",)))
     steps = run_stored(kept, spec, split_of=one_split)
     for step in steps:
         if step.rows:
@@ -194,17 +180,18 @@ def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
     steps.close()
     messages = [step.message for step in run_stored(kept, spec, split_of=one_split)]
     assert not any(message.startswith("SVM: gamma") for message in messages)
-    rows = kept.rows(spec.run_id)
+    rows = kept.rows(spec)
     assert {row["method"] for row in rows} == {"rff"} and len(rows) == 3
 
 
 def test_two_runners_at_once_do_no_row_twice_and_lose_none(kept):
-    spec = spec_of(STUDY, repeats=3)
-    computed = [[], []]
+    spec = spec_of(SMALL_STUDY, repeats=3)
+    computed, ready = [[], []], threading.Barrier(2)
 
     def work(mine):
         with Store(kept.name) as own:
-            for step in run_stored(own, spec, split_of=make_split):
+            ready.wait()
+            for step in run_stored(own, spec, split_of=split_of):
                 mine.extend(step.rows)
 
     threads = [threading.Thread(target=work, args=(mine,)) for mine in computed]
@@ -212,21 +199,23 @@ def test_two_runners_at_once_do_no_row_twice_and_lose_none(kept):
         thread.start()
     for thread in threads:
         thread.join(timeout=120)
-    rows = kept.rows(spec.run_id)
+    rows = kept.rows(spec)
     assert len(computed[0]) + len(computed[1]) == len(rows) and min(map(len, computed)) > 0
-    same(in_order(rows), in_order(rows_of(direct(STUDY, 3, make_split))))
+    same(in_order(rows), in_order(rows_of(direct(SMALL_STUDY, 3, split_of))))
 
 
 @pytest.mark.slow
 def test_on_postgresql_the_rows_are_the_same(postgres):
     """A run that was stopped and two runners at once, with rows of both."""
-    spec = spec_of(STUDY, repeats=3)
-    expected = in_order(rows_of(direct(STUDY, 3, make_split)))
-    computed = [[], [], []]
+    spec = spec_of(SMALL_STUDY, repeats=3)
+    expected = in_order(rows_of(direct(SMALL_STUDY, 3, split_of)))
+    computed, ready = [[], [], []], threading.Barrier(2)
 
     def work(mine, rows=None):
         with Store(postgres) as own:
-            steps = run_stored(own, spec, split_of=make_split)
+            if rows is None:
+                ready.wait()
+            steps = run_stored(own, spec, split_of=split_of)
             for step in steps:
                 mine.extend(step.rows)
                 if rows is not None and len(mine) >= rows:
@@ -240,7 +229,7 @@ def test_on_postgresql_the_rows_are_the_same(postgres):
     for thread in threads:
         thread.join(timeout=120)
     with Store(postgres) as kept:
-        rows = kept.rows(spec.run_id)
+        rows = kept.rows(spec)
         assert kept.runs()[0].finished
     assert sum(map(len, computed)) == len(rows) and len(computed[0]) == 5 and min(map(len, computed)) > 0
     same(in_order(rows), expected)
@@ -255,18 +244,18 @@ def test_a_server_that_does_not_answer_is_one_sentence():
 RUN_TOY = """
 import sys
 sys.path.insert(0, {folder!r})
-from test_store import STUDY, SWEEP, make_split, spec_of
+from test_store import SMALL_STUDY, SMALL_SWEEP, spec_of, split_of
 from rff_engine.experiments.runner import run_stored
 from rff_engine.experiments.store import Store
 with Store({url!r}) as kept:
-    for step in run_stored(kept, spec_of({protocol}, repeats=3), split_of=make_split):
+    for step in run_stored(kept, spec_of({protocol}, repeats=3), split_of=split_of):
         pass
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-@pytest.mark.parametrize("protocol", ["SWEEP", "STUDY"])
+@pytest.mark.parametrize("protocol", ["SMALL_SWEEP", "SMALL_STUDY"])
 def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol):
     """kill -9, ten times: nothing is lost, nothing is there twice."""
     code = RUN_TOY.format(folder=os.path.dirname(__file__), url=kept.name, protocol=protocol)
@@ -282,9 +271,9 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol):
         process.kill()
         process.wait()
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
-    spec = spec_of({"SWEEP": SWEEP, "STUDY": STUDY}[protocol], repeats=3)
+    spec = spec_of({"SMALL_SWEEP": SMALL_SWEEP, "SMALL_STUDY": SMALL_STUDY}[protocol], repeats=3)
     assert kept.runs()[0].finished
-    same(in_order(kept.rows(spec.run_id)), in_order(rows_of(direct(spec.protocol, 3, make_split))))
+    same(in_order(kept.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
 
 
 def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(kept, monkeypatch):
@@ -300,7 +289,7 @@ def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(kep
         raw.execute("UPDATE rff_runners SET process = ? WHERE id IN (SELECT runner FROM rff_claims)", (2**22 + 1,))
     assert not psutil.pid_exists(2**22 + 1)
     found = [row for step in second for row in step.rows]
-    assert len(found) == len(kept.rows(spec.run_id)) - 1
+    assert len(found) == len(kept.rows(spec)) - 1
     first.close()
 
 
@@ -309,6 +298,20 @@ def test_a_runner_of_another_machine_is_believed_for_a_while(kept, monkeypatch):
     old = SimpleNamespace(machine="elsewhere", process=1, born=0.0, heard_of=now - store._SILENT_SECONDS - 1)
     assert not store._lives(old)
     assert store._lives(SimpleNamespace(**{**vars(old), "heard_of": now - 1}))
+
+
+def test_all_the_time_of_a_run_counts_that_of_steps_without_rows_too(kept, monkeypatch):
+    clock = iter(range(10**6))
+    monkeypatch.setattr(store, "time", SimpleNamespace(time=time.time, monotonic=lambda: float(next(clock))))
+    spec = spec_of()
+    with kept.runner(spec) as runner:
+        desk = runner.desk("digest", 0, [{"method": "svm"}])
+        row = rows_of(direct(replace(SMALL_SWEEP, methods=("svm",))))[0]
+        for _ in range(5):
+            runner.put(desk, [])
+        asked = next(clock)  # nothing has been counted in between
+        runner.put(desk, [row])
+    assert asked == 1 and kept.find(spec).seconds == 2.0
 
 
 def test_nothing_of_a_runner_is_left_when_it_has_finished(kept):
@@ -320,7 +323,7 @@ def test_nothing_of_a_runner_is_left_when_it_has_finished(kept):
 
 def test_a_run_is_found_by_the_beginning_of_its_name(kept):
     for seed in (0, 1):
-        list(run_stored(kept, spec_of(replace(SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
+        list(run_stored(kept, spec_of(replace(SMALL_SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
     ids = [info.id for info in kept.runs()]
     assert kept.run(ids[0]).id == kept.run(ids[0][:-1]).id == ids[0]
     with pytest.raises(ValueError, match=r"beginning of .*, "):
@@ -368,25 +371,27 @@ def test_a_full_disk_is_one_sentence_and_what_is_known_is_kept(tmp_path):
 
     found = []
     with pytest.raises(StoreError, match=r"its disk is full or broken.*rows known so far are kept") as caught:
-        for step in run_stored(full, spec, split_of=make_split):
+        for step in run_stored(full, spec, split_of=split_of):
             found += step.rows
     assert len(str(caught.value).splitlines()) == 1
     full.close()
     with Store(file) as kept:
-        same(in_order(kept.rows(spec.run_id)), in_order(found))
-        new = rows_of(run_stored(kept, spec, split_of=make_split))
-        assert kept.runs()[0].finished and len(kept.rows(spec.run_id)) == len(found) + len(new)
+        same(in_order(kept.rows(spec)), in_order(found))
+        new = rows_of(run_stored(kept, spec, split_of=split_of))
+        assert kept.runs()[0].finished and len(kept.rows(spec)) == len(found) + len(new)
 
 
 def test_a_store_read_only_is_read_and_not_touched(tmp_path):
     file = tmp_path / "results.sqlite"
     with Store(file) as kept:
         list(run_stored(kept, spec_of(), split_of=one_split))
-        expected = kept.rows(spec_of().run_id)
+        expected = kept.rows(spec_of())
     before = file.read_bytes(), sorted(os.listdir(tmp_path))
     file.chmod(0o444)
     with Store(file, read_only=True) as kept:
-        assert kept.rows(spec_of().run_id) == expected
+        assert kept.rows(spec_of()) == expected
+        with ThreadPoolExecutor(3) as threads:  # as those of a server
+            assert list(threads.map(lambda _: kept.rows(spec_of()), range(9))) == [expected] * 9
     assert (file.read_bytes(), sorted(os.listdir(tmp_path))) == before
     with pytest.raises(StoreError, match="There is no store at"):
         Store(tmp_path / "other.sqlite", read_only=True)
@@ -403,7 +408,7 @@ def test_a_bad_specification_is_one_sentence():
             replace(spec_of(), **changes)
 
 
-@pytest.mark.parametrize("protocol", [SWEEP, STUDY])
+@pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_a_specification_comes_back_from_its_text(protocol):
     spec = RunSpec(replace(protocol, max_train=np.int64(50)), "toy", "random", 3, 7)
     assert RunSpec.from_json(spec.to_json()) == spec and RunSpec.from_json(spec.to_json()).run_id == spec.run_id
