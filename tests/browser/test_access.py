@@ -48,6 +48,8 @@ KNOWN = (
 def opened(open_page, path, **options):
     page = open_page(path, **options)
     page.wait_for_function(LIVE)
+    # A run that the page has started takes its button with it when it ends.
+    page.get_by_role("button", name="Cancel").wait_for(state="hidden", timeout=120_000)
     # What moves for a moment has no colour to measure.
     page.add_style_tag(content="* {transition: none !important; animation: none !important}")
     return page

@@ -457,6 +457,38 @@ def test_many_rows_use_the_faster_svm_where_it_is_installed(installed, monkeypat
     assert made == (["rbf"] * 9 if installed else [])
 
 
+def test_kernel_values_in_blocks_change_no_row(monkeypatch):
+    split, protocol = make_split(), changed(SMALL_SWEEP, methods=("svm",))
+    held = frame_of(protocol, split)
+    monkeypatch.setattr(_baseline, "_MOST_ROWS_SHARED", 10)
+    monkeypatch.setattr(_baseline, "_BLOCK_VALUES", 7 * 60)
+    same(frame_of(protocol, split), held)
+
+
+@pytest.mark.parametrize("spacing", [1, 300])
+def test_a_machine_that_no_C_holds_back_is_the_last_of_its_gamma(spacing, monkeypatch):
+    fitted = []
+
+    class Counted(SVC):
+        def fit(self, *arguments):
+            fitted.append(self.C)
+            return super().fit(*arguments)
+
+    monkeypatch.setattr(_baseline, "_machine_class", lambda held: Counted)
+    split = make_split(40)
+    for name in ("X_train", "X_valid", "X_test"):
+        setattr(split, name, spacing * getattr(split, name))
+    protocol = changed(SMALL_SWEEP, methods=("svm",), gamma=0.01, Cs=(0.1, 1.0, 10.0, 100.0, 1000.0))
+    (row,) = rows_of(protocol, split)
+    # Far apart, every point is its own centre with a coefficient of about 1.
+    assert fitted == ([0.1, 1.0, 10.0] if spacing == 300 else list(protocol.Cs))
+    machines = [SVC(C=C, gamma=0.01).fit(split.X_train, split.y_train) for C in protocol.Cs]
+    scores = [machine.score(split.X_valid, split.y_valid) for machine in machines]
+    best = int(np.argmax(scores))
+    assert row["C"] == protocol.Cs[best] and row["valid_error"] == pytest.approx(1 - scores[best])
+    assert row["test_error"] == pytest.approx(1 - machines[best].score(split.X_test, split.y_test))
+
+
 def test_distances_are_computed_once_and_let_go(monkeypatch):
     calls = []
     distances = _baseline.euclidean_distances
