@@ -30,8 +30,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            # One worker runs them all: a server and a browser are enough for two cores.
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            # The tests of a file share what they have looked at, so one worker runs them.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def _missing(reason: str):

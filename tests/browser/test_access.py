@@ -86,14 +86,33 @@ def findings(page) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def looked_at():
+    return {}
+
+
+@pytest.fixture
+def look_at(open_page, looked_at):
+    """What is wrong with a page as it opens: findings of axe-core, faint words of figures; each is opened once."""
+
+    def look(path: str, scheme: str = "light") -> tuple[list, list]:
+        if (path, scheme) not in looked_at:
+            page = opened(open_page, path, scheme=scheme)
+            looked_at[path, scheme] = faint_words(page), findings(page)
+        faint, found = looked_at[path, scheme]
+        return found, faint
+
+    return look
+
+
 @pytest.mark.parametrize(
     ("path", "scheme"),
     [(path, scheme) for path in PAGES for scheme in ("light", "dark") if scheme == "light" or "plain" not in path],
 )
-def test_axe_finds_nothing_serious(open_page, path, scheme):
-    page = opened(open_page, path, scheme=scheme)
+def test_axe_finds_nothing_serious(look_at, path, scheme):
+    found, _ = look_at(path, scheme)
     known = [entry for entry in KNOWN if entry.page == path]
-    assert [found for found in findings(page) if not any(matches(entry, found) for entry in known)] == []
+    assert [one for one in found if not any(matches(entry, one) for entry in known)] == []
 
 
 def matches(entry: Known, found: tuple[str, str, str]) -> bool:
@@ -101,9 +120,9 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: f"{entry.rule} {entry.page}")
-def test_what_is_known_is_still_so(open_page, entry):
-    page = opened(open_page, entry.page)
-    assert any(matches(entry, found) for found in findings(page)), "no longer needed in KNOWN"
+def test_what_is_known_is_still_so(look_at, entry):
+    found, _ = look_at(entry.page)
+    assert any(matches(entry, one) for one in found), "no longer needed in KNOWN"
 
 
 def test_axe_sees_what_is_wrong(open_page):
@@ -122,9 +141,14 @@ def test_axe_sees_what_is_wrong(open_page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", [path for path in PAGES if path != ""])
-def test_the_words_of_figures_stand_out_from_the_page(open_page, path, scheme):
-    page = opened(open_page, path, scheme=scheme)
-    faint = page.evaluate(
+def test_the_words_of_figures_stand_out_from_the_page(look_at, path, scheme):
+    _, faint = look_at(path, scheme)
+    assert faint == []
+
+
+def faint_words(page) -> list:
+    """Words of figures and their contrast with the page, where that is below 4.5."""
+    return page.evaluate(
         """() => {
             const light = colour => {
                 const [r, g, b] = colour.match(/[\\d.]+/g).map(v => v / 255)
@@ -141,7 +165,6 @@ def test_the_words_of_figures_stand_out_from_the_page(open_page, path, scheme):
             }).filter(([, contrast]) => contrast < 4.5);
         }"""
     )
-    assert faint == []
 
 
 # --- keyboard -----------------------------------------------------------------------------------------------------
