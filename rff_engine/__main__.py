@@ -219,6 +219,8 @@ class _Output:
     def write(self, text: str) -> None:
         if self._name == "-":
             sys.stdout.write(text)
+        elif self._path and self._path.exists() and not self._path.is_file():
+            self._path.write_text(text, encoding="utf-8")  # a device or a pipe is to stay one
         elif self._path:
             partial = self._path.with_name(self._path.name + ".partial")
             partial.write_text(text, encoding="utf-8")

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
+import threading
 import time
 
 import pandas as pd
@@ -114,6 +116,17 @@ def test_a_table_of_the_paper_is_shown_beside_what_is_known(capsys, tmp_path):
     assert main([*arguments, "--output", str(tmp_path / "table.csv")]) == 0
     table = pd.read_csv(tmp_path / "table.csv")
     assert len(table) == 5 and table["paper"].notna().all() and table["published"].isna().all()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_or_a_device_is_written_to_and_stays(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
+    reader.start()
+    assert main(["reproduce", "table1", "--datasets", "breast", "--split", "none", "--output", str(pipe)]) == 0
+    reader.join(10)
+    assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_coverage_table(capsys):
