@@ -240,21 +240,6 @@ def test_http_status(status, offer, server, cache, capsys):
         (CONTENT[:-1], "table.csv", f"only {len(CONTENT) - 1} bytes"),
         (CONTENT + b"!", "table.csv", "announces"),
     ],
-    # Not by their bytes: a zip file holds the time, and all workers must agree on the names of tests.
-    ids=[
-        "a web page",
-        "nothing",
-        "zip, cut",
-        "zip, no such member",
-        "zip, changed",
-        "zip, short",
-        "zip, long",
-        "zip, a bomb",
-        "gz, cut",
-        "changed",
-        "short",
-        "long",
-    ],
 )
 def test_wrong_content(body, path, says, offer, server, cache, capsys):
     target = offer(body, path)
