@@ -54,8 +54,9 @@ def opened(open_page, path, **options):
 def at_rest(page) -> None:
     """Wait until the live picture is drawn and a run is over."""
     page.wait_for_function(LIVE)
-    # A run that the page has started takes its button with it when it ends.
+    # A run that the page has started takes its button with it when it ends, and the page is drawn anew.
     page.get_by_role("button", name="Cancel").wait_for(state="hidden", timeout=120_000)
+    settle(page)
     # What moves for a moment has no colour to measure.
     page.add_style_tag(content="* {transition: none !important; animation: none !important}")
 
@@ -202,6 +203,7 @@ def faint_words(page) -> list:
 # Everything that a mouse can work with and that is on screen, in the order of the page. Of a group of buttons that are
 # one control Tab reaches one: arrow keys go on from there. Plotly's own hidden tools are not shown.
 REACHABLE = """() => {
+    document.querySelectorAll('[data-stop]').forEach(element => delete element.dataset.stop);
     const seen = element => element.checkVisibility({visibilityProperty: true, opacityProperty: false})
         && !element.closest('[aria-hidden=true], [inert], .js-plotly-plot, [data-testid=stHeader]');
     const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
@@ -233,7 +235,19 @@ def test_tab_reaches_every_control_in_order_and_the_focus_is_seen(look_at, path)
 
 
 def walk(page, kinds: set) -> tuple[list, list, list]:
-    """Go through a page with Tab: what there is, where it came in which order, what showed no focus."""
+    """Go through a page with Tab: what there is, where it came in which order, what showed no focus.
+
+    Once more where the page was drawn anew under way: an element that is replaced takes the focus with it.
+    """
+    for _ in range(3):
+        stops, visited, unseen = walk_once(page, kinds)
+        if page.locator("[data-stop]").count() == len(stops):
+            break
+        settle(page)
+    return stops, visited, unseen
+
+
+def walk_once(page, kinds: set) -> tuple[list, list, list]:
     stops = page.evaluate(REACHABLE)
     page.evaluate("() => { document.activeElement.blur(); }")
     visited, unseen = [], []
