@@ -24,6 +24,7 @@ from playwright.sync_api import TimeoutError, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+ARGUMENTS += ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]  # hidden pages of the address bar
 
 #: Where each page is measured: the first address for everything, all of them for the drag.
 PAGES = {
