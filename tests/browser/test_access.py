@@ -24,6 +24,8 @@ PAGES = (
     "bounds?plain=true",
     "real_data",
 )
+WIDTHS = {"light": 1440, "dark": 900}
+LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS if scheme == "light" or "plain" not in path]
 LIVE = "() => !document.querySelector('.live') || document.querySelector('.live').view?.ink !== undefined"
 
 
@@ -96,6 +98,8 @@ def findings(page) -> list[tuple[str, str, str]]:
 class Look:
     """What was found on a page as it opens, where motion is to be reduced."""
 
+    opened: dict
+    """Its heading, how many pictures and errors it has, by how many pixels it is too wide, and what scripts said"""
     moving: list
     """Elements of ours that move by themselves"""
     faint: list
@@ -127,20 +131,36 @@ def look_at(open_page, looked_at, kinds):
 
     def look(path: str, scheme: str = "light") -> Look:
         if (path, scheme) not in looked_at:
-            page = open_page(path, scheme=scheme, reduced_motion="reduce")
+            page = open_page(path, WIDTHS[scheme], scheme, reduced_motion="reduce")
+            opened = state(page)
             moving = page.evaluate(OURS_MOVING)
             at_rest(page)
             faint, walked = faint_words(page), walk(page, kinds) if scheme == "light" else ([], [], [])
-            looked_at[path, scheme] = Look(moving, faint, findings(page), *walked)
+            looked_at[path, scheme] = Look(opened, moving, faint, findings(page), *walked)
         return looked_at[path, scheme]
 
     return look
 
 
-@pytest.mark.parametrize(
-    ("path", "scheme"),
-    [(path, scheme) for path in PAGES for scheme in ("light", "dark") if scheme == "light" or "plain" not in path],
-)
+def state(page) -> dict:
+    return page.evaluate(
+        """() => ({
+            heading: document.querySelector('h1').innerText,
+            pictures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
+            errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
+            overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
+        })"""
+    ) | {"complaints": page.complaints}
+
+
+@pytest.mark.parametrize(("path", "scheme"), LOOKS)
+def test_it_opens_with_its_pictures_and_no_error(look_at, path, scheme):
+    opened = look_at(path, scheme).opened
+    assert opened["heading"].endswith("?") and opened["pictures"] >= 1
+    assert (opened["errors"], opened["overflow"], opened["complaints"]) == (0, 0, [])
+
+
+@pytest.mark.parametrize(("path", "scheme"), LOOKS)
 def test_axe_finds_nothing_serious(look_at, path, scheme):
     found = look_at(path, scheme).findings
     known = [entry for entry in KNOWN if entry.page == path]

@@ -11,8 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from conftest import settle
 
-PAGES = ("", "kernel", "landmarks", "learn_kernel", "bounds", "real_data")
-
 
 def query(page) -> dict:
     return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
@@ -54,19 +52,6 @@ def wait_for_change(page, key: str, before: dict) -> dict:
 
     wait_until(changed)
     return seen[-1]
-
-
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (900, "dark")])
-def test_every_page_opens_with_its_figures_and_no_error(open_page, path, width, scheme):
-    page = open_page(path, width, scheme)
-    assert page.locator("h1").inner_text().endswith("?")
-    assert page.locator(".js-plotly-plot, .live canvas").count() >= 1
-    assert page.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
-    assert page.get_by_text("Page not found").count() == 0
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert overflow <= 0
-    assert page.complaints == []
 
 
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
