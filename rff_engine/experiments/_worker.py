@@ -28,7 +28,7 @@ def dask_setup(_) -> None:
 
 
 def unpack(payload: bytes) -> Done:
-    """The problem, where units need it."""
+    """The problem, where units need it; like all that Dask sends, a pickle of whoever may use the scheduler."""
     return Done([], pickle.loads(payload))
 
 

@@ -22,7 +22,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Two hidden pages of the address bar that every window would load: a sixth of the browser's time.
+    # Two hidden pages of the address bar that every window would load.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
 
