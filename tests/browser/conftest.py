@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            # A browser on a busy machine is late at times; what fails twice fails, and what failed once is listed.
+            item.add_marker(pytest.mark.flaky(reruns=1))
             # The tests of a file share what they have looked at, so one worker runs them.
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
@@ -91,6 +93,7 @@ def browser():
     if executable is None:
         _missing("no Chromium on this machine")
     sync_api = pytest.importorskip("playwright.sync_api")
+    sync_api.expect.set_options(timeout=20_000)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield browser
@@ -117,6 +120,13 @@ def open_page(browser, server):
     yield open_
     for context in contexts:
         context.close()
+
+
+def wait_until(condition, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about in time"
+        time.sleep(0.05)
 
 
 def settle(page):

@@ -135,11 +135,12 @@ def kinds():
 
 
 @pytest.fixture
-def look_at(open_page, looked_at, kinds):
+def look_at(request, open_page, looked_at, kinds):
     """Open a page for all that is checked of it: to open one takes longer than to look at it."""
+    again = request.node.execution_count > 1
 
     def look(path: str, scheme: str = "light") -> Look:
-        if (path, scheme) not in looked_at:
+        if again or (path, scheme) not in looked_at:
             page = open_page(path, WIDTHS[scheme], scheme, reduced_motion="reduce")
             opened = state(page)
             moving = page.evaluate(OURS_MOVING)

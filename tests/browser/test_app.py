@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import settle
+from conftest import settle, wait_until
+from playwright.sync_api import expect
 
 
 def query(page) -> dict:
@@ -35,13 +35,6 @@ def figure(page, key: str) -> dict | None:
     )
 
 
-def wait_until(condition, seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come about in time"
-        time.sleep(0.05)
-
-
 def wait_for_change(page, key: str, before: dict) -> dict:
     """The figure, once it differs from what it was."""
     seen = [before]
@@ -57,11 +50,11 @@ def wait_for_change(page, key: str, before: dict) -> dict:
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
 def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, path):
     page = open_page(path, address=start_server())
+    expect(page.get_by_role("link", name="Start here")).to_have_count(1)
     assert page.get_by_text("Page not found").count() == 0
-    assert page.get_by_role("link", name="Start here").count() == 1
     assert urlsplit(page.url).path == "/" + path.split("?")[0]
     if "D=7" in path:
-        assert slider(page, "D").get_attribute("aria-valuetext") == "7"
+        expect(slider(page, "D")).to_have_attribute("aria-valuetext", "7")
 
 
 def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
@@ -74,7 +67,7 @@ def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
     page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '10'")
     wait_for_change(page, "maps", before)
     again = open_page(page.url.split("/", 3)[3])
-    assert slider(again, "beta").get_attribute("aria-valuetext") == "10"
+    expect(slider(again, "beta")).to_have_attribute("aria-valuetext", "10")
     expected = figure(again, "maps")
     assert expected != before
     wait_until(lambda: figure(page, "maps") == expected)  # on its way there it may show steps between
@@ -90,7 +83,7 @@ def test_dragging_a_slider_changes_the_picture(open_page):
     page.mouse.move(x + 60, y, steps=8)
     page.mouse.up()
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 10")
-    assert wait_for_change(page, "decisions", before)["notes"] != before["notes"]
+    wait_until(lambda: (figure(page, "decisions") or before)["notes"] != before["notes"])
 
 
 def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
@@ -127,7 +120,7 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
         page.mouse.down()
         page.mouse.up()
         page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")
-    assert query(page)["how"] == "clicked"
+    wait_until(lambda: query(page).get("how") == "clicked")
     assert page.locator("[data-testid=stAlert]").count() == 0
 
 
@@ -144,7 +137,7 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
 def test_a_broken_link_is_mended_and_said_so(open_page, path, key, mended):
     page = open_page(path)
     page.wait_for_selector("text=The link asked for")
-    assert query(page).get(key) == mended
+    wait_until(lambda: query(page).get(key) == mended)
     assert page.locator("[data-testid=stException]").count() == 0
 
 
@@ -188,17 +181,17 @@ def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
     page.wait_for_url(re.compile("/landmarks"))
     page.wait_for_selector(".st-key-beta input[type=range]", state="attached")
     settle(page)
-    wait_until(lambda: slider(page, "beta").get_attribute("aria-valuetext") == "1")
+    expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "1")
     page.get_by_role("link", name="Learn the kernel").first.click()
     page.wait_for_url(re.compile("/learn_kernel"))
-    wait_until(lambda: slider(page, "beta").get_attribute("aria-valuetext") == "10")
+    expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "10")
 
 
 def test_links_of_the_start_page_lead_to_the_pictures(open_page):
     page = open_page("")
     of_a_picture = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
     links = page.locator(of_a_picture)
-    assert links.count() == 5
+    expect(links).to_have_count(5)
     targets = [links.nth(i).get_attribute("href") for i in range(5)]
     for i, target in enumerate(targets):
         if i:
@@ -209,8 +202,8 @@ def test_links_of_the_start_page_lead_to_the_pictures(open_page):
         page.wait_for_url(re.compile(urlsplit(target).path))
         page.wait_for_selector("h1")
         settle(page)
+        page.locator(".js-plotly-plot, .live canvas").first.wait_for()
         assert page.get_by_text("The link asked for").count() == 0
-        assert page.locator(".js-plotly-plot, .live canvas").count() >= 1
 
 
 def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page):
@@ -237,4 +230,4 @@ def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
     first.context.close()
     second.get_by_role("button", name="Cancel").click()
     second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
-    assert second.get_by_role("button", name="Resume").count() == 1
+    expect(second.get_by_role("button", name="Resume")).to_have_count(1)

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import settle
+from conftest import settle, wait_until
 from playwright.sync_api import expect
 
 from pages.components import tours
@@ -43,7 +43,7 @@ def open_lesson(open_page, lesson: tours.Lesson, step: int = 1, width: int = 144
 def at_step(page, lesson: tours.Lesson, step: int) -> None:
     expect(page.locator(".guide-count")).to_have_text(f"step {step} of {len(lesson.steps)}")
     expect(page.locator(".guide-title")).to_have_text(lesson.title)
-    assert (query(page)["lesson"], query(page)["step"]) == (lesson.key, str(step))
+    wait_until(lambda: (query(page).get("lesson"), query(page).get("step")) == (lesson.key, str(step)))
 
 
 def shows(page, settings: dict) -> None:
@@ -69,7 +69,7 @@ def predict(page, lesson: tours.Lesson, step: int, rightly: bool) -> None:
     page.locator(".guide .answers button").nth(answer).click()
     expect(page.locator(".guide .told")).to_have_text(now.outcome)
     expect(page.locator(".guide .verdict")).to_contain_text(now.answers[now.right])
-    assert page.locator(".guide .said").count() == (0 if rightly else 1)
+    expect(page.locator(".guide .said")).to_have_count(0 if rightly else 1)
     if not rightly:
         expect(page.locator(".guide .said")).to_contain_text(now.answers[answer])
     shows(page, lesson.after(step))
@@ -95,7 +95,7 @@ def test_a_lesson_is_walked_through_to_the_next_one(open_page, lesson):
     after = tours.following(lesson)
     if after is None:
         page.wait_for_selector(".guide", state="detached")
-        assert not {"lesson", "step"} & set(query(page))
+        wait_until(lambda: not {"lesson", "step"} & set(query(page)))
         return
     page.wait_for_url(re.compile(f"/{after.page}.*lesson={after.key}"))
     at_step(page, after, 1)
@@ -119,7 +119,7 @@ def test_a_link_to_a_step_of_a_fresh_server(open_page, start_server):
     again = open_page(page.url.split("/", 3)[3])
     at_step(again, lesson, 3)
     # What the link names is kept: the picture that was sent is the picture that opens.
-    assert query(again)["beta"] == "1000"
+    wait_until(lambda: query(again).get("beta") == "1000")
     expect(again.locator(".guide .answers button")).to_have_count(len(lesson.steps[2].answers))
 
 
@@ -136,8 +136,9 @@ def test_a_broken_link_to_a_lesson_is_mended_and_said_so(open_page, asked, lesso
     page = open_page(f"landmarks?{asked}")
     page.wait_for_selector("text=The link asked for")
     settle(page)
-    assert (query(page).get("lesson"), page.locator(".guide").count()) == (lesson, int(lesson is not None))
-    assert query(page).get("step") in (step, None if step == "1" else step)
+    expect(page.locator(".guide")).to_have_count(int(lesson is not None))
+    wait_until(lambda: query(page).get("lesson") == lesson)
+    wait_until(lambda: query(page).get("step") in (step, None if step == "1" else step))
 
 
 def test_leaving_keeps_what_was_set_and_the_reader_may_move_everything(open_page):
@@ -157,7 +158,7 @@ def test_leaving_keeps_what_was_set_and_the_reader_may_move_everything(open_page
     page.wait_for_selector(".guide", state="detached")
     page.wait_for_selector(".look-here", state="detached")
     settle(page)
-    assert query(page) == {"width": "1", "D": "1"}
+    wait_until(lambda: query(page) == {"width": "1", "D": "1"})
     page.get_by_role("button", name=lesson.title).click()
     page.wait_for_selector(".guide")
     at_step(page, lesson, 1)
@@ -170,11 +171,11 @@ def test_from_one_lesson_to_another_page_and_back(open_page):
     page.wait_for_url(re.compile("/bounds"))
     page.wait_for_selector(".guide", state="detached")
     settle(page)
-    assert not {"lesson", "step", "beta"} & set(query(page))
+    wait_until(lambda: not {"lesson", "step", "beta"} & set(query(page)))
     page.get_by_role("link", name="Start here").first.click()
     page.wait_for_selector(".st-key-all_lessons a")
     settle(page)
-    assert page.locator(".st-key-all_lessons a").count() == len(tours.LESSONS)
+    expect(page.locator(".st-key-all_lessons a")).to_have_count(len(tours.LESSONS))
     page.locator(".st-key-all_lessons a").nth(1).click()
     page.wait_for_selector(".guide")
     at_step(page, lesson, 1)
@@ -185,10 +186,11 @@ def test_a_lesson_leads_through_plain_figures_too(open_page):
     lesson = tours.LESSONS[1]
     page = open_lesson(open_page, lesson, 2, more="&plain=true")
     predict(page, lesson, 2, True)
-    assert page.locator(".live").count() == 0 and query(page)["plain"] == "true"
+    expect(page.locator(".live")).to_have_count(0)
+    wait_until(lambda: query(page).get("plain") == "true")
     page.locator(".guide .next").click()
     at_step(page, lesson, 3)
-    assert query(page)["plain"] == "true"
+    wait_until(lambda: query(page).get("plain") == "true")
 
 
 def test_the_card_is_worked_by_keyboard_and_its_outcome_is_announced(open_page):
@@ -218,9 +220,11 @@ def tick_font(page, key: str) -> float:
 def test_the_projector_mode_is_large_bare_and_can_be_left(open_page):
     plain = open_page("kernel")
     page = open_page("kernel?projector=true&hide=D")
-    assert root_font(page) > 1.3 * root_font(plain) and tick_font(page, "line") > 1.3 * tick_font(plain, "line")
+    wait_until(lambda: root_font(page) > 1.3 * root_font(plain))
+    wait_until(lambda: tick_font(page, "line") > 1.3 * tick_font(plain, "line"))
     for part in ("stSidebar", "stHeader"):
-        assert plain.get_by_test_id(part).first.is_visible() and not page.get_by_test_id(part).first.is_visible()
+        expect(plain.get_by_test_id(part).first).to_be_visible()
+        expect(page.get_by_test_id(part).first).to_be_hidden()
     page.get_by_role("button", name="Controls and pages").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(page.locator(".st-key-width")).to_be_visible()
@@ -228,7 +232,7 @@ def test_the_projector_mode_is_large_bare_and_can_be_left(open_page):
     page.get_by_role("button", name="Leave projector mode").click()
     page.wait_for_function("() => !location.search.includes('projector') && !location.search.includes('hide')")
     settle(page)
-    assert root_font(page) == root_font(plain)
+    wait_until(lambda: root_font(page) == root_font(plain))
     expect(page.locator(".st-key-D")).to_be_visible()
 
 
@@ -242,12 +246,12 @@ def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
     page.wait_for_url(re.compile("/kernel"))
     page.wait_for_function("() => location.search.includes('projector=true')")
     settle(page)
-    assert root_font(page) > 20 and "hide" not in query(page)  # no control of this page is hidden
+    wait_until(lambda: root_font(page) > 20 and "hide" not in query(page))  # no control of this page is hidden
     page.get_by_role("link", name="Bounds").first.click()
     page.wait_for_url(re.compile("/bounds"))
     page.wait_for_function("() => location.search.includes('hide=')")
     settle(page)
-    assert query(page)["hide"] == "beta,sigma"
+    wait_until(lambda: query(page).get("hide") == "beta,sigma")
     assert page.locator("[data-testid=stAlert]").count() == 0
 
 
@@ -257,12 +261,12 @@ def test_hidden_controls_count_and_can_be_shown(open_page):
     for part in (".st-key-sigma", ".live input[name=beta]"):
         expect(page.locator(part)).to_be_hidden()
     expect(page.locator(".live input[name=D]")).to_be_visible()
-    assert abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02
-    assert query(page)["sigma"] == "1"
+    wait_until(lambda: abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02)
+    wait_until(lambda: query(page).get("sigma") == "1")
     page.get_by_role("button", name="Show 2 hidden controls").click()
     expect(page.locator(".st-key-sigma")).to_be_visible()
     expect(page.locator(".live input[name=beta]")).to_be_visible()
-    assert "hide" not in query(page)
+    wait_until(lambda: "hide" not in query(page))
 
 
 def test_everything_hidden_leaves_the_live_sliders(open_page):
@@ -273,16 +277,16 @@ def test_everything_hidden_leaves_the_live_sliders(open_page):
         thumb.press("ArrowRight")
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 2")
     page.get_by_role("button", name="Controls and pages").click()
-    assert page.locator("[data-testid=stSidebar] [data-testid=stSlider]:visible").count() == 0
-    assert query(page)["hide"] == "all"
+    expect(page.locator("[data-testid=stSidebar] [data-testid=stSlider]:visible")).to_have_count(0)
+    wait_until(lambda: query(page).get("hide") == "all")
 
 
 @pytest.mark.parametrize("asked", ["projector=maybe", "hide=nonsense"])
 def test_wrong_flags_are_mended_and_said_so(open_page, asked):
     page = open_page(f"landmarks?{asked}")
     page.wait_for_selector("text=The link asked")
-    assert not {"projector", "hide"} & set(query(page))
-    assert page.get_by_test_id("stSidebar").first.is_visible()
+    wait_until(lambda: not {"projector", "hide"} & set(query(page)))
+    expect(page.get_by_test_id("stSidebar").first).to_be_visible()
 
 
 def test_a_lesson_on_the_projector(open_page):
@@ -291,4 +295,4 @@ def test_a_lesson_on_the_projector(open_page):
     predict(page, lesson, 1, True)
     page.locator(".guide .next").click()
     at_step(page, lesson, 2)
-    assert query(page)["projector"] == "true" and root_font(page) > 20
+    wait_until(lambda: query(page).get("projector") == "true" and root_font(page) > 20)

@@ -262,7 +262,8 @@ def test_pointing_at_a_frequency_shows_its_wave_and_its_loss(open_page, learned)
     page.locator(".live canvas.plane-loss").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.querySelector('.live').view.focus.omega")
-    assert page.evaluate("document.querySelector('.live .data-words').textContent").startswith("data, and the wave")
+    words = "document.querySelector('.live .data-words').textContent"
+    page.wait_for_function(f"() => {words}.startsWith('data, and the wave')")
 
 
 def test_the_bounds_at_the_marker_are_the_engines(open_page):
@@ -313,7 +314,7 @@ def test_beta_is_dragged_on_a_bound_chart_and_goes_to_the_url(open_page):
     page.wait_for_function(SETTLED.format("beta", "31.6"))
     settle(page)
     again = open_live(open_page, page.url.split("/", 3)[3])
-    assert again.evaluate("document.querySelector('.live').view.betas[document.querySelector('.live').view.at]") == 31.6
+    again.wait_for_function("() => (view => view.betas[view.at] === 31.6)(document.querySelector('.live').view)")
 
 
 @pytest.mark.parametrize("path", ["landmarks", "learn_kernel", "bounds"])

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from conftest import settle
+from conftest import settle, wait_until
 
 
 def row(page):
@@ -73,10 +73,10 @@ def test_a_copied_link_opens_the_same_picture(open_page, server, path, key):
     again = open_page(link.split("/", 3)[3])
     assert again.get_by_text("The link asked for").count() == 0
     if key is not None:
-        assert shown(again, key) == shown(page, key)
+        wait_until(lambda: shown(again, key) == shown(page, key))
     assert copied(again) == link
     # Streamlit takes from the address what is at its default: both pages have come to the same one.
-    assert parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query)
+    wait_until(lambda: parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query))
 
 
 def test_a_link_of_the_live_page_names_the_settled_beta(open_page):
