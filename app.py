@@ -28,6 +28,8 @@ page = st.navigation(
         st.Page("pages/learn_kernel.py", title="Learn the kernel", icon=":material/tune:"),
         st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_top:"),
         st.Page("pages/real_data.py", title="Real data", icon=":material/database:"),
+        st.Page("pages/paper.py", title="Paper against rerun", icon=":material/compare_arrows:"),
+        st.Page("pages/errata.py", title="Errata", visibility="hidden"),
     ],
     position="top",
 )

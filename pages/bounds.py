@@ -205,6 +205,7 @@ layout.equation(
     "Maurer (2004), solved numerically for the largest $L^l(Q)$. It has one form only, and no t: for each Q it is "
     "about as good as Theorem 1 at the best t, without the price of choosing it.",
 )
+st.page_link("pages/errata.py", label="Errata: what is printed, what is right, and why", icon=":material/rule:")
 st.caption(
     "Strictly, the theorems ask for independent points. The toy samples hold both classes in equal numbers, a small "
     "departure from it."

@@ -95,8 +95,19 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("runs", parents=[kept], help="list the runs of a store")
 
     report = commands.add_parser("report", parents=[kept], help="mean errors, chosen on validation data")
-    report.add_argument("rows", metavar="RUN", help="of the command runs, or a CSV file of rows")
-    report.add_argument("--format", choices=("text", "csv"), default="text", help="csv: all rows (default text)")
+    report.add_argument(
+        "rows",
+        metavar="RUN",
+        nargs="?",
+        help="of the command runs, or a CSV file of rows; without: reruns of the paper",
+    )
+    report.add_argument(
+        "--format",
+        choices=("text", "csv", "html"),
+        default="text",
+        help="csv: all rows; html: tables and figures as one file for a browser (default text)",
+    )
+    report.add_argument("--output", metavar="FILE", help="write there; - for standard output, the default")
 
     reproducing = commands.add_parser("reproduce", parents=[kept, worked], help="rerun a table or figure of the paper")
     reproducing.add_argument("target", choices=list(TARGETS))
@@ -105,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     reproducing.add_argument(
         "--split", choices=("published", "random", "both", "none"), default="both", help="none: only show what is known"
+    )
+    reproducing.add_argument(
+        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default none, like the paper)"
     )
 
     coverage = commands.add_parser("coverage", help="simulate how often the bounds fail")
@@ -163,11 +177,12 @@ def _work(store: Store, spec: RunSpec, options) -> int:
 def _reproduce(options) -> int:
     """Do what is left of the runs behind a table or figure, then give it beside the paper's."""
     output = _Output(options.output)
+    scaled = options.datasets if options.scaling == "standard" else ()
     with _store(options) as store:
-        for spec in reproduction.specs(options.target, options.datasets):
+        for spec in reproduction.specs(options.target, options.datasets, scaled):
             if options.split in (spec.split, "both") and (code := _work(store, spec, options)):
                 return code
-        rows = reproduction.known_rows(store, options.target, options.datasets)
+        rows = reproduction.known_rows(store, options.target, options.datasets, scaled)
     found = reproduction.beside_paper(options.target, rows)
     found = found[found["dataset"].isin(options.datasets)]
     if options.output is None:
@@ -191,21 +206,38 @@ def _list_runs(options) -> int:
 
 
 def _report(options) -> int:
-    rows = _rows(options)
-    if options.format == "csv":
-        print(to_csv(rows), end="")
-        return 0
-    of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
-    means = error_by_features(rows) if of == "D" else error_by_share(rows)
-    print(means.to_string(index=False, float_format="%.4f", na_rep=""))
+    output = _Output(options.output or "-")
+    output.write(_report_text(options))
     return 0
 
 
-def _rows(options) -> pd.DataFrame:
+def _report_text(options) -> str:
+    if options.format == "html":
+        return _html(options)
+    if options.rows is None:
+        raise ValueError("report needs a RUN; without one there is --format html alone, of the paper's reruns.")
     if options.rows.endswith(".csv"):
-        return pd.read_csv(options.rows)
+        rows = pd.read_csv(options.rows)
+    else:
+        with _store(options) as store:
+            rows = to_frame(store.rows(store.run(options.rows).spec))
+    if options.format == "csv":
+        return to_csv(rows)
+    of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
+    means = error_by_features(rows) if of == "D" else error_by_share(rows)
+    return means.to_string(index=False, float_format="%.4f", na_rep="") + "\n"
+
+
+def _html(options) -> str:
+    from rff_engine.experiments.html_report import paper_report, run_report  # Plotly is needed here alone
+
+    if options.rows is not None and options.rows.endswith(".csv"):
+        raise ValueError(f"{options.rows} is a CSV file; --format html is for the runs of a store.")
+    if options.rows is None and options.store is None:
+        with Store(reproduction.SHIPPED, read_only=True) as store:
+            return paper_report(store)
     with _store(options) as store:
-        return to_frame(store.rows(store.run(options.rows).spec))
+        return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows).spec)
 
 
 class _Output:

@@ -43,9 +43,10 @@ FAR = {
         "repeats": 2,
         "similarities": ["PB landmarks"],
     },
+    "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }
-OF_THE_VIEW = {"plain", "price", "bound"}
-NAMED_OTHERWISE = {"how": "selection", "similarities": "methods"}
+OF_THE_VIEW = {"plain", "price", "bound", "ties"}
+NAMED_OTHERWISE = {"how": "selection", "similarities": "methods", "what": "target"}
 
 
 @pytest.fixture
@@ -229,9 +230,20 @@ def agrees_with_start(table, app):
         assert label == f"{bound.bound}: {bound.best_value:.3f} at β = {bound.best_beta:.3g}"
 
 
+def agrees_with_paper(table, app):
+    if "column" in table:
+        shown = {note.split("<br>")[0] for note in notes(app)}
+        assert shown == {f"paper <b>{100 * error:.2f}</b>" for error in table["paper"]}
+        return
+    assert set(table["dataset"]) == {"ads"}
+    own = table[table["method"] == "rff"].sort_values("D")
+    paper = next(trace for trace in figures(app)["curves"] if trace.get("line", {}).get("dash") == "dash")
+    np.testing.assert_allclose(values(paper["y"]), 100 * own["paper"].dropna())
+
+
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
 FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
-FIRST_OF_PAGE += [("real_data", {"repeats": 2})]
+FIRST_OF_PAGE += [("real_data", {"repeats": 2}), ("paper", {})]
 
 
 @pytest.mark.slow
@@ -273,7 +285,9 @@ def link(app: AppTest) -> list:
 @pytest.mark.parametrize("page", FAR)
 def test_the_link_names_every_control_that_counts(page, offered):
     keys = {key for key, _ in link(launch(page))}
-    shown = [found for found in FAR[page] if found not in ("nu", "similarities")]
+    shown = [
+        found for found in FAR[page] if found not in ("nu", "similarities") and (page, found) != ("paper", "dataset")
+    ]
     assert keys == {*shown, *{"real_data": ["dataset", "preset", "methods"]}.get(page, [])}
 
 
@@ -299,7 +313,7 @@ def test_a_link_says_a_value_as_its_control_reads_it():
         assert control.mend(raw) in ((raw, None), (raw[0], None))
 
 
-@pytest.mark.parametrize("page", ["landmarks", "kernel", "learn_kernel", "bounds", "real_data"])
+@pytest.mark.parametrize("page", ["landmarks", "kernel", "learn_kernel", "bounds", "real_data", "paper"])
 def test_at_its_defaults_a_page_offers_its_recipe_as_it_stands(page, offered):
     launch(page)
     shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ PAGES = (
     "bounds",
     "bounds?plain=true",
     "real_data",
+    "paper",
 )
 WIDTHS = {"light": 1440, "dark": 900}
 LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS if scheme == "light" or "plain" not in path]

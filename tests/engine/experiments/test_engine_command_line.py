@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, how it ends."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -55,6 +56,9 @@ def test_rows_go_to_the_store_and_where_they_are_asked_for(protocol, tmp_path, c
     table = capsys.readouterr().out
     assert main(["report", str(file)]) == 0
     assert capsys.readouterr().out == table
+    assert main(["report", run, "--format", "html", "--output", str(tmp_path / "run.html")]) == 0
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert run in page and 'seconds": ' not in page and page.count("Plotly.newPlot(") == 1
 
 
 def test_a_random_split_and_some_methods(capsys):
@@ -77,6 +81,9 @@ def test_a_random_split_and_some_methods(capsys):
         (["resume", "features-nowhere"], "has no such run: there is none yet"),
         (["report", "features-nowhere"], "has no such run"),
         (["report", "no/such/file.csv"], "no/such/file.csv"),
+        (["report", "no/such/file.csv", "--format", "html"], "for the runs of a store"),
+        (["report"], "report needs a RUN"),
+        (["report", "--format", "html", "--output", "no/such/folder/paper.html"], "cannot be written"),
         (["reproduce", "table1", "--split", "none", "--output", "no/such/folder/table.csv"], "cannot be written"),
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
     ],
@@ -127,6 +134,16 @@ def test_a_pipe_or_a_device_is_written_to_and_stays(tmp_path):
     assert main(["reproduce", "table1", "--datasets", "breast", "--split", "none", "--output", str(pipe)]) == 0
     reader.join(10)
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_the_papers_tables_and_figures_are_one_file_that_needs_no_network(capsys, tmp_path, store):
+    file = tmp_path / "paper.html"
+    with Store(store) as opened:  # an empty one
+        assert main(["report", "--format", "html", "--output", str(file), "--store", opened.url]) == 0
+    page = file.read_text(encoding="utf-8")
+    assert page.count("Plotly.newPlot(") == 1 + 2 * 7 and "4.90" in page
+    outside = re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=[^>]*>", page)
+    assert outside == []
 
 
 def test_coverage_table(capsys):

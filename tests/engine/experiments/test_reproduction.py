@@ -1,12 +1,14 @@
 """The paper's numbers beside ours, on rows small enough to do by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
 from rff_engine.experiments import reproduction
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.experiments.runner import COLUMNS
+from rff_engine.figures import reruns
 
 
 def row(method, valid, test, split="published", repeat=0, **fields):
@@ -92,6 +94,10 @@ def test_what_is_run_for_a_target():
     assert {spec.dataset: spec.repeats for spec in found if spec.split == "random"} == {
         name: 5 if name in ("adult", "farm") else 10 for name in reproduction.DATASETS
     }
+    # The cells of Table 1 are among the settings of every run.
+    for protocol in [spec.protocol for spec in found]:
+        assert 0.1 in protocol.shares and 64 in protocol.n_features and 1.0 in protocol.betas
+        assert "clustering" in protocol.selections
     (published, random) = reproduction.specs("figure5", ["mnist49"])
     assert published.protocol == FeatureSweep() and random.protocol.n_candidates == 20000
     assert len({spec.run_id for spec in found}) == 14
@@ -101,3 +107,74 @@ def test_what_is_run_for_a_target():
         reproduction.specs("table1", ["wine"])
     with pytest.raises(ValueError, match="'table1'"):
         reproduction.figure("table1", [])
+
+
+@pytest.mark.parametrize("target", ["table1", "figure5"])
+def test_columns_are_scaled_where_that_is_asked_for(target):
+    plain, scaled = reproduction.specs(target), reproduction.specs(target, scaled=("adult",))
+    for before, after in zip(plain, scaled, strict=True):
+        assert after.protocol.scaling == ("standard" if after.dataset == "adult" else "none")
+        assert (before == after) == (after.dataset != "adult")
+    # The paper's SVM has all rows of adult; ours has them on the published split.
+    (published, random) = (spec for spec in plain if spec.dataset == "adult")
+    assert published.protocol.max_train_svm is None and random.protocol.max_train_svm == 2000
+
+
+def test_agreement_is_judged_by_the_spread_of_a_single_split():
+    def judged(paper, tests):
+        rows = [learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate(tests)]
+        table = reproduction.compared(
+            reproduction.to_frame(rows).assign(column="pb"),
+            pd.DataFrame([{"dataset": "breast", "column": "pb", "test_error": paper}]),
+            ["dataset", "column"],
+            ("beta", "rho", "D"),
+        )
+        return table["agreement"].item()
+
+    # Of 0.05, 0.06 and 0.07 single ones lie within 0.06 ± 0.0497.
+    assert judged(0.0104, [0.05, 0.06, 0.07]) == "within the spread of splits"
+    assert judged(0.0102, [0.05, 0.06, 0.07]) == "paper lower"
+    assert judged(0.1099, [0.05, 0.06, 0.07]) == "paper higher"
+    assert judged(0.06, [0.06]) == "not known yet"
+    # Both print 6.00 %.
+    assert judged(0.06, [0.05996, 0.05996, 0.05996]) == "within the spread of splits"
+    assert tuple(reruns.AGREEMENT_COLOURS) == reproduction.AGREEMENTS
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_table_as_a_figure_says_what_the_table_holds(ties):
+    table = reproduction.table_1(PUBLISHED + RANDOM)
+    figure = reruns.table_beside_paper(table, reproduction.COLUMNS_OF_TABLE_1, ties)
+    texts = [note.text for note in figure.layout.annotations]
+    tied = "<br>ties 3.00 – 6.00" if ties else ""
+    assert len(texts) == 35 and f"paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48{tied}" in texts
+    unknown, within = (reproduction.AGREEMENTS.index(name) for name in reproduction.AGREEMENTS[:2])
+    known = {("breast", "pb"), ("breast", "pb_beta_1"), ("breast", "pb_d_64")}
+    for name, row in zip(figure.layout.yaxis.ticktext, figure.data[0].z, strict=True):
+        for column, code in zip(reproduction.COLUMNS_OF_TABLE_1, row, strict=True):
+            assert code == (within if (name, column) in known else unknown)
+
+
+def test_curves_are_the_papers_and_ours():
+    found = reproduction.figure("figure6", PUBLISHED + RANDOM)
+    figure = reruns.curves_beside_paper(found, "breast", "share", ties=True)
+    assert [note.text.split(",")[1] for note in figure.layout.annotations] == [" k-means centroids"] * 2 + [
+        " random training points"
+    ] * 2
+    drawn = [trace for trace in figure.data if trace.x[0] is not None]
+    paper = [trace for trace in drawn if trace.line.dash == "dash"]
+    assert len(paper) == 4 and all(len(trace.x) == 6 for trace in paper)
+    prior = [trace for trace in drawn if trace.xaxis == "x" and trace.line.dash is None and trace.mode == "lines"]
+    np.testing.assert_allclose(prior[0].y, [99.0, 7.0])
+    learned = [trace for trace in drawn if trace.xaxis == "x2" and trace.line.dash is None and trace.mode == "lines"]
+    np.testing.assert_allclose([learned[0].y[0], learned[0].error_y.array[0]], [3.0, 3.0])
+    band = next(trace for trace in drawn if trace.xaxis == "x2" and trace.mode == "none")
+    np.testing.assert_allclose(band.y, [6.0 + 4.968, 6.0 - 4.968], atol=1e-2)
+
+
+def test_a_sweep_has_a_panel_for_each_method():
+    found = reproduction.figure("figure5", [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0)])
+    figure = reruns.curves_beside_paper(found, "breast", "D")
+    solid = [trace for trace in figure.data if trace.line.dash is None and trace.mode == "lines" and trace.x[0]]
+    assert [(trace.xaxis, trace.y[0]) for trace in solid] == [("x", 20.0), ("x2", 30.0)]
+    assert figure.layout.xaxis3.type == "log" and figure.layout.yaxis.range == figure.layout.yaxis3.range

@@ -1,0 +1,12 @@
+"""Errata: docs/errata.md, for the readers of the Bounds page."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.components import entry, layout
+
+entry.insist()
+heading, text = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8").split("\n", 1)
+layout.title(heading.removeprefix("# "), text)
+st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")

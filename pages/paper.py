@@ -1,0 +1,98 @@
+"""Paper against rerun: what Letarte et al. (2019) print, beside what comes out here, on their split and on others."""
+
+import streamlit as st
+
+from pages.components import layout, sharing
+from pages.components.controls import Options, Switch, mount
+from pages.components.rerun_results import agreement, beside_paper, differences, made_by, ties
+from pages.components.sharing.recipes import paper as recipe
+from rff_engine.experiments import reproduction
+from rff_engine.figures import reruns
+
+SHOWN = {"Table 1": "table1", "Figures 2 and 6": "figure6", "Figures 3 and 5": "figure5"}
+FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
+
+CONTROLS = (
+    "What to compare",
+    Options("what", "Of the paper", None, tuple(SHOWN), "Table 1", True),
+    Options("dataset", "Data set", None, reproduction.DATASETS, "breast", only_if=("what", FIGURES)),
+    Switch(
+        "scaled",
+        "Scale the columns of adult",
+        "The paper takes them as they are: one, in the hundred thousands, then decides every distance alone. On: each "
+        "column has mean 0 and variance 1.",
+    ),
+    Switch(
+        "ties", "Show tied choices", "The test errors of all settings that err least, equally often, on validation."
+    ),
+)
+
+
+def show_table(found) -> None:
+    seen = agreement(found)
+    layout.figure(
+        reruns.table_beside_paper(found, reproduction.COLUMNS_OF_TABLE_1, values.ties),
+        "Look for cells that are not blue: there the paper's number is not what another split would give. "
+        f"{seen.within} of {seen.known} published numbers lie where 95 % of single random splits do, {seen.in_mean} "
+        "even within the 95 % interval of their mean, which is the ± in the cell. All are test errors in percent; "
+        "landmarks are k-means centroids, 10 % of the training points.",
+        key="table",
+        alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
+    )
+    st.markdown(
+        f"**Do learned landmarks (PB) beat the prior's (RBF)?** The paper has it so on {len(seen.better)} data sets "
+        f"({', '.join(seen.better)}); so has the mean over random splits on {len(seen.better_here)} of these."
+    )
+
+
+def show_curves(found) -> None:
+    by = "D" if target == "figure5" else "share"
+    layout.figure(
+        reruns.curves_beside_paper(found, values.dataset, by, values.ties),
+        "Follow the dashed curve, the paper's, measured off its figure: it should stay near the solid one, our rerun "
+        "on the same split. Where it leaves the band, no choice of the split explains the difference.",
+        key="curves",
+        alt=f"Test errors on {values.dataset} of the paper and of reruns, a panel for each method",
+    )
+    if by == "D":
+        with st.expander("The difference at some D, in percent", icon=":material/difference:"):
+            st.dataframe(differences(found, values.dataset), hide_index=True)
+
+
+def show_notes() -> None:
+    names = reproduction.DATASETS if target == "table1" else (values.dataset,)
+    with st.expander("What drives the difference", icon=":material/lightbulb:", expanded=target != "table1"):
+        st.markdown("\n".join(f"- **{name}**: {reproduction.NOTES[name]}" for name in names))
+
+
+def show_ties(found) -> None:
+    seen = ties(found)
+    st.markdown(
+        f"**The choice by validation error** is often a choice among equals: for {seen.moving} of these {seen.cases} "
+        f"numbers, on the published split, settings that tie on validation differ on the test points, by up to "
+        f"{100 * seen.largest:.1f} points. Reported is the first of the grid; *Show tied choices* shows the others."
+    )
+
+
+values = mount(CONTROLS)
+target, scaled = SHOWN[values.what], ("adult",) if values.scaled else ()
+layout.title(
+    "Does the paper come out again?",
+    "Each number of the paper comes from one split of the data and one draw of frequencies. Here it stands beside a "
+    "rerun on the same split, and beside what other random splits give: how much of a difference is chance?",
+)
+with layout.problems_explained():
+    found = beside_paper(target, scaled)
+of_view = recipe.numbers(found, target, values.dataset)
+show_table(of_view) if target == "table1" else show_curves(of_view)
+show_ties(of_view)
+show_notes()
+with st.expander("All numbers as a table", icon=":material/table:"):
+    st.dataframe(of_view, hide_index=True)
+with st.expander("Where the reruns come from", icon=":material/history:"):
+    st.markdown(
+        f"`python -m rff_engine reproduce {target}` makes these rows, and goes on from them where it was stopped; "
+        "`python -m rff_engine report --format html --output paper.html` puts all tables and figures into one file."
+    )
+    st.dataframe(made_by(target, scaled), hide_index=True)
+sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled})

@@ -1,0 +1,112 @@
+"""Reports as one file that a browser opens offline: of a run, or of the paper's tables and figures beside reruns."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ..figures.document import Document
+from ..figures.reruns import curves_beside_paper, table_beside_paper
+from ..figures.sweeps import error_against_features, error_against_landmarks
+from . import reproduction
+from .protocols import RunSpec
+from .report import error_by_features, error_by_share
+from .store import Store
+
+__all__ = ["paper_report", "provenance", "run_report"]
+
+
+def provenance(store: Store, specs) -> pd.DataFrame:
+    """Of each run of a list that a store has rows of: what was run, from which seeds, how long, with what.
+
+    Parameters
+    ----------
+    store : Store
+    specs : iterable of RunSpec
+
+    Returns
+    -------
+    DataFrame with columns run, data set, split, columns, repeats, first seed, rows, minutes, made with
+        Minutes are those of one process.
+    """
+    found = []
+    for spec in specs:
+        info = store.find(spec)
+        if info is not None:
+            about = {
+                "run": info.id,
+                "data set": spec.dataset,
+                "split": spec.split,
+                "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
+                "repeats": spec.repeats if info.finished else f"{info.repeats_planned}, unfinished",
+                "first seed": spec.seed,
+                "rows": info.n_rows,
+                "minutes": round(info.seconds / 60, 1),
+                "made with": "; ".join(store.provenance(spec)),
+            }
+            found.append(about)
+    return pd.DataFrame(found)
+
+
+def run_report(store: Store, spec: RunSpec) -> str:
+    """A run: its figure, its mean errors and where they come from, as HTML.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read.
+    """
+    rows = store.rows(spec)
+    document = Document(f"{spec.run_id}: test error on {spec.dataset}")
+    if spec.protocol.name == "features":
+        means, over = error_by_features(rows), "the number of frequencies D"
+        figure = error_against_features(means, spec.protocol.n_features)
+    else:
+        means, over = error_by_share(rows), "the share of landmarks"
+        figure = error_against_landmarks(means, spec.protocol.shares)
+    document.words(
+        f"Thick: mean test error over {spec.repeats} repeats, parameters chosen on validation data, with a 95 % "
+        "interval. Thin, dotted: training error. Dashed: the RBF SVM."
+    )
+    document.figure(figure, f"Error of each method on {spec.dataset} against {over}")
+    document.heading("Means")
+    document.table(means)
+    document.heading("Where this comes from")
+    document.table(provenance(store, [spec]))
+    document.words(spec.to_json())
+    return document.html()
+
+
+def paper_report(store: Store, datasets=reproduction.DATASETS) -> str:
+    """Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019) beside the reruns that a store holds, as HTML.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read.
+    """
+    document = Document("Pseudo-Bayesian learning with kernel Fourier transform as prior: the paper and its rerun")
+    document.words(
+        "Test errors in percent. Each number of the paper comes from one split and one draw of frequencies; beside it "
+        "stand a rerun on the same split and what random splits give."
+    )
+    table = reproduction.table_1(reproduction.known_rows(store, "table1", datasets))
+    table = table[table["dataset"].isin(datasets)]
+    document.heading("Table 1: landmarks are k-means centroids, 10 % of the training points")
+    figure = table_beside_paper(table, reproduction.COLUMNS_OF_TABLE_1, ties=True)
+    document.figure(figure, "Table 1 of the paper beside reruns")
+    document.table(table, folded="As numbers; errors are fractions")
+    for heading, target, by in (
+        ("Figures 3 and 5: error against the number of frequencies", "figure5", "D"),
+        ("Figures 2 and 6: error against the share of landmarks", "figure6", "share"),
+    ):
+        document.heading(heading)
+        found = reproduction.figure(target, reproduction.known_rows(store, target, datasets))
+        for name in datasets:
+            document.words(name)
+            document.figure(curves_beside_paper(found, name, by), f"Test errors on {name}, the paper's and ours")
+            document.table(found[found["dataset"] == name], folded="As numbers; errors are fractions")
+    document.heading("Where the reruns come from")
+    specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target, datasets)]
+    document.words("python -m rff_engine reproduce table1 and reproduce figure5 made these rows, and go on from them.")
+    document.table(provenance(store, specs))
+    return document.html()

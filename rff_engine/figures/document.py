@@ -1,0 +1,68 @@
+"""A report as one file: headings, words, tables and figures, with all that a browser needs to show them offline."""
+
+from __future__ import annotations
+
+from html import escape
+
+import plotly.graph_objects as go
+import plotly.io as pio
+from plotly.offline import get_plotlyjs
+
+__all__ = ["Document"]
+
+_STYLE = """
+body {max-width: 75rem; margin: 2rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; color: #1f2430}
+h1 {font-size: 1.7rem} h2 {font-size: 1.3rem; margin-top: 2.5rem}
+table {border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums}
+th, td {padding: 0.2rem 0.7rem; border-bottom: 1px solid #d9dce3; text-align: right}
+th {position: sticky; top: 0; background: #fff}
+th:first-child, td:first-child {text-align: left}
+.wide {overflow-x: auto; max-height: 40rem}
+summary {cursor: pointer; margin: 0.6rem 0}
+"""
+
+
+class Document:
+    """A page that grows from top to bottom.
+
+    Parameters
+    ----------
+    title : str
+    """
+
+    def __init__(self, title: str):
+        self._title = title
+        self._parts = [f"<h1>{escape(title)}</h1>"]
+
+    def heading(self, text: str) -> None:
+        self._parts.append(f"<h2>{escape(text)}</h2>")
+
+    def words(self, text: str) -> None:
+        self._parts.append(f"<p>{escape(text)}</p>")
+
+    def table(self, frame, folded: str | None = None, digits: int = 4) -> None:
+        """A DataFrame; `folded` is what to click on to see it."""
+        table = frame.to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
+        table = f'<div class="wide" tabindex="0">{table}</div>'
+        if folded is not None:
+            table = f"<details><summary>{escape(folded)}</summary>{table}</details>"
+        self._parts.append(table)
+
+    def figure(self, fig: go.Figure, alt: str) -> None:
+        """A figure that answers to the mouse; `alt` describes it for those who cannot see it."""
+        drawn = pio.to_html(
+            fig.update_layout(template="plotly_white"),
+            full_html=False,
+            include_plotlyjs=False,
+            config={"displaylogo": False},
+            default_height=f"{fig.layout.height}px",
+        )
+        self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{drawn}</div>')
+
+    def html(self) -> str:
+        """The whole file."""
+        body = "\n".join(self._parts)
+        return (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(self._title)}</title>\n'
+            f"<style>{_STYLE}</style>\n<script>{get_plotlyjs()}</script>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        )

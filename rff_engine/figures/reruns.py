@@ -1,0 +1,221 @@
+"""Figures of the paper's numbers beside reruns: Table 1 as a chart, and the curves of Figures 2, 3, 5 and 6."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .sheet import Sheet
+from .style import METHOD_COLOURS, METHOD_NAMES, add_note, finish
+
+__all__ = ["curves_beside_paper", "table_beside_paper"]
+
+#: How a number of the paper lies to the interval for one more random split, and the colour of that.
+AGREEMENT_COLOURS = {
+    "not known yet": "#8C8C8C",
+    "within the spread of splits": "#0072B2",
+    "paper lower": "#E69F00",
+    "paper higher": "#CC79A7",
+}
+_ROW_PIXELS = 78
+
+
+def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go.Figure:
+    """Table 1: in each cell the paper's error, ours on the published split, and mean and spread over random splits.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `reproduction.table_1` gives it.
+    columns : dict
+        From its names of columns to those in the figure, in their order.
+    ties : bool
+        Whether cells show the errors of settings that tie with ours on validation data.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    names = list(dict.fromkeys(table["dataset"]))
+    cells = table.set_index(["dataset", "column"])
+    kinds = list(AGREEMENT_COLOURS)
+    z = np.array([[kinds.index(cells.loc[name, column]["agreement"]) for column in columns] for name in names])
+    fig = Sheet()
+    edges = np.linspace(0, 1, len(kinds) + 1)
+    scale = [
+        stop
+        for k, colour in enumerate(AGREEMENT_COLOURS.values())
+        for stop in ((edges[k], colour), (edges[k + 1], colour))
+    ]
+    hover = [[_hover(name, columns[column], cells.loc[name, column]) for column in columns] for name in names]
+    fig.add_heatmap(
+        z=z,
+        zmin=-0.5,
+        zmax=len(kinds) - 0.5,
+        x=list(range(len(columns))),
+        y=list(range(len(names))),
+        colorscale=scale,
+        showscale=False,
+        opacity=0.28,
+        xgap=3,
+        ygap=3,
+        text=hover,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    for i, name in enumerate(names):
+        for j, column in enumerate(columns):
+            add_note(fig, j, i, _cell(cells.loc[name, column], ties), font={"size": 13})
+    for kind, colour in AGREEMENT_COLOURS.items():
+        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5}
+        fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
+    fig.update_xaxes(tickvals=list(range(len(columns))), ticktext=list(columns.values()), side="top", showgrid=False)
+    fig.update_xaxes(range=[-0.5, len(columns) - 0.5], zeroline=False)
+    fig.update_yaxes(tickvals=list(range(len(names))), ticktext=names, showgrid=False, zeroline=False)
+    fig.update_yaxes(range=[len(names) - 0.5, -0.5])
+    legend = {"orientation": "h", "yanchor": "top", "y": -0.01, "x": 0, "title": {"text": ""}}
+    pixels = _ROW_PIXELS + (18 if ties else 0)
+    return finish(fig, height=90 + pixels * len(names), legend=legend)
+
+
+def _cell(row, ties: bool) -> str:
+    lines = [f"paper <b>{_percent(row['paper'])}</b>"]
+    lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
+    if np.isfinite(row["mean"]):
+        width = f" ± {_percent(row['half_width'])}" if np.isfinite(row["half_width"]) else ""
+        lines.append(f"splits {_percent(row['mean'])}{width}")
+    else:
+        lines.append("splits –")
+    if ties and np.isfinite(row["published"]):
+        lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
+    return "<br>".join(lines)
+
+
+def _hover(name: str, column: str, row) -> str:
+    lines = [f"<b>{name}, {column}</b>", f"paper: {_percent(row['paper'])} %"]
+    if np.isfinite(row["published"]):
+        tied = f"{_percent(row['tied_low'])} to {_percent(row['tied_high'])} %"
+        lines += [f"rerun, published split: {_percent(row['published'])} %", f"settings tied on validation: {tied}"]
+    if np.isfinite(row["mean"]):
+        lines.append(f"mean over {row['splits']:.0f} splits: {_percent(row['mean'])} ± {_percent(row['half_width'])} %")
+        low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
+        lines.append(f"95 % of single splits: {_percent(low)} to {_percent(high)} %")
+    return "<br>".join(lines)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}"
+
+
+def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.Figure:
+    """Test error on a data set, a panel for each method: the paper's curve dashed, ours solid, a band of single splits.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As `reproduction.figure` gives it.
+    dataset : str
+    by : {"D", "share"}
+        What the errors are drawn against.
+    ties : bool
+        Whether bars show the errors of settings that tie with ours on validation data.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        With a panel for each method; for "share" a row for each way of choosing landmarks.
+    """
+    found = found[found["dataset"] == dataset].sort_values(by)
+    if by == "D":
+        panels, columns = [(method, None) for method in ("rff", "pbrff", "okrff")], 3
+    else:
+        selections = ("clustering", "random")
+        panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
+    rows = len(panels) // columns
+    fig = Sheet(rows, columns, gap=(0.05, 0.14))
+    top = 100 * max(found[name].max() for name in ("paper", "published", "mean", "tied_high")) * 1.08
+    for i, (method, selection) in enumerate(panels):
+        curve = found[found["method"] == method]
+        name = METHOD_NAMES[method]
+        if selection is not None:
+            curve = curve[curve["landmarks"] == selection]
+            name += {"clustering": ", k-means centroids", "random": ", random training points"}[selection]
+        row, column = divmod(i, columns)
+        _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"row": row + 1, "col": column + 1})
+        axis = "" if i == 0 else str(i + 1)
+        place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yanchor": "bottom", "font": {"size": 13}}
+        add_note(fig, 0.5, 1.0, name, **place)
+    for name, trace in _MEANINGS.items():
+        fig.add_scatter(x=[None], y=[None], mode="lines", name=name, **trace)
+    if by == "D":
+        fig.update_xaxes(type="log", title="number of frequencies D", tickvals=[1, 10, 100, 1000, 5000])
+    else:
+        fig.update_xaxes(range=[0, 26])
+        fig.update_xaxes(title="landmarks, % of the training points", row=rows)
+    fig.update_yaxes(range=[0, top])
+    fig.update_yaxes(title="test error, %", col=1)
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.1 / rows, "x": 0, "title": {"text": ""}}
+    return finish(fig, height=110 + 330 * rows, margin={"l": 8, "r": 8, "t": 84, "b": 8}, legend=legend)
+
+
+_MEANINGS = {
+    "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
+    "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
+    "mean over random splits, and where 95 % of single ones lie": {
+        "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
+        "fill": "toself",
+        "fillcolor": "rgba(140, 140, 140, 0.25)",
+    },
+}
+
+
+def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict) -> None:
+    x = (100 if by == "share" else 1) * curve[by].to_numpy(float)
+    at = "%{x:.3g} % landmarks" if by == "share" else "D = %{x}"
+    known = curve["mean"].notna().to_numpy()
+    look = {"showlegend": False, **panel}
+    if known.any():
+        mean = 100 * curve["mean"].to_numpy(float)[known]
+        spread = np.nan_to_num(100 * curve["spread"].to_numpy(float)[known])
+        fig.add_scatter(
+            x=np.concatenate([x[known], x[known][::-1]]),
+            y=np.concatenate([mean + spread, (mean - spread).clip(min=0)[::-1]]),
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.18,
+            mode="none",
+            hoverinfo="skip",
+            **look,
+        )
+        fig.add_scatter(
+            x=x[known],
+            y=mean,
+            mode="lines",
+            line={"color": colour, "width": 1.5, "dash": "dot"},
+            customdata=spread,
+            hovertemplate=f"{at}<br>mean over splits %{{y:.2f}} %, single ones ± %{{customdata:.2f}}<extra></extra>",
+            **look,
+        )
+    known = curve["published"].notna().to_numpy()
+    if known.any():
+        error, low, high = (100 * curve[name].to_numpy(float)[known] for name in ("published", "tied_low", "tied_high"))
+        bars = {"array": high - error, "arrayminus": error - low, "symmetric": False, "thickness": 1.2, "width": 3}
+        fig.add_scatter(
+            x=x[known],
+            y=error,
+            mode="lines",
+            line={"color": colour, "width": 2.5},
+            error_y=bars if ties else None,
+            customdata=np.column_stack([low, high]),
+            hovertemplate=f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
+            "%{customdata[1]:.2f}<extra></extra>",
+            **look,
+        )
+    known = curve["paper"].notna().to_numpy()
+    fig.add_scatter(
+        x=x[known],
+        y=100 * curve["paper"].to_numpy(float)[known],
+        mode="lines",
+        line={"color": "#777777", "width": 2, "dash": "dash"},
+        hovertemplate=f"{at}<br>paper %{{y:.2f}} %<extra></extra>",
+        **look,
+    )
