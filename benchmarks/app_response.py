@@ -2,7 +2,7 @@
 
 Starts a server of its own, drives headless Chromium through every page, and prints a table with the aims beside the
 numbers. Run it as `python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control,
-names of pages restrict it to these.
+`--beside-run` has the server work on a long run meanwhile, names of pages restrict it to these.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -34,6 +35,7 @@ PAGES = {
     "learn_kernel": ("learn_kernel?N=2000",),
     "bounds": ("bounds",),
     "real_data": ("real_data",),
+    "paper": ("paper",),
 }
 DRAG_SECONDS, CHANGES = 2.0, 20
 
@@ -70,7 +72,10 @@ def served():
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    folder = tempfile.TemporaryDirectory()
+    environment = os.environ | {"RFF_STORE": f"sqlite:///{folder.name}/results.sqlite"}
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, **silent)
     try:
         for _ in range(300):
             try:
@@ -84,6 +89,19 @@ def served():
     finally:
         server.terminate()
         server.wait()
+        folder.cleanup()
+
+
+@contextmanager
+def long_run(browser, server: str):
+    """A run of minutes, started as a hand does, under way; that it is so still in the end is checked."""
+    with visit(browser, f"{server}/real_data?dataset=mnist49&preset=paper") as (page, _, _):
+        cancel = page.get_by_role("button", name="Cancel")
+        page.get_by_role("button", name="Run", exact=True).click()
+        cancel.wait_for()
+        yield
+        if cancel.count() == 0:
+            sys.exit("The run ended before the measurement did.")
 
 
 @contextmanager
@@ -182,6 +200,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
     arguments.add_argument("--controls", action="store_true", help="a line for each control")
+    arguments.add_argument("--beside-run", action="store_true", help="while the server works on a long run")
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
         arguments.error(f"no page is called {', '.join(sorted(unknown))}")
@@ -191,23 +210,27 @@ def main() -> None:
     print(row("aim", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        for name, addresses in PAGES.items():
-            if asked.pages and name not in asked.pages:
-                continue
-            for i, address in enumerate(addresses):
-                with visit(browser, f"{server}/{address}"):
-                    pass  # warms the server up
-                with visit(browser, f"{server}/{address}") as (page, first, sizes):
-                    size, drawn = sum(sizes), drag(page)
-                    found = server_side(page) if i == 0 else {}
-                cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
-                cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
-                if every := [delays for of_one in found.values() for delays in of_one]:
-                    cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
-                print(row(f"{name} {'D = 256' if 'D=256' in address else ''}", *cells), flush=True)
-                for key, delays in found.items() if asked.controls else ():
-                    middle, worst = np.median(delays, axis=0), np.max(delays, axis=0)
-                    print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")
+        with long_run(browser, server) if asked.beside_run else nullcontext():
+            for name in asked.pages or PAGES:
+                measure(browser, server, name, asked.controls)
+
+
+def measure(browser, server: str, name: str, of_each_control: bool) -> None:
+    """Print the lines of a page."""
+    for i, address in enumerate(PAGES[name]):
+        with visit(browser, f"{server}/{address}"):
+            pass  # warms the server up
+        with visit(browser, f"{server}/{address}") as (page, first, sizes):
+            size, drawn = sum(sizes), drag(page)
+            found = server_side(page) if i == 0 else {}
+        cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
+        cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
+        if every := [delays for of_one in found.values() for delays in of_one]:
+            cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
+        print(row(f"{name} {'D = 256' if 'D=256' in address else ''}", *cells), flush=True)
+        for key, delays in found.items() if of_each_control else ():
+            middle, worst = np.median(delays, axis=0), np.max(delays, axis=0)
+            print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")
 
 
 def row(name: str, *cells: str) -> str:
