@@ -84,7 +84,10 @@ layout.title(
 with layout.problems_explained():
     found = beside_paper(target, scaled)
 of_view = recipe.numbers(found, target, values.dataset)
-show_table(of_view) if target == "table1" else show_curves(of_view)
+if target == "table1":
+    show_table(of_view)
+else:
+    show_curves(of_view)
 show_ties(of_view)
 show_notes()
 with st.expander("All numbers as a table", icon=":material/table:"):

@@ -37,7 +37,7 @@ def provenance(store: Store, specs) -> pd.DataFrame:
                 "data set": spec.dataset,
                 "split": spec.split,
                 "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
-                "repeats": spec.repeats if info.finished else f"{info.repeats_planned}, unfinished",
+                "repeats": f"{spec.repeats}" if info.finished else f"{info.repeats_planned}, unfinished",
                 "first seed": spec.seed,
                 "rows": info.n_rows,
                 "minutes": round(info.seconds / 60, 1),

@@ -138,7 +138,7 @@ def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.
         name = METHOD_NAMES[method]
         if selection is not None:
             curve = curve[curve["landmarks"] == selection]
-            name += {"clustering": ", k-means centroids", "random": ", random training points"}[selection]
+            name = f"{_SHORT[method]}, {_SHORT[selection]}"
         row, column = divmod(i, columns)
         _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"row": row + 1, "col": column + 1})
         axis = "" if i == 0 else str(i + 1)
@@ -157,6 +157,7 @@ def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.
     return finish(fig, height=110 + 330 * rows, margin={"l": 8, "r": 8, "t": 84, "b": 8}, legend=legend)
 
 
+_SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
 _MEANINGS = {
     "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
     "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},

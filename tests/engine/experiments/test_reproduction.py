@@ -159,7 +159,7 @@ def test_curves_are_the_papers_and_ours():
     found = reproduction.figure("figure6", PUBLISHED + RANDOM)
     figure = reruns.curves_beside_paper(found, "breast", "share", ties=True)
     assert [note.text.split(",")[1] for note in figure.layout.annotations] == [" k-means centroids"] * 2 + [
-        " random training points"
+        " random points"
     ] * 2
     drawn = [trace for trace in figure.data if trace.x[0] is not None]
     paper = [trace for trace in drawn if trace.line.dash == "dash"]
