@@ -60,7 +60,7 @@ def show_curves(found) -> None:
 
 
 def show_notes() -> None:
-    names = reproduction.DATASETS if target == "table1" else (values.dataset,)
+    names = [name for name in reproduction.NOTES if target == "table1" or name == values.dataset]
     with st.expander("What drives the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {reproduction.NOTES[name]}" for name in names))
 
