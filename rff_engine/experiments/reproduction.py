@@ -67,7 +67,7 @@ COLUMNS_OF_TABLE_1 = {
 AGREEMENTS = ("not known yet", "within the spread of splits", "paper lower", "paper higher")
 NOTES = {
     "ads": "Learned landmarks (PB) come out as printed. Those of the prior (RBF) do not: at the kernel width that "
-    "validation chooses for the SVM they err about a third as often as printed, and less than PB. A far narrower kernel "
+    "validation chooses for the SVM they err about a third as often as printed, and less than PB. A narrower kernel "
     "(γ = 1 where 10⁻³ is chosen) errs as often as the paper has it; what was run there we do not know.",
     "breast": "One error among 143 test points is 0.7 points, and the paper's split is kinder than most: a difference "
     "of a few points is chance. So is the choice among settings that tie on 86 validation points.",
