@@ -33,6 +33,8 @@ _MOST_ROWS_HELD = 30000
 _MEMORY_HELD = 0.4
 # Kernel values between training rows and others that are held at a time.
 _BLOCK_VALUES = 1 << 25
+# Of training an SVM, by pairs of training rows.
+_SECONDS_A_PAIR = 1e-7
 # A dual coefficient this close to C is taken to have reached it.
 _REACHED = 0.999
 
@@ -45,13 +47,13 @@ def baseline_units(problem: Problem, protocol: Protocol) -> list[Unit]:
     if not _needed(protocol):
         return [Unit("prior", partial(_prior, protocol), ("problem",), (UnitStep("gamma is given", 0.001),))]
     n = len(_training_rows(problem, protocol).y)
-    seconds = 0.001 + 1e-7 * n**2
+    seconds = 0.001 + _SECONDS_A_PAIR * n**2
     units = []
     for gamma in _gammas(protocol):
         steps = tuple(UnitStep(f"SVM: gamma = {gamma:g}, C = {C:g}", seconds) for C in protocol.Cs)
         units.append(Unit(f"svm-{gamma:g}", partial(_search, protocol, gamma), ("problem",), steps))
     needs = ("problem", *(unit.name for unit in units))
-    chosen = UnitStep("SVM: choice of C and gamma", 0.001, {"method": "svm"})
+    chosen = UnitStep("SVM: choice of C and gamma", _refit_seconds(problem, protocol), {"method": "svm"})
     units.append(Unit("choice", partial(_choose, protocol), needs, (chosen,), value_of=_gamma_of))
     units.append(Unit("prior", partial(_prior, protocol), ("problem", "choice"), (UnitStep("SVM: done", 0.001),)))
     return units
@@ -60,7 +62,16 @@ def baseline_units(problem: Problem, protocol: Protocol) -> list[Unit]:
 def baseline_notes(problem: Problem, protocol: Protocol) -> list[str]:
     """What every row must say of the baseline: that it did not see all training rows, if so."""
     n, used = len(problem.train.y), len(_training_rows(problem, protocol).y) if _needed(protocol) else None
-    return [f"SVM and gamma from {used} of {n} training rows"] if used not in (None, n) else []
+    chosen = "C and gamma of the SVM" if protocol.refit_svm else "SVM and gamma"
+    return [f"{chosen} from {used} of {n} training rows"] if used not in (None, n) else []
+
+
+def _refits(problem: Problem, protocol: Protocol) -> bool:
+    return protocol.refit_svm and len(_training_rows(problem, protocol).y) < len(problem.train.y)
+
+
+def _refit_seconds(problem: Problem, protocol: Protocol) -> float:
+    return 0.001 + (_SECONDS_A_PAIR * len(problem.train.y) ** 2 if _refits(problem, protocol) else 0)
 
 
 def _needed(protocol: Protocol) -> bool:
@@ -89,25 +100,20 @@ def _training_rows(problem: Problem, protocol: Protocol) -> Part:
 def _search(protocol: Protocol, gamma: float, problem: Problem) -> Iterator[list[dict]]:
     start = time.perf_counter()
     train = _training_rows(problem, protocol)
-    parts = {"train": train, "valid": problem.valid, "test": problem.test}
     given = _Given(problem, train, gamma)
-
-    def wrong(machine, name) -> int:
-        return sum(int((machine.predict(some) != y).sum()) for some, y in given.blocks(name, parts[name]))
-
     best, seconds, solved = None, 0.0, False
     for j, C in enumerate(protocol.Cs):
         if not solved:
             machine = given.machine(C).fit(given.training, train.y)
             solved = abs(machine.dual_coef_).max() < _REACHED * C
-            errors = wrong(machine, "valid")
+            errors = given.wrong(machine, "valid", problem.valid)
             if best is None or errors < best[0]:
                 best = errors, j, machine
         seconds += time.perf_counter() - start
         yield []
         start = time.perf_counter()
     errors, j, machine = best
-    shares = {f"{name}_error": wrong(machine, name) / len(part.y) for name, part in parts.items()}
+    shares = given.shares_wrong(machine)
     return _Found(errors, j, shares, seconds + time.perf_counter() - start)
 
 
@@ -125,7 +131,14 @@ class _Given:
         kernel = "precomputed" if self._held else "rbf"
         return _machine_class(self._held)(C=C, kernel=kernel, gamma=self._gamma, cache_size=1000)
 
-    def blocks(self, name: str, part: Part) -> Iterator[tuple]:
+    def shares_wrong(self, machine) -> dict[str, float]:
+        parts = {"train": self._train, "valid": self._problem.valid, "test": self._problem.test}
+        return {f"{name}_error": self.wrong(machine, name, part) / len(part.y) for name, part in parts.items()}
+
+    def wrong(self, machine, name: str, part: Part) -> int:
+        return sum(int((machine.predict(some) != y).sum()) for some, y in self._blocks(name, part))
+
+    def _blocks(self, name: str, part: Part) -> Iterator[tuple]:
         """What predictions are made from, and the labels, some rows at a time."""
         if not self._held or name == "train":
             yield (self.training if name == "train" else part.X), part.y
@@ -169,9 +182,16 @@ def _machine_class(held: bool):
 def _choose(protocol: Protocol, problem: Problem, *found: _Found, wanted) -> Iterator[list[dict]]:
     # Each has the best of its gamma; (j, i) keeps C the slower in the order of the grid.
     i = min(range(len(found)), key=lambda i: (found[i].wrong, found[i].j, i))
-    gamma, best = _gammas(protocol)[i], found[i]
+    gamma, C, errors = _gammas(protocol)[i], protocol.Cs[found[i].j], found[i].errors
     seconds = sum(of_gamma.seconds for of_gamma in found)
-    yield [problem.row("svm", best.errors, seconds, gamma=gamma, C=protocol.Cs[best.j])]
+    if _refits(problem, protocol):
+        start = time.perf_counter()
+        problem.forget()  # distances of the fewer rows
+        given = _Given(problem, problem.train, gamma)
+        errors = given.shares_wrong(given.machine(C).fit(given.training, problem.train.y))
+        problem.forget()
+        seconds += time.perf_counter() - start
+    yield [problem.row("svm", errors, seconds, gamma=gamma, C=C)]
     return gamma
 
 

@@ -10,13 +10,15 @@ from ..figures.sweeps import error_against_features, error_against_landmarks
 from . import reproduction
 from .protocols import RunSpec
 from .report import error_by_features, error_by_share
-from .store import Store
+from .store import RunInfo, Store
 
 __all__ = ["paper_report", "provenance", "run_report"]
 
 
 def provenance(store: Store, specs) -> pd.DataFrame:
     """Of each run of a list that a store has rows of: what was run, from which seeds, how long, with what.
+
+    Runs that rows were taken over from come after them.
 
     Parameters
     ----------
@@ -28,23 +30,25 @@ def provenance(store: Store, specs) -> pd.DataFrame:
     DataFrame with columns run, data set, split, columns, repeats, first seed, rows, minutes, made with
         Minutes are those of one process.
     """
-    found = []
-    for spec in specs:
-        info = store.find(spec)
-        if info is not None:
-            about = {
-                "run": info.id,
-                "data set": spec.dataset,
-                "split": spec.split,
-                "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
-                "repeats": f"{spec.repeats}" if info.finished else f"{info.repeats_planned}, unfinished",
-                "first seed": spec.seed,
-                "rows": info.n_rows,
-                "minutes": round(info.seconds / 60, 1),
-                "made with": "; ".join(store.provenance(spec)),
-            }
-            found.append(about)
-    return pd.DataFrame(found)
+    infos = {info.id: info for info in map(store.find, specs) if info is not None}
+    for info in list(infos.values()):
+        infos |= {other.id: other for other in store.relatives(info.spec) if other.id not in infos}
+    return pd.DataFrame([_made(store, info) for info in infos.values()])
+
+
+def _made(store: Store, info: RunInfo) -> dict:
+    spec = info.spec
+    return {
+        "run": info.id,
+        "data set": spec.dataset,
+        "split": spec.split,
+        "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
+        "repeats": f"{spec.repeats}" if info.finished else f"{info.repeats_planned}, unfinished",
+        "first seed": spec.seed,
+        "rows": info.n_rows,
+        "minutes": round(info.seconds / 60, 1),
+        "made with": "; ".join(store.provenance(spec)),
+    }
 
 
 def run_report(store: Store, spec: RunSpec) -> str:

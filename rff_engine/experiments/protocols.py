@@ -53,6 +53,8 @@ class Protocol:
         Train on at most so many rows, drawn at random; every row of the result then says so in its note.
     max_train_svm : int, optional
         The same for the baseline alone, hence for the choice of gamma; the notes say so.
+    refit_svm : bool
+        Whether the baseline, once its C and gamma are chosen on these fewer rows, is trained on all of them.
     precision : {"auto", "float64"}
         Of all but the baseline, which is in float64. "auto" gives the linear SVMs float32 features, and computes
         these from float32 points where the kernel's phases are small enough for it.
@@ -66,6 +68,7 @@ class Protocol:
     gamma: float | None = None
     max_train: int | None = None
     max_train_svm: int | None = None
+    refit_svm: bool = False
     precision: str = "auto"
     scaling: str = "none"
 
@@ -77,6 +80,8 @@ class Protocol:
         for name in ("max_train", "max_train_svm"):
             if getattr(self, name) is not None:
                 _check_counts(name, (getattr(self, name),), low=2)
+        if not isinstance(self.refit_svm, bool):
+            raise ValueError(f"refit_svm is {self.refit_svm!r}; it must be True or False.")
         check_choice(self.precision, "precision", ("auto", "float64"))
         check_choice(self.scaling, "scaling", ("none", "standard"))
 
@@ -85,6 +90,8 @@ class Protocol:
         names = ["gammas", "Cs", "gamma", "max_train", "max_train_svm", "scaling"]
         if method != "svm":
             names.append("precision")
+        elif self.refit_svm:
+            names.append("refit_svm")
         return {name: getattr(self, name) for name in names} | {"version": VERSION}
 
 
@@ -104,7 +111,7 @@ class FeatureSweep(Protocol):
         Radii of the optimized kernel (method "okrff"), divided by N: 1 leaves no constraint.
     methods : tuple of str
         Of "svm", "rff", "pbrff", "okrff".
-    gammas, Cs, gamma, max_train, max_train_svm, precision, scaling
+    gammas, Cs, gamma, max_train, max_train_svm, refit_svm, precision, scaling
         See `Protocol`.
 
     Raises
@@ -165,7 +172,7 @@ class LandmarkStudy(Protocol):
         Inverse temperatures of the pseudo-posteriors (method "pb_landmarks").
     methods : tuple of str
         Of "svm", "rbf_landmarks", "pb_landmarks".
-    gammas, Cs, gamma, max_train, max_train_svm, precision, scaling
+    gammas, Cs, gamma, max_train, max_train_svm, refit_svm, precision, scaling
         See `Protocol`.
 
     Raises
@@ -248,6 +255,8 @@ class RunSpec:
     def to_json(self) -> str:
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         content["protocol"] = {"study": self.protocol.name} | asdict(self.protocol)
+        if not self.protocol.refit_svm:  # so that runs from before there was this field are found under their names
+            del content["protocol"]["refit_svm"]
         return json.dumps(content, sort_keys=True, default=lambda number: number.item())
 
     @classmethod

@@ -270,6 +270,14 @@ class Store:
         with self._explained(), self._reading() as connection:
             return sorted(connection.scalars(query))
 
+    def relatives(self, spec: RunSpec) -> list[RunInfo]:
+        """Other runs that have some of its rows: whichever came first took the time."""
+        own = sa.select(_run_rows.c.key).where(_run_rows.c.run == spec.run_id)
+        query = sa.select(_run_rows.c.run).where(_run_rows.c.key.in_(own), _run_rows.c.run != spec.run_id).distinct()
+        with self._explained(), self._reading() as connection:
+            found = set(connection.scalars(query))
+        return [info for info in self.runs() if info.id in found] if found else []
+
     @contextmanager
     def runner(self, spec: RunSpec) -> Iterator[Runner]:
         """One who computes rows of a run, and is heard of as long as the context lasts."""

@@ -44,6 +44,7 @@ def test_a_preset_takes_changes_and_can_be_a_key(kind, preset):
         (FeatureSweep, {"gamma": -1.0}, "gamma contains -1.0"),
         (FeatureSweep, {"max_train": 1}, "max_train contains 1"),
         (FeatureSweep, {"max_train_svm": 2.5}, "max_train_svm contains 2.5"),
+        (FeatureSweep, {"refit_svm": 1}, "refit_svm is 1"),
         (LandmarkStudy, {"shares": (1.2,)}, "shares contains 1.2"),
         (LandmarkStudy, {"selections": ("kmeans",)}, "'kmeans'"),
         (LandmarkStudy, {"n_features": (True,)}, "n_features contains True"),

@@ -301,6 +301,23 @@ def test_fewer_training_rows_are_reported(protocol):
     same(enough, frame_of(protocol, split))
 
 
+def test_the_svm_of_a_choice_on_fewer_rows_may_be_trained_on_all():
+    split = make_split()
+    protocol = changed(SMALL_STUDY, **{"max_train_svm": 20})
+    chosen = frame_of(protocol, split)
+    refitted = frame_of(changed(protocol, **{"refit_svm": True}), split)
+    (svm,) = refitted[refitted["method"] == "svm"].to_dict("records")
+    machine = SVC(C=svm["C"], gamma=svm["gamma"]).fit(split.X_train, split.y_train)
+    for part in ("train", "valid", "test"):
+        accuracy = machine.score(getattr(split, f"X_{part}"), getattr(split, f"y_{part}"))
+        assert svm[f"{part}_error"] == pytest.approx(1 - accuracy)
+    assert (refitted["note"] == "C and gamma of the SVM from 20 of 60 training rows").all()
+    same(*(frame[frame["method"] != "svm"].drop(columns="note").reset_index(drop=True) for frame in (chosen, refitted)))
+    assert (chosen.loc[chosen["method"] == "svm", "C"] == svm["C"]).all()
+    # Where the cap does not bite there is nothing to train again.
+    same(frame_of(changed(SMALL_STUDY, **{"refit_svm": True}), split), frame_of(SMALL_STUDY, split))
+
+
 def test_rows_carry_the_names_given():
     row = rows_of(SMALL_SWEEP, make_split(), split_name="random", repeat=7, seed=2)[-1]
     assert (row["dataset"], row["split"], row["repeat"]) == ("toy", "random", 7)

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 
 from rff_engine.experiments import _units, store
+from rff_engine.experiments.html_report import provenance
 from rff_engine.experiments.protocols import RunSpec
 from rff_engine.experiments.runner import run_repeats, run_stored
 from rff_engine.experiments.store import Store, StoreError
@@ -106,6 +107,18 @@ def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(kept, protocol)
     (info,) = kept.runs()
     assert info.finished and info.spec == spec and info.n_rows == info.n_planned == len(rows_of(first))
     assert info.seconds > 0 and "numpy" in kept.provenance(spec)[0]
+
+
+def test_a_run_that_takes_rows_over_names_the_run_that_made_them(kept):
+    first = spec_of(SMALL_SWEEP)
+    coarser = spec_of(replace(SMALL_SWEEP, betas=SMALL_SWEEP.betas[:1]))
+    other = spec_of(SMALL_STUDY, seed=1)
+    for spec in (first, other):
+        list(run_stored(kept, spec, split_of=split_of))
+    assert rows_of(run_stored(kept, coarser, split_of=split_of)) == []
+    assert [info.id for info in kept.relatives(coarser)] == [first.run_id]
+    assert kept.relatives(other) == []
+    assert list(provenance(kept, [coarser])["run"]) == [coarser.run_id, first.run_id]
 
 
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
