@@ -41,7 +41,8 @@ def show_table(found) -> None:
     )
     st.markdown(
         f"**Do learned landmarks (PB) beat the prior's (RBF)?** The paper has it so on {len(seen.better)} data sets "
-        f"({', '.join(seen.better)}); so has the mean over random splits on {len(seen.better_here)} of these."
+        f"({', '.join(seen.better)}); so has the mean over random splits on {len(seen.better_here)} of these. "
+        "Why, is said under *What drives the difference*."
     )
 
 
@@ -63,6 +64,7 @@ def show_notes() -> None:
     names = [name for name in reproduction.NOTES if target == "table1" or name == values.dataset]
     with st.expander("What drives the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {reproduction.NOTES[name]}" for name in names))
+        st.page_link("pages/errata.py", label="Errata: what is printed, what is right, and why", icon=":material/rule:")
 
 
 def show_ties(found) -> None:
