@@ -40,6 +40,7 @@ def main() -> None:
     with Store(reproduction.SHIPPED, read_only=True) as store:
         known = pd.DataFrame(reproduction.known_rows(store, "table1", asked.datasets))
         printed = reproduction.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
+    print("test errors in percent", flush=True)
     for name in asked.datasets:
         gamma = known[(known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")][
             "gamma"
