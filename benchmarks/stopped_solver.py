@@ -42,10 +42,9 @@ def main() -> None:
         printed = reproduction.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
     print("test errors in percent", flush=True)
     for name in asked.datasets:
-        gamma = known[(known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")][
-            "gamma"
-        ]
-        found = both_machines(name, gamma.iloc[0], asked)
+        of_svm = (known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")
+        gamma = known[of_svm]["gamma"].iloc[0]
+        found = both_machines(name, gamma, asked)
         if asked.every_C:
             print(found.to_string(index=False))
         cell = printed[
@@ -54,7 +53,7 @@ def main() -> None:
             & (printed["landmarks"] == "clustering")
             & np.isclose(printed["share"], asked.share)
         ]
-        said = [f"{name}, {asked.method} at {asked.share:.0%} landmarks, gamma = {gamma.iloc[0]:g}"]
+        said = [f"{name}, {asked.method} at {asked.share:.0%} landmarks, gamma = {gamma:g}"]
         said += [f"printed {100 * value:.1f}" for value in cell["paper"]]
         for machine in ("LinearSVC", "exact"):
             chosen = found.loc[found[f"{machine}, validation"].idxmin()]
