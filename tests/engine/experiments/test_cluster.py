@@ -185,11 +185,13 @@ def test_a_scheduler_that_is_lost_is_one_sentence(split):
 
     cluster = LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", memory_limit=None, silence_logs="CRITICAL")
     steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=cluster.scheduler_address)
+    closing = threading.Timer(0.5, cluster.close)
     try:
         next(steps)
-        threading.Timer(0.5, cluster.close).start()
+        closing.start()
         with pytest.raises(ConnectionError, match="scheduler was lost"):
             list(steps)
+        closing.join()  # a cluster cannot be closed by two threads at once
     finally:
         steps.close()
         cluster.close()
