@@ -28,7 +28,7 @@ def provenance(store: Store, specs) -> pd.DataFrame:
     Returns
     -------
     DataFrame with columns run, data set, split, columns, repeats, first seed, rows, minutes, made with
-        Minutes are those of one process.
+        Minutes are those that the run took, in however many processes.
     """
     infos = {info.id: info for info in map(store.find, specs) if info is not None}
     for info in list(infos.values()):
