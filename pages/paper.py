@@ -76,7 +76,7 @@ def show_ties(found) -> None:
             f"{100 * seen.largest:.1f} points. Reported is the first of the grid; *Show tied choices* shows the others."
         )
     else:
-        said = f"leaves nothing open here: for none of these {seen.cases} numbers do tied settings differ on the test points."
+        said = f"leaves nothing open here: of these {seen.cases} numbers none depends on which tied setting is taken."
     st.markdown(f"**The choice by validation error** {said}")
 
 
