@@ -113,6 +113,9 @@ METHOD_DASHES = {
     "nystroem_kmeans": "longdash",
 }
 
+#: The two feature maps of random frequencies.
+FEATURE_MAP_COLOURS = {"cos_sin": "#D55E00", "random_phase": "#56B4E9"}
+
 #: Similarities: purple is -1, green is +1, white is 0 and stays so as beta moves.
 SIMILARITY_SCALE = "PRGn"
 #: Decision values: blue is the class -1, red the class +1.
