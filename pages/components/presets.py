@@ -46,6 +46,38 @@ LANDMARK_PRESETS = (
     ),
 )
 
+APPROXIMATION_PRESETS = (
+    Preset(
+        "Spread evenly",
+        "Two columns, 100 frequencies: Sobol's leave no holes and no heaps, and err far less than as many drawn one by "
+        "one.",
+        {"data": "moons", "first": "Monte Carlo", "second": "Sobol", "r": 100},
+    ),
+    Preset(
+        "Fitted to wine",
+        "As in Table 2 of Li et al. (2019): 50 frequencies that descended on 50 sampled rows of the wine data, against "
+        "50 drawn.",
+        {"data": "wine", "first": "Monte Carlo", "second": "Sample", "r": 50},
+    ),
+    Preset(
+        "Heavy tails",
+        "The Laplacian kernel's density has heavy tails: most draws are slow, a few are so fast that they lie beyond "
+        "the axes.",
+        {"data": "checkerboard", "kernel": "Laplacian", "first": "Monte Carlo", "second": "Halton", "r": 100},
+    ),
+    Preset(
+        "Pixels",
+        "Sixty-one columns: the unit square of so many dimensions is hard to fill evenly, and orthogonal directions do "
+        "better.",
+        {"data": "digits", "first": "Sobol", "second": "Orthogonal", "r": 100},
+    ),
+    Preset(
+        "The yardstick",
+        "Nyström asks the data only: no frequencies, exact at its landmarks, and far from all rows it says 0.",
+        {"data": "circles", "first": "Nyström", "second": "Sample", "r": 20, "width": 0.398},
+    ),
+)
+
 
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
     """A row of buttons, each setting all controls of the page at once, and dropping other parameters of the URL."""

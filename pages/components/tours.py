@@ -1,4 +1,4 @@
-"""Six lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
+"""The lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
 
 No code but the look-up of a step's settings. The numbers in these texts are the page's own at those settings; the
 tests compute every one of them again with the engine.

@@ -13,7 +13,7 @@ import numpy as np
 from .._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
 from ..features import fourier_features, random_phase_features
 from ..kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
-from .feature_methods import fit_features
+from .feature_methods import NystroemMap, fit_features
 from .plane import cell_centres, plane_points
 
 __all__ = [
@@ -153,13 +153,9 @@ def approximation_errors(
     ValueError
         If the method is unknown or makes no sense for the kernel, or a count is out of range.
     """
-    exact = kernel(rows.X)
-    n_draws = check_count(n_draws, "n_draws")
+    exact, draws = kernel(rows.X), range(check_count(n_draws, "n_draws"))
     return np.array(
-        [
-            [_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in range(n_draws)]
-            for r in r_values
-        ]
+        [[_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in draws] for r in r_values]
     )
 
 
@@ -218,14 +214,11 @@ def method_view(
     centre = rows.centre[None]
     approximate = fitted.transform(points) @ fitted.transform(centre)[0]
     error_map = np.abs(approximate - kernel(points, centre)[:, 0]).reshape(cells, cells)
-    frequencies, landmarks = fitted.frequencies, fitted.landmarks
-    return MethodView(
-        frequencies=None if frequencies is None else frequencies @ rows.axes,
-        weights=fitted.weights,
-        landmarks=None if landmarks is None else (landmarks - rows.centre) @ rows.axes,
-        error=_relative_error(kernel(rows.X), fitted, rows.X),
-        error_map=error_map,
-    )
+    error = _relative_error(kernel(rows.X), fitted, rows.X)
+    if isinstance(fitted, NystroemMap):
+        return MethodView(None, None, (fitted.landmarks - rows.centre) @ rows.axes, error, error_map)
+    weights = np.full(r, 1 / r) if fitted.weights is None else fitted.weights
+    return MethodView(fitted.frequencies @ rows.axes, weights, None, error, error_map)
 
 
 def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int = 4000) -> float:
@@ -302,18 +295,25 @@ def variance_curves(
     delta = np.linspace(0, check_positive(distance, "distance"), check_count(n_points, "n_points", low=2))
     points = delta[:, None]
     at_delta, at_twice = (kernel(scale * points, np.zeros((1, 1)))[:, 0] for scale in (1, 2))
-    estimates = {"cos_sin": [], "random_phase": []}
-    for _ in range(n_draws):
-        # Along a coordinate only that coordinate of a frequency counts, whatever the dimension.
-        omega, offsets = kernel.sample_frequencies(2 * D, 1, rng), rng.uniform(0, 2 * np.pi, 2 * D)
-        for name, features in (
-            ("cos_sin", fourier_features(points, omega[:D])),
-            ("random_phase", random_phase_features(points, omega, offsets)),
-        ):
-            estimates[name].append(features @ features[0])  # the first distance is 0
+    # Along a coordinate only that coordinate of a frequency counts, whatever the dimension. All draws at once.
+    omega = kernel.sample_frequencies(2 * D * n_draws, 1, rng)
+    offsets = rng.uniform(0, 2 * np.pi, len(omega))
+    products = {
+        # The first distance is 0. Of the 2 D frequencies of a draw the cos/sin map takes D.
+        "cos_sin": _products_with_first(fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws))),
+        "random_phase": _products_with_first(random_phase_features(points, omega, offsets) * np.sqrt(len(omega))),
+    }
+    estimates = {
+        "cos_sin": products["cos_sin"].reshape(len(delta), 2, n_draws, D).sum(axis=1).mean(axis=-1),
+        "random_phase": products["random_phase"].reshape(len(delta), n_draws, 2 * D).mean(axis=-1),
+    }
     return VarianceCurves(
         distances=delta,
         kernel=at_delta,
         expected={"cos_sin": 1 + at_twice - 2 * at_delta**2, "random_phase": 1 + at_twice / 2 - at_delta**2},
-        simulated={name: 2 * D * np.var(values, axis=0, ddof=1) for name, values in estimates.items()},
+        simulated={name: 2 * D * np.var(values, axis=1, ddof=1) for name, values in estimates.items()},
     )
+
+
+def _products_with_first(features) -> np.ndarray:
+    return features * features[0]

@@ -20,7 +20,7 @@ from .style import (
 
 _ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
 #: Errors are shown on the same colours whatever is compared.
-ERROR_LIMIT = 0.4
+ERROR_LIMIT = 0.3
 # Diameters in pixels: of a frequency of weight 1/r, unless the largest would then be above the other.
 _EVEN_DOT, _LARGEST_DOT = 7.0, 24.0
 # Entries of a legend side by side where the window is narrow, and the height of a row of them in pixels.
@@ -99,7 +99,7 @@ def two_sets_of_frequencies(
     """
     waves = [view.frequencies is not None for view in views]
     fig = square_panels(
-        [_heading(method, view) for method, view in zip(methods, views, strict=True)],
+        [_heading(method, view, frequency_extent) for method, view in zip(methods, views, strict=True)],
         [frequency_extent if wave else data_extent for wave in waves],
         ["ω" if wave else "x" for wave in waves],
     )
@@ -108,12 +108,16 @@ def two_sets_of_frequencies(
             _add_landmarks(fig, panel, view.landmarks, METHOD_COLOURS[method])
         else:
             _add_frequencies(fig, panel, view.frequencies, view.weights, METHOD_COLOURS[method], frequency_extent)
-    return finish_panels(fig, height, top=58)
+    return finish_panels(fig, height, top=78)
 
 
-def _heading(method: str, view) -> str:
-    kind = "landmarks" if view.frequencies is None else f"{int((view.weights > 0).sum())} frequencies"
-    return f"<b>{METHOD_NAMES[method]}</b><br>{kind}, error {view.error:.3f}"
+def _heading(method: str, view, extent: float) -> str:
+    kind = "landmarks"
+    if view.frequencies is not None:
+        used = view.frequencies[view.weights > 0]
+        outside = int((np.abs(used).max(axis=1) > extent).sum())
+        kind = f"{len(used)} frequencies" + (f", {outside} beyond the axes" if outside else "")
+    return f"<b>{METHOD_NAMES[method]}</b>: error {view.error:.3f}<br>{kind}"
 
 
 def _add_frequencies(fig, panel, omega, weights, colour, extent) -> None:

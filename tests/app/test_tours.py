@@ -56,8 +56,8 @@ def values_at(lesson: tours.Lesson, k: int, answered: bool) -> SimpleNamespace:
 # --- the data -----------------------------------------------------------------------------------------------------
 
 
-def test_there_are_six_lessons_each_known_by_its_key():
-    assert len({lesson.key for lesson in tours.LESSONS}) == len(tours.LESSONS) == 6
+def test_each_lesson_is_known_by_its_key():
+    assert len({lesson.key for lesson in tours.LESSONS}) == len(tours.LESSONS) > 0
     assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in tours.LESSONS)
 
 

@@ -22,6 +22,7 @@ PAGES = (
     "learn_kernel?plain=true",
     "bounds",
     "bounds?plain=true",
+    "approximate",
     "real_data",
     "paper",
 )
