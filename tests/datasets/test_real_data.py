@@ -44,7 +44,7 @@ def content(name: str, index: int = 0) -> bytes:
 
 
 def test_names_are_as_agreed():
-    agreed = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson cpu covtype"
+    agreed = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson cpu a9a covtype"
     assert set(datasets.names()) == set(agreed.split())
 
 
