@@ -8,7 +8,8 @@ import pytest
 from plotly.subplots import make_subplots
 
 import datasets
-from rff_engine.figures import landmarks, paths, sweeps
+from rff_engine.experiments import feature_methods, toy_approximation
+from rff_engine.figures import approximation, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -125,3 +126,51 @@ def test_what_plotly_does_not_know_is_refused():
     sheet.add_scatter(x=[1], colour="red")
     with pytest.raises(ValueError, match="colour"):
         sheet.figure()
+
+
+def test_errors_of_methods_have_bands_from_the_best_draw_to_the_worst():
+    errors = {"monte_carlo": np.array([[0.5, 0.7], [0.2, 0.4]]), "sample": np.array([[0.3, 0.1]])}
+    fig = approximation.errors_against_frequencies({"monte_carlo": (5, 10), "sample": (5,)}, errors, 10)
+    band, line, _, short = fig.data
+    np.testing.assert_allclose(band.x, [5, 10, 10, 5])
+    np.testing.assert_allclose(band.y, [0.7, 0.4, 0.2, 0.5])
+    np.testing.assert_allclose(line.y, [0.6, 0.3])
+    np.testing.assert_allclose(short.y, [0.2])
+    np.testing.assert_array_equal(line.marker.size, [7, 13])  # the chosen number is marked
+    assert fig.layout.shapes[0].x0 == 10
+
+
+def test_every_method_has_a_look_of_its_own():
+    looks = {name: (style.METHOD_COLOURS[name], style.METHOD_SYMBOLS[name]) for name in feature_methods.METHODS}
+    assert len(set(looks.values())) == len(looks)
+    assert set(looks) <= set(style.METHOD_NAMES) & set(style.METHOD_DASHES)
+    assert len(set(style.METHOD_NAMES.values())) == len(style.METHOD_NAMES)
+
+
+def view_of(**parts):
+    empty = {"frequencies": None, "weights": None, "landmarks": None, "error": 0.125, "error_map": np.eye(3)}
+    return toy_approximation.MethodView(**(empty | parts))
+
+
+def test_the_area_of_a_frequency_is_its_weight_and_those_without_are_not_drawn():
+    omega = np.array([[0.0, 1.0], [1.0, 0.0], [9.0, 0.0], [0.5, 0.5]])
+    waves = view_of(frequencies=omega, weights=np.array([0.4, 0.1, 0.5, 0.0]))
+    landmarks = view_of(landmarks=np.array([[1.0, 2.0]]))
+    fig = approximation.two_sets_of_frequencies(("sample", "nystroem"), (waves, landmarks), 2.0, 3.0)
+    dots, stars = fig.data
+    np.testing.assert_allclose(np.c_[dots.x, dots.y], omega[:2])
+    assert (dots.marker.size[0] / dots.marker.size[1]) ** 2 == pytest.approx(4, rel=1e-5)
+    np.testing.assert_allclose(np.c_[stars.x, stars.y], [[1, 2]])
+    assert [axis.range for axis in (fig.layout.xaxis, fig.layout.xaxis2)] == [(-2, 2), (-3, 3)]
+    said = [note.text for note in fig.layout.annotations]
+    assert said[0].endswith("error 0.125<br>3 frequencies, 1 beyond the axes") and said[1].endswith("landmarks")
+
+
+def test_two_error_maps_have_the_same_colours():
+    views = view_of(), view_of(error_map=np.full((3, 3), 0.01))
+    fig = approximation.error_maps(("sample", "nystroem"), views, np.zeros((2, 2)), 3.0)
+    first, second = (fig.layout[name] for name in ("coloraxis", "coloraxis2"))
+    assert (first.cmin, first.cmax, first.colorscale) == (second.cmin, second.cmax, second.colorscale)
+    maps = [trace for trace in fig.data if trace.type == "heatmap"]
+    np.testing.assert_allclose(maps[1].z, 0.01, rtol=1e-6)
+    assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
