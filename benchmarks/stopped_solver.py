@@ -40,7 +40,7 @@ def main() -> None:
     with Store(reproduction.SHIPPED, read_only=True) as store:
         known = pd.DataFrame(reproduction.known_rows(store, "table1", asked.datasets))
         printed = reproduction.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
-    print("test errors in percent", flush=True)
+    print(f"test errors in percent, landmarks {asked.share:.0%} of the training points", flush=True)
     for name in asked.datasets:
         of_svm = (known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")
         gamma = known[of_svm]["gamma"].iloc[0]
@@ -53,12 +53,12 @@ def main() -> None:
             & (printed["landmarks"] == "clustering")
             & np.isclose(printed["share"], asked.share)
         ]
-        said = [f"{name}, {asked.method} at {asked.share:.0%} landmarks, gamma = {gamma:g}"]
+        said = [f"{name}, {asked.method}, gamma {gamma:g}:"]
         said += [f"printed {100 * value:.1f}" for value in cell["paper"]]
         for machine in ("LinearSVC", "exact"):
             chosen = found.loc[found[f"{machine}, validation"].idxmin()]
-            said.append(f"{machine} {chosen[f'{machine}, test']:.2f} (C = {chosen['C']:g})")
-        print(": ".join([said[0], ", ".join(said[1:])]), flush=True)
+            said.append(f"{machine} {chosen[f'{machine}, test']:.2f} (C {chosen['C']:g})")
+        print("  ".join(said), flush=True)
 
 
 def both_machines(name: str, gamma: float, asked) -> pd.DataFrame:

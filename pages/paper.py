@@ -19,8 +19,8 @@ CONTROLS = (
     Switch(
         "scaled",
         "Scale the columns of adult",
-        "The paper takes them as they are: one, in the hundred thousands, then decides every distance alone. On: each "
-        "column has mean 0 and variance 1.",
+        "The paper takes them as they are: one, which reaches a million and more, then decides every distance alone. "
+        "On: each column has mean 0 and variance 1.",
     ),
     Switch(
         "ties", "Show tied choices", "The test errors of all settings that err least, equally often, on validation."
@@ -69,11 +69,15 @@ def show_notes() -> None:
 
 def show_ties(found) -> None:
     seen = ties(found)
-    st.markdown(
-        f"**The choice by validation error** is often a choice among equals: for {seen.moving} of these {seen.cases} "
-        f"numbers, on the published split, settings that tie on validation differ on the test points, by up to "
-        f"{100 * seen.largest:.1f} points. Reported is the first of the grid; *Show tied choices* shows the others."
-    )
+    if seen.moving:
+        said = (
+            f"is often a choice among equals: for {seen.moving} of these {seen.cases} numbers, on the published split, "
+            "settings that tie on validation differ on the test points, by up to "
+            f"{100 * seen.largest:.1f} points. Reported is the first of the grid; *Show tied choices* shows the others."
+        )
+    else:
+        said = f"leaves nothing open here: of these {seen.cases} numbers none depends on which tied setting is taken."
+    st.markdown(f"**The choice by validation error** {said}")
 
 
 values = mount(CONTROLS)

@@ -14,7 +14,7 @@ from scipy.stats import t as student_t
 
 from .._validation import check_choice
 from .protocols import FeatureSweep, LandmarkStudy, RunSpec
-from .report import best_by_validation, to_frame
+from .report import to_frame
 from .store import Store
 
 __all__ = [
@@ -168,7 +168,7 @@ def table_1(rows) -> pd.DataFrame:
     ours = pd.concat([cell.assign(column=column) for column, cell in cells.items()])
     # The same baseline may stand in several runs.
     ours = ours.drop_duplicates(["column", "dataset", "split", "repeat", "D", "beta"])
-    return compared(ours, pd.read_csv(_REFERENCE / "table_1.csv"), ["dataset", "column"], over=("beta", "rho", "D"))
+    return compared(ours, pd.read_csv(_REFERENCE / "table_1.csv"), ["dataset", "column"])
 
 
 def figure(target: str, rows) -> pd.DataFrame:
@@ -196,23 +196,21 @@ def figure(target: str, rows) -> pd.DataFrame:
     paper = pd.read_csv(_REFERENCE / file)
     frame = to_frame(rows)
     frame = frame[frame["method"] != "svm"]
-    over = ("beta", "rho") if "D" in by else ("beta", "rho", "D")
-    return compared(frame, paper, ["dataset", *by], over)
+    return compared(frame, paper, ["dataset", *by])
 
 
-def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str], over: tuple[str, ...]) -> pd.DataFrame:
+def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Test errors of the paper and ours, beta, rho or D chosen on validation for each split.
 
     Parameters
     ----------
     ours : DataFrame
-        Result rows, with the columns `by`.
+        Result rows, with the columns `by`. Of those that `by` does not tell apart, validation chooses one for each
+        split; of equal validation errors the first, so they are to be in the order of `report.to_frame`.
     paper : DataFrame
         With the columns `by` and test_error.
     by : list of str
         What tells one number of the paper from another.
-    over : tuple of str
-        See `report.best_by_validation`.
 
     Returns
     -------
@@ -223,7 +221,7 @@ def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str], over: tuple
         split, `spread`, and their number `splits`; and `agreement`, one of `AGREEMENTS`: where the paper's number lies
         to the interval for one more split. What is not known is missing. Errors are fractions.
     """
-    chosen = _chosen(ours, by, over)
+    chosen = _chosen(ours, by)
     published = chosen[chosen["split"] == "published"].groupby(by, as_index=False).first()
     published = published[[*by, "test_error", "tied_low", "tied_high"]].rename(columns={"test_error": "published"})
     random = chosen[chosen["split"] == "random"].groupby(by)["test_error"]
@@ -246,17 +244,12 @@ def _agreement(found: pd.DataFrame) -> np.ndarray:
     return np.select([~known, ~outside, above < 0], [unknown, within, lower], higher)
 
 
-def _chosen(ours: pd.DataFrame, by: list[str], over: tuple[str, ...]) -> pd.DataFrame:
+def _chosen(ours: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The row that validation chooses for each number and split, and the test errors of those that tie with it."""
-    parts = []
-    for key, rows in ours.groupby(by, dropna=False):
-        best = best_by_validation(rows, over)
-        fewest = rows.groupby(["split", "repeat"])["valid_error"].transform("min")
-        ties = rows[rows["valid_error"] == fewest].groupby(["split", "repeat"])["test_error"]
-        ties = ties.agg(tied_low="min", tied_high="max").reset_index()
-        parts.append(best.merge(ties, on=["split", "repeat"]).assign(**dict(zip(by, key, strict=True))))
-    columns = [*by, "split", "repeat", "test_error", "tied_low", "tied_high"]
-    return pd.concat(parts)[columns] if parts else pd.DataFrame(columns=columns)
+    one = [*by, "split", "repeat"]
+    fewest = ours.groupby(one, dropna=False)["valid_error"].transform("min")
+    ties = ours[ours["valid_error"] == fewest].groupby(one, dropna=False, sort=False)["test_error"]
+    return ties.agg(test_error="first", tied_low="min", tied_high="max").reset_index()
 
 
 def _same_types(frame: pd.DataFrame, like: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from .style import (
     METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
+    add_band,
     finish,
     fixed_margin,
 )
@@ -314,18 +315,8 @@ def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, (mean, margin) in curves.items():
         colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
-        fig.add_scatter(
-            x=np.concatenate([D_values, D_values[::-1]]),
-            y=100 * np.concatenate([np.minimum(mean + margin, 1), np.maximum(mean - margin, 0)[::-1]]),
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.18,
-            line={"width": 0},
-            mode="lines",
-            hoverinfo="skip",
-            legendgroup=method,
-            showlegend=False,
-        )
+        low, high = np.maximum(mean - margin, 0), np.minimum(mean + margin, 1)
+        add_band(fig, D_values, 100 * low, 100 * high, colour, legendgroup=method)
         fig.add_scatter(
             x=D_values,
             y=100 * mean,

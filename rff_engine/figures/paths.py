@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, finish, fixed_margin
+from .style import METHOD_COLOURS, add_band, finish, fixed_margin
 
 __all__ = ["ErrorPath", "errors_and_kl"]
 
@@ -97,15 +97,4 @@ def errors_and_kl(
 
 def _add_band(fig, path: ErrorPath) -> None:
     low, high = np.maximum(path.error - path.margin, 0), np.minimum(path.error + path.margin, 1)
-    fig.add_scatter(
-        x=np.concatenate([path.betas, path.betas[::-1]]),
-        y=100 * np.concatenate([high, low[::-1]]),
-        fill="toself",
-        fillcolor=_LEARNED,
-        opacity=0.18,
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        showlegend=False,
-        row=1,
-    )
+    add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1)

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, METHOD_NAMES, add_note, finish
+from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
 
 __all__ = ["curves_beside_paper", "table_beside_paper"]
 
@@ -177,16 +177,7 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
     if known.any():
         mean = 100 * curve["mean"].to_numpy(float)[known]
         spread = np.nan_to_num(100 * curve["spread"].to_numpy(float)[known])
-        fig.add_scatter(
-            x=np.concatenate([x[known], x[known][::-1]]),
-            y=np.concatenate([mean + spread, (mean - spread).clip(min=0)[::-1]]),
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.18,
-            mode="none",
-            hoverinfo="skip",
-            **look,
-        )
+        add_band(fig, x[known], (mean - spread).clip(min=0), mean + spread, colour, **panel)
         fig.add_scatter(
             x=x[known],
             y=mean,

@@ -7,6 +7,7 @@ like manner share a dash: independent ones, orthogonal ones, evenly spread ones,
 
 from __future__ import annotations
 
+import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
 
@@ -175,6 +176,14 @@ def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int 
     Left to itself, Plotly draws a figure, measures its labels, legend and colour bars, and draws it again.
     """
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
+
+
+def add_band(fig: Sheet, x, low, high, colour: str, **kwargs) -> None:
+    """What lies between two curves, in a light shade of a colour."""
+    x, low, high = (np.asarray(values, dtype=float) for values in (x, low, high))
+    look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
+    closed = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
+    fig.add_scatter(**closed, **look, showlegend=False, **kwargs)
 
 
 def add_note(fig: Sheet, x: float, y: float, text: str, **kwargs) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_note, finish
+from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_note, finish
 
 #: Runs that an interval is drawn for.
 _FEWEST_RUNS = 4
@@ -78,17 +78,7 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
         look["error_y"] = {"array": half_width.fillna(0), "thickness": 1.2, "width": 4}
     elif half_width.notna().any():
         half_width = half_width.fillna(0)
-        fig.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([test + half_width, (test - half_width).clip(lower=0)[::-1]]),
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.15,
-            mode="none",
-            hoverinfo="skip",
-            legendgroup=name,
-            showlegend=False,
-        )
+        add_band(fig, x, (test - half_width).clip(lower=0), test + half_width, colour, legendgroup=name)
     fig.add_scatter(
         y=test,
         mode="lines+markers",

@@ -20,7 +20,7 @@ def settings(**changes) -> RunSettings:
     return RunSettings(**(fields | changes))
 
 
-def wait(run, seconds=60.0):
+def wait(run, seconds=180.0):  # a run gives way to all other tests
     end = time.monotonic() + seconds
     while run.active and time.monotonic() < end:
         time.sleep(0.02)
@@ -55,7 +55,7 @@ def test_who_asks_for_the_same_gets_the_same(url):
 @pytest.mark.slow
 def begun(run, rows=1):
     """The run, when it has so many rows."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while len(run.rows) < rows and run.active and time.monotonic() < end:
         time.sleep(0.02)
     assert run.state == "running"
@@ -118,7 +118,7 @@ def test_another_server_finds_what_was_stopped_and_what_was_finished(url):
 
 
 @pytest.mark.slow
-def test_a_run_ends_with_the_process_that_started_it(tmp_path):
+def test_a_run_gives_way_to_the_process_that_started_it_and_ends_with_it(tmp_path):
     """Even if that one is killed."""
     code = f"""
 import time
@@ -132,6 +132,9 @@ time.sleep(60)
 """
     server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=runs._ROOT)
     child = psutil.Process(int(server.stdout.readline()))
+    assert child.nice() > psutil.Process().nice() or child.nice() == 19
+    if hasattr(os, "SCHED_IDLE"):
+        assert os.sched_getscheduler(child.pid) == os.SCHED_IDLE
     server.kill()
     server.wait()
     assert psutil.wait_procs([child], timeout=5)[1] == []

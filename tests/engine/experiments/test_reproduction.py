@@ -127,7 +127,6 @@ def test_agreement_is_judged_by_the_spread_of_a_single_split():
             reproduction.to_frame(rows).assign(column="pb"),
             pd.DataFrame([{"dataset": "breast", "column": "pb", "test_error": paper}]),
             ["dataset", "column"],
-            ("beta", "rho", "D"),
         )
         return table["agreement"].item()
 
