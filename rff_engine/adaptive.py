@@ -41,6 +41,7 @@ __all__ = [
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
 _SERIES_TERMS = 4000
+_MEMORY = 10  # past gradients that L-BFGS keeps
 _WINDOW = 10  # steps over which the decrease is judged
 
 
@@ -213,7 +214,7 @@ def _as_start(omega, landmarks):
     return as_points(omega, "omega", n_features=landmarks.shape[1], dense=True).astype(np.float64)
 
 
-def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: float = 1e-6) -> np.ndarray:
+def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: float = 0.03) -> np.ndarray:
     """Weights of given frequencies that approximate a kernel best at the landmarks (Li et al. 2019, p-step).
 
     Parameters
@@ -245,8 +246,8 @@ def adapt_frequencies(
     kernel,
     omega,
     landmark_weights=None,
-    ridge: float = 1e-6,
-    max_steps: int = 200,
+    ridge: float = 0.03,
+    max_steps: int = 150,
     tol: float = 1e-3,
     keep_path: bool = False,
 ) -> AdaptedFrequencies:
@@ -316,7 +317,7 @@ def adapt_frequencies(
             jac=True,
             method="L-BFGS-B",
             callback=after_step,
-            options={"maxiter": steps, "maxfun": 2 * steps + 20, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
+            options={"maxiter": steps, "maxfun": 2 * steps + 20, "ftol": 0.0, "gtol": 0.0, "maxcor": _MEMORY},
         )
         if not np.array_equal(last[1].ravel(), found.x):
             objective(found.x)
