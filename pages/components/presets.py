@@ -78,6 +78,37 @@ APPROXIMATION_PRESETS = (
     ),
 )
 
+ADAPTIVE_PRESETS = (
+    Preset(
+        "On a line",
+        "Points along a line: only the frequency along it matters, so the grid's weights spread across it, and the "
+        "frequencies need not stay where the prior drew them.",
+    ),
+    Preset(
+        "Lattice",
+        "Sixteen heaps of points: between them lie only a few differences, and the weights on the grid need no fine "
+        "ones.",
+        {"data": "lattice", "sigma": 0.501, "ridge": 1e-4, "noise": 0.02},
+    ),
+    Preset(
+        "Two clusters",
+        "Two differences are all there is: near 0, and from cluster to cluster. Stripes on the grid say so.",
+        {"data": "clusters", "noise": 0.1, "ridge": 0.1, "r": 5},
+    ),
+    Preset(
+        "Too few landmarks",
+        "Ten landmarks for fifty frequencies: the error there falls to next to nothing, and over all points it does "
+        "not follow.",
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "noise": 0.1},
+    ),
+    Preset(
+        "Centroids",
+        "The same ten landmarks as centroids of k-means, weighted by their clusters: they stand for all points far "
+        "better.",
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "noise": 0.1, "how": "Cluster"},
+    ),
+)
+
 
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
     """A row of buttons, each setting all controls of the page at once, and dropping other parameters of the URL."""
