@@ -67,7 +67,7 @@ APPROXIMATION_PRESETS = (
     ),
     Preset(
         "Pixels",
-        "Sixty-one columns: the unit square of so many dimensions is hard to fill evenly, and orthogonal directions do "
+        "Fifty-nine columns: the unit cube of so many dimensions is hard to fill evenly, and orthogonal directions do "
         "better.",
         {"data": "digits", "first": "Sobol", "second": "Orthogonal", "r": 100},
     ),
