@@ -338,8 +338,8 @@ class FeatureComparison(FeatureProtocol):
     n_features: tuple[int, ...] = (200,)
     methods: tuple[str, ...] = tuple(METHODS)
     Cs: tuple[float, ...] = _powers_of_ten(-3, 5)
-    betas: tuple[float, ...] = (1.0, 10.0)
-    rhos: tuple[float, ...] = (1e-3, 1e-2, 1e-1)
+    betas: tuple[float, ...] = (0.1, 1.0)
+    rhos: tuple[float, ...] = (1e-3, 1e-2)
     folds: int = 5
 
     name = "comparison"
