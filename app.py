@@ -32,6 +32,7 @@ page = st.navigation(
         ],
         "Frequencies": [
             st.Page("pages/approximate.py", title="Approximate a kernel", icon=":material/grain:"),
+            st.Page("pages/adaptive.py", title="Adaptive frequencies", icon=":material/my_location:"),
         ],
         "Papers": [
             st.Page("pages/real_data.py", title="Real data", icon=":material/database:"),

@@ -139,6 +139,7 @@ with layout.problems_explained():
     kernel_picture()
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
+    link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
     st.divider()
 
     picture(

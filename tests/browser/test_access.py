@@ -23,6 +23,7 @@ PAGES = (
     "bounds",
     "bounds?plain=true",
     "approximate",
+    "adaptive",
     "real_data",
     "paper",
 )

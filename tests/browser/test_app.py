@@ -195,6 +195,7 @@ def test_the_navigation_leads_to_every_page(open_page):
         ("Learn the kernel", "learn_kernel"),
         ("Bounds", "bounds"),
         ("Approximate a kernel", "approximate"),
+        ("Adaptive frequencies", "adaptive"),
         ("Real data", "real_data"),
         ("Paper against rerun", "paper"),
         ("Start here", ""),
@@ -209,8 +210,8 @@ def test_links_of_the_start_page_lead_to_the_pictures(open_page):
     page = open_page("")
     of_a_picture = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
     links = page.locator(of_a_picture)
-    expect(links).to_have_count(6)
-    targets = [links.nth(i).get_attribute("href") for i in range(6)]
+    expect(links).to_have_count(7)
+    targets = [links.nth(i).get_attribute("href") for i in range(7)]
     for i, target in enumerate(targets):
         if i:
             go_to(page, "Start here")
