@@ -16,7 +16,19 @@ from .feature_methods import METHODS, UNLABELLED
 from .protocols import FeatureComparison, KernelApproximation, RunSpec
 from .report import to_frame
 
-__all__ = ["DATASETS", "METHODS_OF", "NOTES", "REGRESSIONS", "SIZES", "TARGETS", "specs", "table"]
+__all__ = [
+    "DATASETS",
+    "HEADINGS",
+    "METHODS_OF",
+    "NOTES",
+    "REGRESSIONS",
+    "SIZES",
+    "TARGETS",
+    "sizes",
+    "specs",
+    "table",
+    "units",
+]
 
 DATASETS = ("wine", "parkinson", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson", "cpu")
@@ -40,6 +52,12 @@ NOTES = {
     "mnist01": "14780 rows, split 2:1 at random.",
 }
 """What differs from the paper, or is to be known of a method or data set"""
+
+HEADINGS = {
+    "li-table2": "Table 2: relative error of the kernel matrix, r = {}",
+    "li-table3": "Table 3: error of linear models on test rows, r = {}",
+}
+"""With the number of frequencies to be filled in"""
 
 _REFERENCE = Path(__file__).parent / "reference"
 _REPEATS = 10
@@ -76,6 +94,18 @@ def specs(target: str, datasets=DATASETS) -> list[RunSpec]:
         repeats = changes.pop("repeats", _REPEATS)
         found.append(RunSpec(kind.preset("paper", max_rows=_ROWS_OF.get(name), **changes), name, repeats=repeats))
     return found
+
+
+def sizes(target: str) -> tuple[int, ...]:
+    """The numbers of frequencies r that a table has."""
+    return SIZES if target == "li-table2" else SIZES[-1:]
+
+
+def units(target: str) -> dict[str, str]:
+    """What the errors of a table are on each data set: "relative", "rmse" or "percent"."""
+    if target == "li-table2":
+        return dict.fromkeys(DATASETS, "relative")
+    return {name: "rmse" if name in REGRESSIONS else "percent" for name in DATASETS}
 
 
 def table(target: str, rows) -> pd.DataFrame:
