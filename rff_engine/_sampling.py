@@ -151,10 +151,13 @@ def _sobol_points(dimension, D, seed):
 
 
 def _lattice_points(dimension, D, seed):
-    """The rank-1 lattice rule of D points with Kuo's generating vector, shifted modulo 1 (Cools et al. 2006)."""
-    generating = _qmcpy("lattice").Lattice(dimension, randomize="FALSE").gen_vec[0].astype(np.int64) % D
-    lattice = np.outer(np.arange(D), generating) % D / D
-    return (lattice + np.random.default_rng(seed).uniform(size=dimension)) % 1.0
+    """The rank-1 lattice of D points with a generating vector of Cools, Kuo and Nuyens (2006), shifted modulo 1.
+
+    A lattice of exactly D points: the beginning of a larger one, of a power of two, is no lattice.
+    """
+    vector = _qmcpy("lattice").Lattice(dimension, randomize="FALSE").gen_vec[0].astype(np.int64)
+    points = np.outer(np.arange(D), vector % D) % D / D
+    return (points + np.random.default_rng(seed).uniform(size=dimension)) % 1.0
 
 
 def _digital_net_points(dimension, D, seed):
@@ -194,7 +197,7 @@ def _matched(standard):
     if D == 1:  # its own mean: there is nothing to match
         return standard
     standard = standard - standard.mean(axis=0)
-    if D > 1.1 * d + 1:
+    if 1.1 * d + 1 < D:
         variances, axes = np.linalg.eigh(standard.T @ standard / D)
         return standard @ (axes / np.sqrt(variances)) @ axes.T
     # The covariance of D centred draws has rank D - 1 at most.
