@@ -134,7 +134,7 @@ curves = variance_curves(settings)
 layout.figure(
     figures.variances(curves),
     "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and Schneider "
-    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws. Follow both from the left: at distance 0 cos/sin is never "
+    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 cos/sin is never "
     "wrong, random phase is. For the Gaussian kernel cos/sin is never above; a larger r divides both alike.",
     key="variances",
     alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",

@@ -74,7 +74,9 @@ def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, hei
         )
     ticks = sorted({r for values in r_values.values() for r in values})
     fig.update_xaxes(type="log", title="number of frequencies r", tickvals=ticks, ticktext=[str(r) for r in ticks])
-    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS)
+    smallest = min((float(np.min(drawn)) for drawn in errors.values()), default=1)
+    ticks = {"tickvals": _ERROR_TICKS} if smallest >= _ERROR_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
+    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
     above = 16 + _ROW * -(-len(errors) // _ENTRIES_A_ROW)
     return finish(fig, height + above, margin=fixed_margin(top=above))
 

@@ -84,6 +84,6 @@ if __name__ == "__main__":
             counts[method] = r_values
         except ValueError as error:  # a method that makes no sense for the kernel
             print(error, file=sys.stderr)
-    variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 10, 1000, seed)
+    variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 1, 8000, seed)
     table = numbers(pair, views, counts, errors, variances)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
