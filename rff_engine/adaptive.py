@@ -12,15 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, cholesky, qr, solve_triangular
-from scipy.optimize import minimize, nnls
 from scipy.special import binom
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
+from ._approximation_loss import KernelApproximationLoss, descend
 from ._validation import (
-    as_numbers,
     as_points,
     as_rng,
     check_choice,
@@ -41,8 +39,9 @@ __all__ = [
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
 _SERIES_TERMS = 4000
-_MEMORY = 10  # past gradients that L-BFGS keeps
-_WINDOW = 10  # steps over which the decrease is judged
+# More points than these are sampled for k-means, and all of them counted.
+_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
+_KMEANS_STEPS = 50
 
 
 def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
@@ -55,7 +54,8 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
         From 1 to N.
     method : {"sample", "cluster", "nearest"}
         Rows without replacement (SAMPLE), the centroids of k-means (CLUSTER), or the row nearest to each centroid,
-        for dimensions in which centroids lie far from all points.
+        for dimensions in which centroids lie far from all points. The k-means is of at most max(10000, 50 n_landmarks)
+        rows, a sample; the shares of the clusters are those of all rows.
     random_state : int, RandomState, Generator or None
 
     Returns
@@ -80,11 +80,13 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
         return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
     if sp.issparse(X):  # KMeans takes no indices of 64 bits
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: clusters without points weigh nothing.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        clusters = KMeans(n_landmarks, n_init=1, random_state=draw_seed(rng)).fit(X)
-    weights = np.bincount(clusters.labels_, minlength=n_landmarks) / N
+        clusters = KMeans(n_landmarks, n_init=1, max_iter=_KMEANS_STEPS, random_state=draw_seed(rng))
+        clusters.fit(X if enough >= N else X[rng.permutation(N)[:enough]])
+        weights = np.bincount(clusters.predict(X), minlength=n_landmarks) / N
     if method == "cluster":
         return clusters.cluster_centers_, weights
     return X[pairwise_distances_argmin(clusters.cluster_centers_, X)], weights
@@ -109,105 +111,6 @@ class AdaptedFrequencies:
     weights: np.ndarray
     losses: np.ndarray
     path: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
-
-
-class _KernelApproximationLoss:
-    """The objective of Li et al. 2019, Eq. 5, at given landmarks.
-
-    Landmarks in more dimensions than there are of them are turned into their own span, where phases keep their
-    values: the loss does not see the rest of a frequency, and no gradient moves it.
-    """
-
-    def __init__(self, landmarks, kernel, landmark_weights, ridge):
-        landmarks = as_points(landmarks, "landmarks")
-        n, d = landmarks.shape
-        if landmark_weights is None:
-            landmark_weights = np.full(n, 1 / n)
-        landmark_weights = as_numbers(landmark_weights, "landmark_weights")
-        if landmark_weights.shape != (n,) or landmark_weights.min() < 0 or landmark_weights.sum() == 0:
-            raise ValueError(f"landmark_weights must be {n} numbers of at least 0, not all 0, one a landmark.")
-        points = (landmarks.toarray() if sp.issparse(landmarks) else landmarks).astype(np.float64, copy=False)
-        self.ridge = check_nonnegative(ridge, "ridge")
-        self.q = np.sqrt(landmark_weights)[:, None]
-        self.kernel = np.asarray(kernel(points), dtype=np.float64) * self.q * self.q.T
-        self.basis = None
-        if d > n:
-            self.basis, triangle = qr(points.T, mode="economic")
-            points = triangle.T
-        self.points = np.ascontiguousarray(points)
-
-    def inside(self, omega):
-        """The coordinates of frequencies in the span of the landmarks."""
-        return omega if self.basis is None else omega @ self.basis
-
-    def outside(self, omega, V):
-        """Frequencies `omega` with the coordinates `V` in the span of the landmarks."""
-        return V.copy() if self.basis is None else omega + (V - omega @ self.basis) @ self.basis.T
-
-    def waves(self, V):
-        """Cosines and sines at the landmarks, each row times its q_s."""
-        angle = self.points @ V.T
-        return np.cos(angle) * self.q, np.sin(angle) * self.q
-
-    def best_weights(self, C, S, free=None):
-        """The weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
-        A = (C.T @ C) ** 2
-        A += (S.T @ S) ** 2
-        cross = (C.T @ S) ** 2
-        A += cross
-        A += cross.T
-        A.flat[:: len(A) + 1] += self.ridge
-        b = np.einsum("ij,ij->j", C, self.kernel @ C) + np.einsum("ij,ij->j", S, self.kernel @ S)
-        return _least_nonnegative(A, b, free)
-
-    def residual(self, C, S, p):
-        """R: the approximation less the kernel, times q_s q_t."""
-        R = (C * p) @ C.T
-        R += (S * p) @ S.T
-        R -= self.kernel
-        return R
-
-    def value(self, R, p):
-        return float(np.vdot(R, R) + self.ridge * (p @ p))
-
-    def gradient(self, C, S, R, p):
-        """With respect to the frequencies, the weights held (Li et al. 2019, Eq. 6, with its factor 4), (r, .)."""
-        pull = C * (R @ S)
-        pull -= S * (R @ C)
-        pull *= 4 * p
-        return pull.T @ self.points
-
-
-def _least_nonnegative(A, b, free=None) -> np.ndarray:
-    """argmin over p >= 0 of p'Ap - 2 b'p, for a positive definite A, from a guess at which p are above 0.
-
-    All variables on the wrong side change it at once, and one at a time where that does not lead on (Kim and Park
-    2011, block principal pivoting).
-    """
-    r = len(b)
-    free = np.ones(r, dtype=bool) if free is None else free.copy()
-    fewest, patience = r + 1, 3
-    tolerance = 1e-11 * max(1e-300, np.abs(b).max())
-    try:
-        for _ in range(5 * r + 20):
-            p = np.zeros(r)
-            if free.any():
-                p[free] = cho_solve(cho_factor(A[np.ix_(free, free)]), b[free])
-            wrong = np.where(free, p < 0, A @ p - b < -tolerance)
-            count = int(wrong.sum())
-            if count == 0:
-                return p
-            if count < fewest:
-                fewest, patience = count, 3
-            else:
-                patience -= 1
-            if patience < 0:
-                wrong[: np.flatnonzero(wrong)[-1]] = False
-            free ^= wrong
-    except np.linalg.LinAlgError:  # frequencies that coincide, without a ridge
-        A = A + 1e-12 * np.trace(A) / r * np.eye(r)
-    U = cholesky(A)
-    return nnls(U, solve_triangular(U, b, trans=1), maxiter=30 * r)[0]
 
 
 def _as_start(omega, landmarks):
@@ -237,7 +140,7 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     ValueError
         If a shape is wrong or a value is not allowed.
     """
-    loss = _KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
+    loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     return loss.best_weights(*loss.waves(loss.inside(_as_start(omega, landmarks))))
 
 
@@ -282,50 +185,21 @@ def adapt_frequencies(
     ValueError
         If a shape is wrong or a value is not allowed.
     """
-    loss = _KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
+    loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)
     check_nonnegative(tol, "tol")
-    start = loss.inside(omega)
-    record = []  # of each step: the objective, the coordinates, the weights
-    last = None
+    free = None
 
-    def objective(flat):
-        nonlocal last
-        V = flat.reshape(start.shape)
-        C, S = loss.waves(V)
-        p = loss.best_weights(C, S, None if last is None else last[2] > 0)
-        R = loss.residual(C, S, p)
-        last = loss.value(R, p), V.copy(), p
-        return last[0], loss.gradient(C, S, R, p).ravel()
+    def objective(V):
+        nonlocal free
+        value, gradient, p = loss.at(V, free)
+        free = p > 0
+        return value, gradient, p
 
-    def after_step(intermediate_result):
-        if not np.array_equal(last[1].ravel(), intermediate_result.x):
-            objective(intermediate_result.x)
-        record.append(last if keep_path else (last[0], None, None))
-        before = record[-1 - _WINDOW][0] if len(record) > _WINDOW else np.inf
-        if before - last[0] < tol * before:
-            raise StopIteration
-
-    first = objective(start.ravel())
-    record.append(last)
-    best = last
-    if steps and first[0] > 0:
-        found = minimize(
-            objective,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=after_step,
-            options={"maxiter": steps, "maxfun": 2 * steps + 20, "ftol": 0.0, "gtol": 0.0, "maxcor": _MEMORY},
-        )
-        if not np.array_equal(last[1].ravel(), found.x):
-            objective(found.x)
-        best = last
-    path = None
-    if keep_path:
-        path = tuple((loss.outside(omega, V), p) for _, V, p in record)
-    return AdaptedFrequencies(loss.outside(omega, best[1]), best[2], np.array([value for value, _, _ in record]), path)
+    losses, (V, p), path = descend(objective, loss.inside(omega), steps, tol, keep_path)
+    path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
+    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path)
 
 
 def relative_kernel_error(X, kernel, features) -> float:
