@@ -29,17 +29,17 @@ CONTROLS = (
     replace(
         SIGMA,
         label="Width σ of the Gaussian kernel",
-        values=tuple(value for value in powers(-1, 1, 10) if 0.2 <= value <= 2.1),
+        values=tuple(value for value in powers(-1, 1, 10) if 0.3 <= value <= 2.1),
         default=1.0,
     ),
-    Scale("r", "Frequencies r", "More join the ones already drawn.", (5, 10, 20, 30, 50, 100), 20),
+    Scale("r", "Frequencies r", "More join the ones already drawn.", (5, 10, 20, 30, 50), 20),
     Scale(
         "ridge",
         "Ridge λ of the grid's weights",
         "The price of ‖p‖². Larger: weights spread evenly over all frequencies that do; smaller: the kernel is met "
         "more closely.",
-        powers(-6, 0, 1),
-        0.01,
+        powers(-5, 0, 1),
+        0.1,
     ),
     "Landmarks",
     Options(
@@ -80,10 +80,11 @@ with layout.problems_explained():
 
 layout.figure(
     figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, extent),
-    f"A grid of {grid.weights.size} frequencies, weighed twice. By the prior the weights are a round hill, and the "
-    f"error at the landmarks is {grid.prior_error:.2g}. By the points they take the shape that the points leave open, "
-    f"error {grid.error:.2g}: along a line, only the frequency along it matters, and weight spreads across. Raise λ to "
-    "see which frequencies could all do the same work.",
+    f"A grid of {grid.weights.size} frequencies. By the prior the weights are a round hill, as concentrated as "
+    f"{grid.prior_effective:.0f} equal ones would be, and the error at the landmarks is {grid.prior_error:.2g}. By the "
+    f"points ({grid.effective:.0f}, error {grid.error:.2g}) weight goes wherever it does no harm: points along a line "
+    "do not feel a frequency across it. Raise λ, and weight spreads over all frequencies that these points cannot tell "
+    "apart; lower it, and the hill comes back.",
     key="grid",
     alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the points",
 )

@@ -17,7 +17,7 @@ from rff_engine.figures.style import METHOD_NAMES
 #: Ways to choose landmarks, by what the control calls them.
 METHODS = {METHOD_NAMES[method]: method for method in ("sample", "cluster", "nearest")}
 #: Numbers of landmarks on the slider and of the error curve, and how often the curve is measured.
-LANDMARK_COUNTS, CURVE_DRAWS = (2, 5, 10, 20, 50, 100, 200), 4
+LANDMARK_COUNTS, CURVE_DRAWS = (2, 5, 10, 20, 50, 100), 3
 
 
 @dataclass(frozen=True)

@@ -81,31 +81,31 @@ APPROXIMATION_PRESETS = (
 ADAPTIVE_PRESETS = (
     Preset(
         "On a line",
-        "Points along a line: only the frequency along it matters, so the grid's weights spread across it, and the "
-        "frequencies need not stay where the prior drew them.",
-    ),
-    Preset(
-        "Lattice",
-        "Sixteen heaps of points: between them lie only a few differences, and the weights on the grid need no fine "
-        "ones.",
-        {"data": "lattice", "sigma": 0.501, "ridge": 1e-4, "noise": 0.02},
+        "Points along a line do not feel a frequency across it: the grid's weights leave the prior's round hill and "
+        "spread across.",
     ),
     Preset(
         "Two clusters",
-        "Two differences are all there is: near 0, and from cluster to cluster. Stripes on the grid say so.",
-        {"data": "clusters", "noise": 0.1, "ridge": 0.1, "r": 5},
+        "There are two kinds of differences: near 0, and from cluster to cluster. The best density has stripes, and "
+        "few frequencies do.",
+        {"data": "clusters", "r": 5},
+    ),
+    Preset(
+        "Lattice",
+        "Sixteen heaps of points: differences lie on a lattice of their own, and the weights on the grid are round.",
+        {"data": "lattice", "sigma": 0.501, "noise": 0.02, "r": 50},
     ),
     Preset(
         "Too few landmarks",
         "Ten landmarks for fifty frequencies: the error there falls to next to nothing, and over all points it does "
         "not follow.",
-        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "noise": 0.1},
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10},
     ),
     Preset(
         "Centroids",
         "The same ten landmarks as centroids of k-means, weighted by their clusters: they stand for all points far "
         "better.",
-        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "noise": 0.1, "how": "Cluster"},
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "how": "Cluster"},
     ),
 )
 

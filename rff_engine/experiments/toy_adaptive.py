@@ -19,6 +19,7 @@ from ..kernels import GaussianKernel, SpectralKernel
 from .plane import cell_centres, plane_points
 
 __all__ = [
+    "RIDGE",
     "Descent",
     "GridWeights",
     "ImportancePlane",
@@ -31,6 +32,9 @@ __all__ = [
     "saving",
     "toy_inputs",
 ]
+
+#: The price of ||p||^2 in a descent: next to nothing. In the plane few frequencies do, and points are many.
+RIDGE = 1e-6
 
 
 def _line(rng, n):
@@ -113,12 +117,13 @@ class GridWeights:
     """(G, G), of the p-step; a frequency and its opposite share theirs"""
     prior_error: float
     error: float
-    effective: float
+    prior_effective: float
     """(sum p)^2 / sum p^2: as many frequencies of equal weight would be as concentrated"""
+    effective: float
 
 
 def grid_weights(
-    landmarks, landmark_weights, kernel: SpectralKernel, extent: float, cells: int = 30, ridge: float = 0.01
+    landmarks, landmark_weights, kernel: SpectralKernel, extent: float, cells: int = 30, ridge: float = 0.1
 ) -> GridWeights:
     """Weights of a grid of frequencies that approximate a kernel best at the landmarks (Li et al. 2019, Figure 1).
 
@@ -155,9 +160,12 @@ def grid_weights(
     p = np.concatenate([p[::-1], p])
     whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
     errors = [_loss(landmarks, landmark_weights, kernel, omega, weights) for weights in (prior, p)]
-    effective = p.sum() ** 2 / (p**2).sum() if p.any() else 0.0
-    planes = prior.reshape(cells, cells), p.reshape(cells, cells)
-    return GridWeights(grid, *planes, *(float(np.sqrt(loss / whole)) for loss in errors), float(effective))
+    return GridWeights(
+        grid,
+        *(weights.reshape(cells, cells) for weights in (prior, p)),
+        *(float(np.sqrt(loss / whole)) for loss in errors),
+        *(float(weights.sum() ** 2 / (weights**2).sum()) for weights in (prior, p)),
+    )
 
 
 def _loss(points, point_weights, kernel, omega, weights) -> float:
@@ -191,8 +199,10 @@ def first_frequencies(kernel: SpectralKernel, r: int, random_state=None) -> np.n
 class Descent:
     """A descent of frequencies and weights, at some of its steps; errors are relative ones, ||K~ - K|| / ||K||."""
 
+    losses: np.ndarray
+    """(steps + 1,), the objective, which never rises"""
     landmark_errors: np.ndarray
-    """(steps + 1,), at the landmarks, weighted as the loss weighs them"""
+    """(steps + 1,), at the landmarks, weighted as the loss weighs them, and without its ridge"""
     steps: np.ndarray
     """(F,), the steps that are kept, the first and the last among them"""
     frequencies: np.ndarray
@@ -206,7 +216,14 @@ class Descent:
 
 
 def descent(
-    X, landmarks, landmark_weights, kernel: SpectralKernel, omega, max_steps: int = 150, n_frames: int = 45
+    X,
+    landmarks,
+    landmark_weights,
+    kernel: SpectralKernel,
+    omega,
+    ridge: float = RIDGE,
+    max_steps: int = 80,
+    n_frames: int = 45,
 ) -> Descent:
     """Frequencies and weights on their way to the points (Li et al. 2019, Equation 5 and Algorithm 1).
 
@@ -218,6 +235,8 @@ def descent(
     kernel : SpectralKernel
     omega : array of shape (r, 2)
         Where the frequencies start.
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
     max_steps, n_frames : int
         The most steps to take, at least 0, and to keep, at least 2. Early ones are kept in larger numbers, since
         frequencies move furthest there.
@@ -233,7 +252,7 @@ def descent(
     """
     X = as_points(X)
     check_count(n_frames, "n_frames", low=2)
-    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, max_steps=max_steps, keep_path=True)
+    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, ridge, max_steps=max_steps, keep_path=True)
     kept = _kept_steps(len(found.losses) - 1, n_frames)
     path = [found.path[step] for step in kept]
     exact = kernel(X)
@@ -244,8 +263,10 @@ def descent(
         return float(np.linalg.norm(features @ features.T - exact) / size)
 
     whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
+    seen = [_loss(landmarks, landmark_weights, kernel, *state) for state in found.path]
     return Descent(
-        np.sqrt(found.losses / whole),
+        found.losses,
+        np.sqrt(np.array(seen) / whole),
         kept,
         np.stack([frequencies for frequencies, _ in path]),
         np.stack([weights for _, weights in path]),
@@ -350,7 +371,8 @@ def landmark_curve(
     method: str,
     n_draws: int,
     random_state=None,
-    max_steps: int = 40,
+    ridge: float = RIDGE,
+    max_steps: int = 25,
 ) -> np.ndarray:
     """Relative error over all points against the number of landmarks that the descent sees (Li et al. 2019, Figure 2).
 
@@ -368,6 +390,8 @@ def landmark_curve(
         Independent draws of landmarks and first frequencies; a draw starts from the same frequencies for every number
         of landmarks, and for every method at one `random_state`.
     random_state : int, RandomState, Generator or None
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
     max_steps : int
         The most steps of a descent.
 
@@ -390,7 +414,7 @@ def landmark_curve(
         omega = kernel.sample_frequencies(r, X.shape[1], np.random.default_rng(seed))
         for i, count in enumerate(n_landmarks):
             chosen = kernel_landmarks(X, count, method, np.random.default_rng((seed, 1)))
-            found = adapt_frequencies(chosen[0], kernel, omega, chosen[1], max_steps=max_steps)
+            found = adapt_frequencies(chosen[0], kernel, omega, chosen[1], ridge, max_steps=max_steps)
             features = fourier_features(X, found.frequencies, found.weights)
             errors[i, draw] = np.linalg.norm(features @ features.T - exact) / size
     return errors

@@ -28,7 +28,7 @@ _TRAIL, _START, _LOSS, _ALL = "#7A5CD6", "#8C8C8C", METHOD_COLOURS["weight"], ME
 _EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
 #: Points of a frame's trails, all frequencies together: what a frame costs on the way to the browser.
 _TRAIL_POINTS = 800
-_FRAME_MILLISECONDS = 140
+_FRAME_MILLISECONDS = 90
 _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
 
 
@@ -76,7 +76,7 @@ def _dots(points, marker) -> dict:
     return {"x": points[:, 0], "y": points[:, 1], "mode": "markers", "marker": marker}
 
 
-def descent_player(descent, frequency_extent: float, *, height: int = 560) -> go.Figure:
+def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
     """Frequencies moving in the plane and the errors that fall meanwhile, with a button to play and a slider.
 
     Parameters
@@ -149,7 +149,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 560) -> go
     _square(fig, frequency_extent)
     _error_axes(fig, descent)
     _controls(fig, descent)
-    figure = finish(fig, height, margin=fixed_margin(top=58, bottom=138), legend={"x": 0, "y": 1.02})
+    figure = finish(fig, height, margin=fixed_margin(top=62, bottom=138))
     figure.frames = [
         go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
     ]

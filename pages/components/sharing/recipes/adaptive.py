@@ -19,7 +19,7 @@ noise = 0.05  # standard deviation added to every coordinate
 seed = 0
 sigma = 1.0  # width of the Gaussian kernel
 r = 20  # frequencies
-ridge = 0.01  # of the weights on the grid
+ridge = 0.1  # of the weights on the grid
 how = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
 landmarks = 50
 
@@ -30,7 +30,11 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
     omega_1, omega_2 = (axis.ravel() for axis in np.meshgrid(grid.grid, grid.grid))
     tables = {
         "grid": {"omega_1": omega_1, "omega_2": omega_2, "prior": grid.prior.ravel(), "weight": grid.weights.ravel()},
-        "grid errors": {"error": [grid.error], "prior_error": [grid.prior_error], "effective": [grid.effective]},
+        "grid errors": {
+            "weights": ["prior", "points"],
+            "error": [grid.prior_error, grid.error],
+            "effective_frequencies": [grid.prior_effective, grid.effective],
+        },
         "descent": {
             "step": np.repeat(descent.steps, r),
             "frequency": np.tile(np.arange(r), F),
@@ -39,16 +43,20 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
             "weight": descent.weights.ravel(),
         },
         "errors at the landmarks": {
-            "step": np.arange(len(descent.landmark_errors)),
+            "step": np.arange(len(descent.losses)),
+            "loss": descent.losses,
             "error": descent.landmark_errors,
         },
         "errors over all points": {"step": descent.steps, "error": descent.errors},
-        "error as drawn": {"error": [descent.drawn_error]},
+        "errors as drawn": {"error": [descent.drawn_error]},
         "densities": {
             "omega_1": plane.grid,
             **{name: getattr(plane, name)[len(plane.grid) // 2] for name in ("prior", "claim", "data")},
         },
-        "squared errors, times r": {name: [error] for name, error in plane.squared_errors.items()},
+        "squared errors": {
+            "density": list(plane.squared_errors),
+            "squared_error": list(plane.squared_errors.values()),  # of one frequency; of r it is 1/r of that
+        },
         "landmarks": {
             "method": np.repeat(list(curves), len(counts)),
             "landmarks": np.tile(counts, len(curves)),
@@ -65,7 +73,7 @@ if __name__ == "__main__":
     X = toy_adaptive.toy_inputs(data, n, noise, seed)
     kernel = rff.GaussianKernel(sigma)
     method = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[how]
-    counts = [count for count in (2, 5, 10, 20, 50, 100, 200) if count <= n]
+    counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= n]
 
     def stream(k: int):
         """One of the streams of random numbers that are not the one of the points."""
@@ -77,7 +85,7 @@ if __name__ == "__main__":
     found = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
     plane = toy_adaptive.importance_plane(X, kernel, extent)
     curves = {
-        name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 4, stream(3)) for name in ("sample", "cluster")
+        name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3)) for name in ("sample", "cluster")
     }
     table = numbers(grid, found, plane, counts, curves)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
