@@ -114,7 +114,7 @@ def show_methods(found) -> None:
     seen = closeness(found)
     if seen.known:
         st.markdown(
-            f"Of {seen.known} printed numbers that are rerun, {seen.near} have our mean within a third of them. Among the "
+            f"Of {seen.known} printed numbers that are rerun, our mean is within a third of {seen.near}. Among the "
             f"paper's methods, one of its own errs least on {len(seen.best_learned)} of {len(seen.best)} data sets."
         )
     else:

@@ -18,7 +18,7 @@ from ..linear import linear_svm_decision, linear_svm_path
 from ._feature_problem import FeatureProblem
 from ._problem import Part, linear_svm_seconds, wave_seconds
 from ._units import Unit, UnitStep
-from .feature_methods import LABELLED, fit_features
+from .feature_methods import LABELLED
 from .protocols import FeatureComparison
 
 __all__ = ["feature_comparison_units", "ridge_path"]
@@ -46,19 +46,13 @@ def feature_comparison_units(problem: FeatureProblem, protocol: FeatureCompariso
 def _compare(protocol: FeatureComparison, method: str, r: int, setting: dict, problem: FeatureProblem, *, wanted):
     start = time.perf_counter()
     train, regression = problem.train, problem.task == "regression"
-
-    def mapped(rows):
-        """The features of a method fitted on these training rows."""
-        given = train.X[rows], train.y[rows], problem.kernel, r
-        return fit_features(method, *given, problem.child("features", r), problem.task, **setting)
-
-    features = mapped(slice(None))
+    features, notes = problem.fitted(method, r, **setting)
     Z = None if method in LABELLED else _features(problem, features, train.X)
     seconds, losses = time.perf_counter() - start, np.zeros(len(protocol.Cs))
     for fit_on, held_out in _folds(problem, protocol.folds):
         start = time.perf_counter()
         if method in LABELLED:  # labels that it has seen would not tell how well it does on others
-            of_fold = mapped(fit_on)
+            of_fold, _ = problem.fitted(method, r, fit_on, **setting)
             parts = [_features(problem, of_fold, train.X[rows]) for rows in (fit_on, held_out)]
         else:
             parts = [Z[fit_on], Z[held_out]]
@@ -76,7 +70,7 @@ def _compare(protocol: FeatureComparison, method: str, r: int, setting: dict, pr
     sums = {"train": (on_train, train), "valid": (losses[best], train), "test": (on_test, problem.test)}
     errors = {f"{name}_error": _error(regression, loss, part) for name, (loss, part) in sums.items()}
     seconds += time.perf_counter() - start
-    yield [problem.row(method, errors | {"C": chosen}, seconds, D=r, **setting)]
+    yield [problem.row(method, errors | {"C": chosen}, seconds, notes, D=r, **setting)]
 
 
 def _features(problem: FeatureProblem, features, X) -> np.ndarray:

@@ -7,6 +7,7 @@ is chosen by cross-validation. Nothing here knows which methods there are, or wh
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from .._validation import as_labels, as_numbers, as_points, check_choice
 from ..kernels import GaussianKernel
 from ._problem import COLUMNS, Part
-from .feature_methods import TASKS
+from .feature_methods import TASKS, fit_features
 
 __all__ = ["FeatureProblem", "two_part_digest"]
 
@@ -92,6 +93,20 @@ class FeatureProblem:
     def child(self, purpose: str, *key: int) -> np.random.Generator:
         seed = np.random.SeedSequence(self.seed, spawn_key=(_PURPOSES.index(purpose), *key))
         return np.random.default_rng(seed)
+
+    def fitted(self, method: str, r: int, rows=slice(None), **parameters):
+        """Features of a method fitted on training rows, and what it warns of, for the notes; see `fit_features`.
+
+        All methods of an r have the same generator: they begin with the same frequencies.
+        """
+        given = self.train.X[rows], self.train.y[rows], self.kernel, r, self.child("features", r), self.task
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            features = fit_features(method, *given, **parameters)
+        own = [str(warning.message).rstrip(".") for warning in caught if warning.category is UserWarning]
+        for other in (warning for warning in caught if warning.category is not UserWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+        return features, tuple(dict.fromkeys(own))
 
     def some_rows(self, purpose: str, n: int, at_most: int | None, *key: int) -> np.ndarray | slice:
         """All of n rows, or so many of them, drawn at random, in their order."""

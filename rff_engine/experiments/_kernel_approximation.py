@@ -16,7 +16,6 @@ import numpy as np
 from ._feature_problem import FeatureProblem
 from ._problem import Part
 from ._units import Unit, UnitStep
-from .feature_methods import fit_features
 from .protocols import KernelApproximation
 
 __all__ = ["kernel_approximation_units", "relative_errors"]
@@ -55,13 +54,11 @@ def _evaluated(problem: FeatureProblem, protocol: KernelApproximation) -> list[P
 
 
 def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], problem: FeatureProblem, *, wanted):
-    fitted, seconds = {}, {}
+    fitted, seconds, warned = {}, {}, {}
     for method in methods:
         if any(row["method"] == method for row in wanted):
             start = time.perf_counter()
-            given = problem.train.X, problem.train.y, problem.kernel, r
-            # The same generator for all: methods begin with the same frequencies.
-            fitted[method] = fit_features(method, *given, problem.child("features", r), problem.task)
+            fitted[method], warned[method] = problem.fitted(method, r)
             seconds[method] = time.perf_counter() - start
         yield []
     parts, found = _evaluated(problem, protocol), []
@@ -76,7 +73,7 @@ def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], pro
     for method in fitted:
         on_train, on_test = (errors[method] for errors in found)
         errors = {"train_error": on_train, "valid_error": on_train, "test_error": on_test}
-        yield [problem.row(method, errors, seconds[method], notes, D=r)]
+        yield [problem.row(method, errors, seconds[method], (*notes, *warned[method]), D=r)]
 
 
 def relative_errors(X, kernel, features: list[np.ndarray]) -> list[float]:

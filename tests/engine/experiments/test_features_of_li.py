@@ -77,6 +77,12 @@ def test_errors_on_some_rows_say_so():
     assert (fewer["note"] == "trained on 50 of 80 training rows").all()
 
 
+def test_what_a_method_warns_of_is_in_its_note():
+    protocol = replace(APPROXIMATION, n_features=(2,), methods=("monte_carlo", "moment_matching"))
+    notes = frame_of(protocol, make_split()).set_index("method")["note"]
+    assert notes["monte_carlo"] == "" and "too few to match a covariance" in notes["moment_matching"]
+
+
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_the_comparison_chooses_C_by_cross_validation(task):
     split = make_split(task=task)
