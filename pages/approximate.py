@@ -62,7 +62,7 @@ CONTROLS = (
     Several(
         "methods",
         "Methods",
-        "Those that descend (Sample, Cluster, Supervise) take about a second each.",
+        "Those that descend (Sample, Cluster, Supervise) take longest; their curves end at r = 50.",
         tuple(METHODS),
         ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
     ),
@@ -134,8 +134,9 @@ curves = variance_curves(settings)
 layout.figure(
     figures.variances(curves),
     "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and Schneider "
-    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 cos/sin is never "
-    "wrong, random phase is. For the Gaussian kernel cos/sin is never above; a larger r divides both alike.",
+    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 "
+    "cos/sin is never wrong, random phase is. For the Gaussian kernel cos/sin is never above; a larger r divides both "
+    "alike.",
     key="variances",
     alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
 )
