@@ -7,8 +7,9 @@ needs to know of the spectral measure, the kernel tells it; `draw_frequencies` i
 
 from __future__ import annotations
 
-import importlib
 import warnings
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import qmc
@@ -18,6 +19,7 @@ from .kernels import SpectralKernel
 
 __all__ = ["SCHEMES"]
 
+_BITS = 52  # of a coordinate
 # Joe and Kuo's direction numbers and Kuo's generating vector end there.
 _MOST_DIMENSIONS = {"sobol": 21201, "digital_net": 21201, "lattice": 9125}
 
@@ -138,6 +140,12 @@ def _low_discrepancy(sampling, points):
     return scheme
 
 
+def _sobol(dimension, D, **scrambling):
+    with warnings.catch_warnings():  # D need not be a power of two
+        warnings.filterwarnings("ignore", message="The balance properties of Sobol", category=UserWarning)
+        return qmc.Sobol(dimension, bits=_BITS, **scrambling).random(D)
+
+
 def _halton_points(dimension, D, seed):
     """Halton's sequence in permuted digits (Owen 2017)."""
     return qmc.Halton(dimension, scramble=True, rng=np.random.default_rng(seed)).random(D)
@@ -145,9 +153,7 @@ def _halton_points(dimension, D, seed):
 
 def _sobol_points(dimension, D, seed):
     """Sobol's sequence, its matrices scrambled and its digits shifted (Matousek 1998)."""
-    with warnings.catch_warnings():  # D need not be a power of two
-        warnings.filterwarnings("ignore", message="The balance properties of Sobol", category=UserWarning)
-        return qmc.Sobol(dimension, scramble=True, bits=52, rng=np.random.default_rng(seed)).random(D)
+    return _sobol(dimension, D, scramble=True, rng=np.random.default_rng(seed))
 
 
 def _lattice_points(dimension, D, seed):
@@ -155,22 +161,20 @@ def _lattice_points(dimension, D, seed):
 
     A lattice of exactly D points: the beginning of a larger one, of a power of two, is no lattice.
     """
-    vector = _qmcpy("lattice").Lattice(dimension, randomize="FALSE").gen_vec[0].astype(np.int64)
-    points = np.outer(np.arange(D), vector % D) % D / D
+    points = np.outer(np.arange(D), _generating_vector()[:dimension] % D) % D / D
     return (points + np.random.default_rng(seed).uniform(size=dimension)) % 1.0
 
 
+@lru_cache(maxsize=1)
+def _generating_vector() -> np.ndarray:
+    return np.loadtxt(Path(__file__).with_name("lattice_vector.txt"), dtype=np.int64)
+
+
 def _digital_net_points(dimension, D, seed):
-    """A digital sequence in base 2 in Gray code order, its digits shifted (Joe and Kuo 2008)."""
-    net = _qmcpy("digital_net").DigitalNetB2(dimension, seed=seed, randomize="DS", order="GRAY")
-    return net.gen_samples(n_min=0, n_max=D, warn=False)
-
-
-def _qmcpy(sampling):
-    try:  # asked for only here: the other schemes do without it
-        return importlib.import_module("qmcpy")
-    except ImportError:
-        raise ImportError(f"sampling is {sampling!r}, which needs qmcpy; install it (pip install qmcpy).") from None
+    """The digital net in base 2 with the direction numbers of Joe and Kuo (2008), its digits shifted."""
+    digits = (_sobol(dimension, D, scramble=False) * 2.0**_BITS).astype(np.uint64)
+    shift = np.random.default_rng(seed).integers(2**_BITS, size=dimension, dtype=np.uint64)
+    return (digits ^ shift) / 2.0**_BITS
 
 
 # --- corrected moments --------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def draw_frequencies(
     - ``"halton"``, ``"sobol"``, ``"lattice"``, ``"digital_net"``: points that fill the unit cube evenly, mapped by
       the quantiles of the spectral measure (Yang et al. 2014). Halton's sequence in permuted digits (Owen 2017);
       Sobol's, scrambled (Matousek 1998); a rank-1 lattice of D points, shifted modulo 1 (Cools et al. 2006); a digital
-      net whose digits are shifted (Joe and Kuo 2008). None leaps or skips. The last two come from the package qmcpy.
+      net whose digits are shifted (Joe and Kuo 2008). None leaps or skips.
     - ``"moment_matching"``: draws shifted and whitened so that mean and covariance are those of the spectral measure
       (Shen et al. 2017); for a Matérn kernel, those of the Gaussian vectors behind the draws. The bias is of order 1/D
       (d/D for the Cauchy kernel). Whitening needs more draws than dimensions: unless D > 1.1 d + 1, mean and scale
@@ -72,8 +72,6 @@ def draw_frequencies(
     ValueError
         If the scheme is unknown, or makes no sense for the kernel or in so many dimensions, or a count is not a whole
         number of at least 1.
-    ImportError
-        If the scheme needs qmcpy and it is not installed.
     """
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
     D, d = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")

@@ -31,8 +31,7 @@ ALLOWED = {
     "app": {"core", "estimators", "package", "figures", "experiments", "datasets", "components"},
 }
 # Which parts may import a library. scikit-learn brings joblib and threadpoolctl.
-# The points of qmcpy are imported only where they are asked for.
-FREE = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "qmcpy", *sys.stdlib_module_names}
+FREE = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", *sys.stdlib_module_names}
 LIBRARIES = {
     "streamlit": {"app", "page", "components"},
     "plotly": {"figures"},
@@ -129,7 +128,7 @@ def test_the_engine_works_where_only_its_own_libraries_are():
 import sys
 class Refuse:
     def find_spec(name, *_):
-        if name in "pandas plotly streamlit sqlalchemy matplotlib cvxpy dask distributed qmcpy".split():
+        if name in "pandas plotly streamlit sqlalchemy matplotlib cvxpy dask distributed".split():
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse)
 import rff_engine

@@ -1,7 +1,6 @@
 """Frequencies by every scheme, and drawn in blocks: the right ones on average, and the same ones on every asking."""
 
 import itertools
-import sys
 import warnings
 
 import numpy as np
@@ -342,13 +341,3 @@ def test_orthogonal_directions_need_a_rotation_invariant_kernel(kernel, sampling
 def test_moment_matching_needs_moments():
     with pytest.raises(ValueError, match="LaplacianKernel have none"):
         draw_frequencies(LaplacianKernel(), 40, 2, "moment_matching")
-
-
-@pytest.mark.parametrize("sampling", SCHEMES)
-def test_without_qmcpy_two_schemes_say_what_they_need(sampling, monkeypatch):
-    monkeypatch.setitem(sys.modules, "qmcpy", None)
-    if sampling in ("lattice", "digital_net"):
-        with pytest.raises(ImportError, match=f"{sampling!r}, which needs qmcpy"):
-            draw_frequencies(GaussianKernel(), 8, 2, sampling)
-    else:
-        assert draw_frequencies(GaussianKernel(), 8, 2, sampling).shape == (8, 2)
