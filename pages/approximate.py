@@ -62,7 +62,7 @@ CONTROLS = (
     Several(
         "methods",
         "Methods",
-        "Those that descend (Sample, Cluster, Supervise) take longest; their curves end at r = 50.",
+        "Those that descend (Sample, Cluster) take longest; their curves end at r = 50.",
         tuple(METHODS),
         ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
     ),
@@ -122,8 +122,7 @@ layout.figure(
     f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
     f"({DESCENT_DRAWS} where frequencies descend), bands from the best draw to the worst. "
     f"At r = {values.r}, best first: {ranking(errors, values.r) or 'none of these is known'}. r frequencies are 2r "
-    "features, r landmarks of Nyström are r. Align, PBRFF and Supervise look at the labels and do not aim at this "
-    "kernel alone.",
+    "features, r landmarks of Nyström are r. Align and PBRFF look at the labels and aim at another kernel.",
     key="errors",
     alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
 )

@@ -37,12 +37,11 @@ METHODS = {
         "nystroem_kmeans",
         "align",
         "pbrff",
-        "supervise",
     )
 }
 #: Numbers of frequencies, and of draws at each; descent costs more than drawing, so it is asked for less.
 R_VALUES, DRAWS = (5, 10, 20, 50, 100, 200), 5
-DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest", "supervise"), (5, 10, 20, 50), 2
+DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest"), (5, 10, 20, 50), 2
 #: Of the simulated variances: frequencies, draws, and distances. Times the number of features a variance is the same
 #: for every number of frequencies; with one, a simulation of it scatters least.
 VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 1, 8000, 33

@@ -77,7 +77,7 @@ if __name__ == "__main__":
     views = [toy_approximation.method_view(rows, prior, method, r, seed) for method in pair]
     counts, errors = {}, {}
     for method in [names[name] for name in methods]:
-        descends = method in ("sample", "cluster", "nearest", "supervise")
+        descends = method in ("sample", "cluster", "nearest")
         r_values, draws = ((5, 10, 20, 50), 2) if descends else ((5, 10, 20, 50, 100, 200), 5)
         try:
             errors[method] = toy_approximation.approximation_errors(rows, prior, method, r_values, draws, seed)
