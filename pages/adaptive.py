@@ -43,7 +43,11 @@ CONTROLS = (
     ),
     "Landmarks",
     Options(
-        "how", "Landmarks", "Rows drawn, centroids of k-means, or the rows nearest to those.", tuple(METHODS), "Sample"
+        "method",
+        "Landmarks",
+        "Rows drawn, centroids of k-means, or the rows nearest to those.",
+        tuple(METHODS),
+        "Sample",
     ),
     Scale("landmarks", "Number of landmarks n", None, LANDMARK_COUNTS, 50),
     "Points",

@@ -42,7 +42,7 @@ def adaptive_settings(values) -> AdaptiveSettings:
     """What the controls ask for; there are no more landmarks than points."""
     data = ToyData(values.data, values.n, values.noise, values.seed)
     allowed = max(count for count in landmark_counts(values.n))
-    return AdaptiveSettings(data, values.sigma, METHODS[values.how], min(values.landmarks, allowed))
+    return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -105,7 +105,7 @@ ADAPTIVE_PRESETS = (
         "Centroids",
         "The same ten landmarks as centroids of k-means, weighted by their clusters: they stand for all points far "
         "better.",
-        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "how": "Cluster"},
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "method": "Cluster"},
     ),
 )
 

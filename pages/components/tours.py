@@ -64,6 +64,9 @@ PROMISE = (".st-key-promise",)
 TWO_METHODS = (".st-key-frequencies",)
 ERROR_MAPS = (".st-key-maps",)
 APPROXIMATION_ERRORS = (".st-key-errors",)
+GRID_WEIGHTS = (".st-key-grid",)
+PLAYER = (".st-key-player",)
+DENSITIES = (".st-key-densities",)
 
 LESSONS = (
     Lesson(
@@ -535,6 +538,95 @@ LESSONS = (
             ),
         ),
         {"data": "wine", "kernel": "Gaussian", "width": 1.0, "r": 50, "first": "Monte Carlo"},
+    ),
+    Lesson(
+        "points-choose-frequencies",
+        "adaptive",
+        "The points choose their frequencies",
+        "Why the same kernel needs other frequencies on other points, and why drawing them better gains so little.",
+        (
+            Step(
+                GRID_WEIGHTS,
+                "Points on a ring, and a grid of frequencies weighed twice: by the prior, and by the points, so that "
+                "the kernel comes out between the landmarks. Both are round hills.",
+                "Put the points on a line instead. Where does the weight on the right go?",
+                ("Along the line", "Across the line", "It stays a round hill"),
+                1,
+                "Points on a line do not differ across it: there every cosine is 1, so any frequency will do, and the "
+                "weight spreads out. Along the line the kernel still asks for its hill.",
+                {"data": "ring"},
+                {"data": "line"},
+            ),
+            Step(
+                GRID_WEIGHTS,
+                "λ is the price of large weights, so they spread where they can. The error at the landmarks is 0.0081; "
+                "the prior's own weights have 0.00066.",
+                "Lower λ from 0.1 to 0.001. What becomes of the long hill?",
+                ("Longer still", "Nearly the prior's round hill", "A few single frequencies"),
+                1,
+                "The error is 0.00065 now. The points have some width after all, and who wants to be that exact has to "
+                "mind it: then nearly all is as the prior has it.",
+                {"ridge": 0.1},
+                {"ridge": 0.001},
+            ),
+            Step(
+                DENSITIES,
+                "Now frequencies are drawn, at best from the density that makes the squared error least. On the right "
+                "is its ratio to the prior: a stripe across the line. It saves 5.1 % of the squared error.",
+                "Take the ring again. How much does the best density save there?",
+                ("About half", "About a fifth", "Next to nothing"),
+                2,
+                "1.2 %. The mean of cos² over all pairs lies between ½ and 1, so no density can differ much from the "
+                "prior. Where frequencies lie matters, but not through drawing: they have to be moved.",
+                {"data": "line"},
+                {"data": "ring"},
+            ),
+        ),
+        {"n": 300, "noise": 0.05, "seed": 0, "sigma": 1.0, "ridge": 0.1, "method": "Sample", "landmarks": 50},
+    ),
+    Lesson(
+        "move-do-not-draw",
+        "adaptive",
+        "Move frequencies, do not draw more",
+        "What a descent on a few landmarks is worth, and what it needs from them.",
+        (
+            Step(
+                PLAYER,
+                "Press Play. 20 frequencies as drawn miss the kernel on two moons by 0.304; with their best weights by "
+                "0.11; after 80 steps by 0.00526.",
+                "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
+                ("About as wrong", "Five times as wrong", "Forty times as wrong"),
+                2,
+                "0.219, the dotted line. Errors of drawn frequencies fall like 1/√r, so patience does not help. Moved, "
+                "each one serves where the others leave a gap; 50 that moved come to 0.000566.",
+                {"r": 20},
+                {"r": 50},
+            ),
+            Step(
+                PLAYER,
+                "The descent never sees the 300 points, only 50 landmarks among them. It ends at 0.000215 there and at "
+                "0.000566 over all points.",
+                "Show it 10 landmarks only. What happens to the two errors?",
+                ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),
+                1,
+                "50 frequencies have an easy time with 10 points, and the error there is below 0.0001. Between them "
+                "nothing holds the frequencies: over all points it ends at 0.0393, above twice its lowest on the way.",
+                {"landmarks": 50},
+                {"landmarks": 10},
+            ),
+            Step(
+                PLAYER,
+                "Ten landmarks, drawn among the points: 0.0393 over all of them.",
+                "Take the ten centroids of k-means instead, each with the weight of its cluster.",
+                ("Several times better", "About the same", "Worse: centroids are not even points"),
+                0,
+                "0.0105. Centroids keep apart and stand for their neighbourhoods, so their differences are a fair "
+                "sample of all. In many dimensions take the points nearest to them: far from all data they mislead.",
+                {"method": "Sample", "landmarks": 10},
+                {"method": "Cluster"},
+            ),
+        ),
+        {"data": "moons", "n": 300, "noise": 0.05, "seed": 0, "sigma": 0.501, "r": 50, "landmarks": 50},
     ),
 )
 

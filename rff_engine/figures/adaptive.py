@@ -30,9 +30,10 @@ _EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
 _TRAIL_POINTS = 800
 _FRAME_MILLISECONDS = 90
 _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
+_ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
 
-def inputs_and_grid(X, landmarks, data_extent: float, grid, frequency_extent: float, *, height: int = 420) -> go.Figure:
+def inputs_and_grid(X, landmarks, data_extent: float, grid, frequency_extent: float, *, height: int = 400) -> go.Figure:
     """Points with their landmarks, the prior on a grid of frequencies, and the weights that the points ask for.
 
     Parameters
@@ -97,6 +98,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
     fig.add_scatter(
         **_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}),
         name="start",
+        showlegend=False,
         hoverinfo="skip",
         row=1,
         col=1,
@@ -108,6 +110,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
         line={"color": _TRAIL, "width": 1},
         opacity=0.7,
         name="trail",
+        showlegend=False,
         hoverinfo="skip",
         row=1,
         col=1,
@@ -115,7 +118,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
     fig.add_scatter(
         **moving[1],
         mode="markers",
-        name="frequency, its area the weight",
+        name="frequency",
         hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3f}<extra></extra>",
         row=1,
         col=1,
@@ -149,7 +152,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
     _square(fig, frequency_extent)
     _error_axes(fig, descent)
     _controls(fig, descent)
-    figure = finish(fig, height, margin=fixed_margin(top=62, bottom=138))
+    figure = finish(fig, height, margin=fixed_margin(top=40, bottom=178))
     figure.frames = [
         go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
     ]
@@ -164,9 +167,10 @@ def _moving(descent, k: int) -> list[dict]:
     path = descent.frequencies[[*range(0, k, stride), k]]  # (T, r, 2): where all were at times, and where they are
     gap = np.full((1, r, 2), np.nan)
     trail = np.concatenate([path, gap]).transpose(1, 0, 2).reshape(-1, 2).astype(np.float32)
-    root = np.sqrt(weights * r)
+    # One scale for all frames: a dot that grows has gained weight.
+    largest = np.sqrt(descent.weights.max() * r)
     dots = descent.frequencies[k].astype(np.float32)
-    size = np.minimum(_EVEN_DOT * root, _LARGEST_DOT).astype(np.float32)
+    size = (np.sqrt(weights * r) * min(_EVEN_DOT, _LARGEST_DOT / max(largest, 1e-12))).astype(np.float32)
     return [
         {"type": "scatter", "x": trail[:, 0], "y": trail[:, 1]},
         {
@@ -200,6 +204,7 @@ def _square(fig: Sheet, extent: float) -> None:
         range=[-extent, extent],
         scaleanchor="x",
         constrain="domain",
+        constraintoward="top",
         zeroline=False,
         showgrid=False,
         fixedrange=True,
@@ -218,6 +223,7 @@ def _error_axes(fig: Sheet, descent) -> None:
         title="error ‖K̃ − K‖ / ‖K‖",
         range=[low - 0.1, high + 0.15],
         tickvals=_ERROR_TICKS,
+        ticktext=_ERROR_TEXTS,
         fixedrange=True,
         col=2,
     )
@@ -239,7 +245,7 @@ def _controls(fig: Sheet, descent) -> None:
                 "xanchor": "left",
                 "y": 0,
                 "yanchor": "top",
-                "pad": {"t": 74, "l": 0},
+                "pad": {"t": 56, "l": 0},
                 "buttons": [
                     {"label": "▶ Play", "method": "animate", "args": [None, play]},
                     {"label": "❚❚ Stop", "method": "animate", "args": [[None], jump]},
@@ -250,11 +256,11 @@ def _controls(fig: Sheet, descent) -> None:
         sliders=[
             {
                 "active": 0,
-                "x": 0.2,
-                "len": 0.8,
+                "x": 0,
+                "len": 1,
                 "y": 0,
                 "yanchor": "top",
-                "pad": {"t": 52, "b": 0},
+                "pad": {"t": 96, "b": 0},
                 "currentvalue": {"prefix": "step ", "xanchor": "left"},
                 "activebgcolor": _ALL,
                 "ticklen": 0,
@@ -294,9 +300,9 @@ def importance_densities(plane, frequency_extent: float, *, height: int = 400) -
     fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
     middle = len(plane.grid) // 2
     for values, name, colour, dash in (
-        (plane.prior, "prior p", METHOD_COLOURS["monte_carlo"], "dot"),
-        (plane.claim, "Claim 1: Gaussian differences", "#8C8C8C", "dash"),
-        (plane.data, "best for these points", METHOD_COLOURS["sample"], "solid"),
+        (plane.prior, "prior", METHOD_COLOURS["monte_carlo"], "dot"),
+        (plane.claim, "Claim 1", "#8C8C8C", "dash"),
+        (plane.data, "best", METHOD_COLOURS["sample"], "solid"),
     ):
         fig.add_scatter(
             x=plane.grid.astype(np.float32),
@@ -382,5 +388,5 @@ def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: in
     fig.update_xaxes(
         type="log", title="number of landmarks n", tickvals=counts, ticktext=[str(count) for count in counts]
     )
-    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS)
+    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS, ticktext=_ERROR_TEXTS)
     return finish(fig, height, margin=fixed_margin(top=62))

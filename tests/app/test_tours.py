@@ -15,6 +15,7 @@ import pytest
 
 import rff_engine as rff
 from pages.components import guide, tours
+from pages.components.adaptive_results import adaptive_settings, descent, grid_weights, importance
 from pages.components.approximation_results import (
     METHODS,
     approximation_errors,
@@ -39,7 +40,7 @@ from pages.components.learning_results import (
 )
 from pages.components.toy_controls import BETA, toy_data
 from pages.components.toy_data import toy_sample
-from rff_engine.experiments import toy_learning
+from rff_engine.experiments import toy_adaptive, toy_learning
 from rff_engine.experiments.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -475,6 +476,67 @@ def know_4(before, after):
     return f"{now.mean('Nyström'):.3f}", f"{now.mean('Sample'):.3f}"
 
 
+class Adaptive:
+    def __init__(self, values):
+        self.settings = adaptive_settings(values)
+        self.grid = grid_weights(self.settings, values.ridge)
+        self.descent = descent(self.settings, values.r)
+        self.plane = importance(self.settings.data, values.sigma)
+
+    def hill(self) -> tuple[float, np.ndarray]:
+        """How many times as wide the weights on the grid are in their longest direction, and that direction."""
+        omega, p = plane_points(self.grid.grid), self.grid.weights.ravel()
+        variances, axes = np.linalg.eigh((omega * p[:, None]).T @ omega)
+        return np.sqrt(variances[1] / variances[0]), axes[:, 1]
+
+    @property
+    def last_errors(self) -> tuple[str, str]:
+        return f"{self.descent.landmark_errors[-1]:.3g}", f"{self.descent.errors[-1]:.3g}"
+
+
+def choose_1(before, after):
+    ring, line = Adaptive(before), Adaptive(after)
+    assert ring.hill()[0] < 1.05 and line.hill()[0] > 1.9
+    assert abs(line.hill()[1] @ (2, 1)) / 5**0.5 < 0.1  # the line's direction is (2, 1)
+    return ()
+
+
+def choose_2(before, after):
+    dear, cheap = Adaptive(before), Adaptive(after)
+    assert dear.hill()[0] > 1.9 and cheap.hill()[0] < 1.15
+    assert f"{dear.grid.prior_error:.2g}" == f"{cheap.grid.prior_error:.2g}"
+    return f"{dear.grid.error:.2g}", f"{dear.grid.prior_error:.2g}", f"{cheap.grid.error:.2g}"
+
+
+def choose_3(before, after):
+    line, ring = Adaptive(before), Adaptive(after)
+    ratio = line.plane.data / line.plane.prior
+    omega = plane_points(line.plane.grid)[ratio.ravel() > 1.1]
+    assert np.abs(omega @ (2, 1)).max() / 5**0.5 < 0.3 * np.abs(omega @ (-1, 2)).max() / 5**0.5  # a stripe across
+    return tuple(f"{100 * toy_adaptive.saving(of.plane, 'data'):.1f} %" for of in (line, ring))
+
+
+def move_1(before, after):
+    few, many = Adaptive(before).descent, Adaptive(after).descent
+    assert 35 < many.drawn_error / few.errors[-1] < 45 and few.steps[-1] == 80
+    numbers = few.drawn_error, few.errors[0], few.errors[-1], many.drawn_error, many.errors[-1]
+    return tuple(f"{number:.3g}" for number in numbers)
+
+
+def move_2(before, after):
+    many, few = Adaptive(before), Adaptive(after)
+    assert few.settings.data.n == 300
+    assert few.descent.landmark_errors[-1] < 0.0001 < many.descent.landmark_errors[-1]
+    assert few.descent.errors.min() < few.descent.errors[-1] / 2
+    return *many.last_errors, few.last_errors[1], "0.0001"
+
+
+def move_3(before, after):
+    drawn, centroids = Adaptive(before), Adaptive(after)
+    assert drawn.descent.errors[-1] > 3 * centroids.descent.errors[-1]
+    return drawn.last_errors[1], centroids.last_errors[1]
+
+
 CHECKS = {
     "average-of-cosines": (cosines_1, cosines_2, cosines_3, cosines_4),
     "prior-to-cosine": (prior_1, prior_2, prior_3, prior_4),
@@ -484,6 +546,8 @@ CHECKS = {
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
     "draws-that-keep-apart": (apart_1, apart_2, apart_3, apart_4),
     "frequencies-that-know-the-data": (know_1, know_2, know_3, know_4),
+    "points-choose-frequencies": (choose_1, choose_2, choose_3),
+    "move-do-not-draw": (move_1, move_2, move_3),
 }
 NUMBER = re.compile(r"\d+\.\d+(?: %)?|\d+ %")
 

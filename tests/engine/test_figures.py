@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from plotly.subplots import make_subplots
 
 import datasets
 from rff_engine.experiments import feature_methods, toy_approximation
-from rff_engine.figures import approximation, landmarks, paths, style, sweeps
+from rff_engine.figures import adaptive, approximation, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -174,3 +176,83 @@ def test_two_error_maps_have_the_same_colours():
     maps = [trace for trace in fig.data if trace.type == "heatmap"]
     np.testing.assert_allclose(maps[1].z, 0.01, rtol=1e-6)
     assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
+
+
+# --- adaptive frequencies -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moving():
+    rng = np.random.default_rng(0)
+    steps = np.array([0, 1, 3, 7])
+    return SimpleNamespace(
+        losses=np.linspace(1, 0.1, 8),
+        landmark_errors=np.linspace(0.4, 0.01, 8),
+        steps=steps,
+        frequencies=rng.normal(size=(4, 5, 2)),
+        weights=np.abs(rng.normal(size=(4, 5))),
+        errors=np.array([0.5, 0.3, 0.1, 0.02]),
+        drawn_error=0.6,
+    )
+
+
+def test_every_frame_of_the_player_has_its_step(moving):
+    fig = adaptive.descent_player(moving, 3.0)
+    assert [frame.name for frame in fig.frames] == ["0", "1", "3", "7"]
+    (slider,), (buttons,) = fig.layout.sliders, fig.layout.updatemenus
+    assert [step.args[0][0] for step in slider.steps] == [frame.name for frame in fig.frames]
+    assert all(step.method == "animate" for step in slider.steps) and buttons.buttons[0].args[0] is None
+    for k, frame in enumerate(fig.frames):
+        trails, dots, mark = frame.data
+        assert frame.traces == (1, 2, 5)
+        np.testing.assert_allclose(np.column_stack([dots.x, dots.y]), moving.frequencies[k], rtol=1e-6)
+        np.testing.assert_allclose(
+            dots.marker.size**2 / dots.marker.size[0] ** 2, moving.weights[k] / moving.weights[k, 0], rtol=1e-4
+        )
+        np.testing.assert_allclose(mark.y, [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
+        assert list(mark.x) == [moving.steps[k]] * 2
+        # A trail goes through all the places so far; a gap parts it from the next one.
+        own = np.column_stack([trails.x, trails.y]).reshape(5, -1, 2)
+        np.testing.assert_allclose(own[:, :k], moving.frequencies[:k].transpose(1, 0, 2), rtol=1e-6)
+        np.testing.assert_allclose(own[:, -2], moving.frequencies[k], rtol=1e-6)
+        assert np.isnan(own[:, -1]).all()
+    for moved, name in ((1, "trail"), (2, "frequency"), (5, "this step")):
+        assert fig.data[moved].name == name
+
+
+def test_the_player_is_light_at_many_frequencies(moving):
+    rng = np.random.default_rng(1)
+    many = SimpleNamespace(**vars(moving))
+    many.steps, many.landmark_errors = np.arange(45), np.full(45, 0.1)
+    many.errors, many.frequencies = np.full(45, 0.1), rng.normal(size=(45, 100, 2))
+    many.weights = np.full((45, 100), 0.01)
+    assert len(adaptive.descent_player(many, 3.0).to_json()) < 700_000
+
+
+def test_the_densities_are_shown_along_the_middle_and_as_a_ratio():
+    grid = np.linspace(-2, 2, 5)
+    plane = SimpleNamespace(
+        grid=grid, **{name: k + np.arange(25.0).reshape(5, 5) for k, name in enumerate(("prior", "claim", "data"), 1)}
+    )
+    prior, claim, data, ratio = adaptive.importance_densities(plane, 2.5).data
+    for trace, values in ((prior, plane.prior), (claim, plane.claim), (data, plane.data)):
+        np.testing.assert_allclose(trace.y, values[2])
+    np.testing.assert_allclose(ratio.z, plane.data / plane.prior, rtol=1e-6)
+
+
+def test_landmarks_are_means_with_bands_from_best_to_worst():
+    errors = {"sample": np.array([[0.3, 0.5], [0.1, 0.2]]), "cluster": np.array([[0.2, 0.2], [0.1, 0.1]])}
+    fig = adaptive.landmark_errors((5, 10), errors, 7, 0.4, 10)
+    level, band, line, *_ = fig.data
+    assert list(level.y) == [0.4, 0.4] and list(band.y) == [0.5, 0.2, 0.1, 0.3]
+    np.testing.assert_allclose(line.y, [0.4, 0.15])
+    assert fig.layout.shapes[0].x0 == 7
+
+
+def test_the_grid_is_shown_beside_the_points(sample):
+    rng = np.random.default_rng(2)
+    grid = SimpleNamespace(prior=rng.uniform(size=(4, 4)), weights=rng.uniform(size=(4, 4)))
+    points, landmarks, prior, weights = adaptive.inputs_and_grid(sample.X, sample.X[:3], 2.0, grid, 3.0).data
+    assert len(points.x) == 30 and len(landmarks.x) == 3
+    np.testing.assert_allclose(prior.z, grid.prior, rtol=1e-6)
+    np.testing.assert_allclose(weights.z, grid.weights, rtol=1e-6)

@@ -20,7 +20,7 @@ seed = 0
 sigma = 1.0  # width of the Gaussian kernel
 r = 20  # frequencies
 ridge = 0.1  # of the weights on the grid
-how = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
+method = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
 landmarks = 50
 
 
@@ -72,14 +72,14 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
 if __name__ == "__main__":
     X = toy_adaptive.toy_inputs(data, n, noise, seed)
     kernel = rff.GaussianKernel(sigma)
-    method = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[how]
+    choice = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[method]
     counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= n]
 
     def stream(k: int):
         """One of the streams of random numbers that are not the one of the points."""
         return np.random.default_rng((seed, k))
 
-    chosen = kernel_landmarks(X, min(landmarks, counts[-1]), method, stream(1))
+    chosen = kernel_landmarks(X, min(landmarks, counts[-1]), choice, stream(1))
     extent = 3.5 / sigma  # half the side of the square of frequencies
     grid = toy_adaptive.grid_weights(*chosen, kernel, extent, ridge=ridge)
     found = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
