@@ -12,18 +12,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import solve
 from scipy.special import binom
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
 from ._approximation_loss import KernelApproximationLoss, descend
+from ._newton import PrimalForm, minimise
 from ._validation import (
+    as_labels,
+    as_numbers,
     as_points,
     as_rng,
     check_choice,
     check_count,
     check_nonnegative,
+    check_positive,
     draw_seed,
 )
 from .kernels import GaussianKernel
@@ -35,6 +40,7 @@ __all__ = [
     "importance_density",
     "kernel_landmarks",
     "relative_kernel_error",
+    "supervise_frequencies",
 ]
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
@@ -42,6 +48,7 @@ _SERIES_TERMS = 4000
 # More points than these are sampled for k-means, and all of them counted.
 _CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
 _KMEANS_STEPS = 50
+_DECAYS = (1e-4, 1e-3, 1e-2)
 
 
 def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
@@ -283,3 +290,186 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
     # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
     constant = terms.sum() - terms[-1] / 2
     return kernel.spectral_density(omega) * np.sqrt(1 + np.exp(-2 * spread**2 * (omega**2).sum(axis=1))) / constant
+
+
+class _Regression:
+    """Mean squared error of ridge regression on the features at given frequencies, at its best coefficients."""
+
+    def __init__(self, X, y):
+        y = as_numbers(y, "y")
+        if y.shape != (X.shape[0],):
+            raise ValueError(f"y has shape {y.shape}; {X.shape[0]} numbers, one a row, are needed.")
+        self.targets = ((y - y.mean()) / (y.std() or 1.0))[:, None]
+
+    def fit(self, rows, features, decay, last=None):
+        targets = self.targets[rows]
+        mean, n = features.mean(axis=0), len(features)
+        moment = features.T @ features / n - np.outer(mean, mean)
+        moment.flat[:: len(moment) + 1] += decay
+        coef = solve(moment, features.T @ (targets - targets.mean()) / n, assume_a="pos")
+        return coef, targets.mean(axis=0) - mean @ coef
+
+    def losses(self, rows, predictions):
+        """The mean loss of predictions, and its derivative with respect to each of them."""
+        missed = predictions - self.targets[rows]
+        return float((missed**2).mean()), 2 * missed / len(missed)
+
+    def penalty(self, coef, intercept):
+        return float((coef**2).sum())
+
+
+class _Classification:
+    """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their best."""
+
+    def __init__(self, X, y):
+        classes, codes = as_labels(y, X.shape[0])
+        columns = [1] if len(classes) == 2 else range(len(classes))
+        self.targets = np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns])
+
+    def fit(self, rows, features, decay, last=None):
+        # The objective is 1 / (C n) times that of `linear_svm_path`.
+        form, C = PrimalForm(features), 0.5 / (decay * len(features))
+        points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
+        found = np.empty_like(points)
+        for k, signs in enumerate(self.targets[rows].T):
+            form.prepare(points[k], signs, C)
+            found[k] = minimise(form, signs, C, points[k])
+        return found[:, :-1].T, found[:, -1]
+
+    def losses(self, rows, predictions):
+        signs = self.targets[rows]
+        hinge = np.maximum(1 - signs * predictions, 0)
+        return float((hinge**2).sum(axis=1).mean()), -2 * signs * hinge / len(hinge)
+
+    def penalty(self, coef, intercept):
+        return float((coef**2).sum() + (intercept**2).sum())
+
+
+_TASKS = {"regression": _Regression, "classification": _Classification}
+
+
+def supervise_frequencies(
+    X,
+    y,
+    kernel,
+    omega,
+    task: str = "regression",
+    decay: float | None = None,
+    agreement: float = 1.0,
+    n_landmarks: int | None = None,
+    ridge: float = 0.03,
+    max_steps: int = 60,
+    tol: float = 1e-3,
+    max_rows: int = 8000,
+    random_state=None,
+    keep_path: bool = False,
+) -> AdaptedFrequencies:
+    """Frequencies that serve a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
+
+    The objective is the predictor's loss plus decay times its squared coefficients, plus `agreement` times the
+    kernel approximation loss on sampled landmarks. Predictor and weights are at their best for every frequencies
+    looked at, and L-BFGS descends what is left, a function of the frequencies alone, instead of the three alternating
+    steps of Algorithm 2. The predictor is linear in the unweighted `fourier_features`: the weights belong to the
+    approximation.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (N, d)
+    y : array of shape (N,)
+        Numbers, which are standardised here, or the labels of two classes or more.
+    kernel : SpectralKernel
+    omega : array of shape (r, d)
+        The frequencies to start from; the paper draws them from the kernel's spectral measure.
+    task : {"regression", "classification"}
+        Squared loss with a free intercept, or the squared hinge loss of `linear_svm_path`, one class against the
+        others where there are more than two.
+    decay : float, optional
+        gamma, above 0. ``None`` chooses 1e-4, 1e-3 or 1e-2 by the loss on a third of the rows, held out from a
+        descent of half as many steps.
+    agreement : float
+        eta, at least 0: the price of the kernel approximation loss.
+    n_landmarks : int, optional
+        From 1 to N. ``None`` stands for as many as frequencies, or all rows where there are fewer.
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
+    max_steps : int
+        The most steps to take, at least 0.
+    tol : float
+        Stop once ten steps have lowered the objective by less than this share of it; at least 0.
+    max_rows : int
+        Of more rows than these a sample is used, at least 6.
+    random_state : int, RandomState, Generator or None
+    keep_path : bool
+        Keep the frequencies and weights after each step.
+
+    Returns
+    -------
+    AdaptedFrequencies
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X)
+    start = _as_start(omega, X)
+    check_choice(task, "task", tuple(_TASKS))
+    check_nonnegative(agreement, "agreement")
+    steps = check_count(max_steps, "max_steps", low=0)
+    check_nonnegative(tol, "tol")
+    most = check_count(max_rows, "max_rows", low=6)
+    if decay is not None:
+        check_positive(decay, "decay")
+    predictor = _TASKS[task](X, y)
+    rng = as_rng(random_state)
+    N = X.shape[0]
+    n_landmarks = min(len(start), N) if n_landmarks is None else n_landmarks
+    landmarks, shares = kernel_landmarks(X, n_landmarks, "sample", rng)
+    approximation = KernelApproximationLoss(landmarks, kernel, shares, ridge)
+    rows = rng.permutation(N)[:most]
+    X = X.astype(np.float64, copy=False)
+    if decay is None:
+        decay = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps // 2, tol)
+    objective = _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
+    losses, (W, p), path = descend(objective, start, steps, tol, keep_path)
+    return AdaptedFrequencies(W, p, losses, tuple(path) if keep_path else None)
+
+
+def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
+    """Li et al. 2019, Eq. 9, at the best predictor and weights, as a function of the frequencies."""
+    points = X[rows]
+    r = len(start)
+    free = predicted = None
+
+    def objective(W):
+        nonlocal free, predicted
+        of_kernel, pull_of_kernel, p = approximation.at(approximation.inside(W), free)
+        free = p > 0
+        features = _features(points, W)
+        predicted = coef, intercept = predictor.fit(rows, features, decay, predicted)
+        of_labels, slope = predictor.losses(rows, features @ coef + intercept)
+        # d cos(omega . x) = -sin(omega . x) x, and d sin = cos x.
+        pull = features[:, :r] * (slope @ coef[r:].T)
+        pull -= features[:, r:] * (slope @ coef[:r].T)
+        value = of_labels + decay * predictor.penalty(coef, intercept) + agreement * of_kernel
+        gradient = (points.T @ pull).T + agreement * approximation.gradient_outside(pull_of_kernel)
+        return value, gradient, p
+
+    return objective
+
+
+def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol) -> float:
+    held_out, used = np.split(rows, [len(rows) // 3])
+    losses = []
+    for decay in _DECAYS:
+        objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
+        W = descend(objective, start, steps, tol, False)[1][0]
+        coef, intercept = predictor.fit(used, _features(X[used], W), decay)
+        losses.append(predictor.losses(held_out, _features(X[held_out], W) @ coef + intercept)[0])
+    return _DECAYS[int(np.argmin(losses))]
+
+
+def _features(points, W) -> np.ndarray:
+    """The features of the predictor, `fourier_features` without its checks."""
+    angle = np.asarray(points @ W.T)
+    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1) * len(W) ** -0.5
