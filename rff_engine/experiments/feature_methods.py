@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import as_numbers, as_points, as_rng, check_choice, check_count
-from ..adaptive import adapt_frequencies, feature_weights, kernel_landmarks
+from ..adaptive import adapt_frequencies, feature_weights, kernel_landmarks, supervise_frequencies
 from ..alignment import alignment_loss
 from ..features import fourier_features, phases
 from ..frequencies import draw_frequencies
@@ -174,12 +174,13 @@ def _pseudo_posterior(X, y, kernel, r, rng, task, beta: float = 1.0):
 
 
 def _supervised(X, y, kernel, r, rng, task):
-    """SUPERVISE of Li et al. (2019): a predictor's loss and that of the kernel approximation together."""
-    from ..adaptive import supervise_frequencies
+    """SUPERVISE of Li et al. (2019): a predictor's loss and that of the kernel approximation together.
 
+    The predictor sees unweighted features: the weights belong to the approximation.
+    """
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     found = supervise_frequencies(X, y, kernel, omega, task=task, random_state=rng)
-    return FourierMap(found.frequencies, found.weights)
+    return FourierMap(found.frequencies)
 
 
 def _alignment_loss(X, y, omega, task):

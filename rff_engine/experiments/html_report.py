@@ -105,7 +105,7 @@ def _add_tables_of_li(document: Document, store: Store) -> None:
     if not known:
         return
     document.heading("Learning adaptive random features (Li et al. 2019)")
-    document.words("Means over random splits with their 95 % interval; a star marks the least on a data set.")
+    document.words("Means over random splits with their 95 % interval; a star marks the least of the paper's methods.")
     for target, rows in known.items():
         found = reproduction.beside_paper(target, rows)
         for r in li.sizes(target):

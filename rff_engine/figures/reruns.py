@@ -67,11 +67,12 @@ def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.
     Returns
     -------
     plotly.graph_objects.Figure
-        The least mean on each data set has a star.
+        The least mean on each data set, of the methods that the paper has, bears a star.
     """
     cells = table.set_index(["dataset", "method"])
     known = {key: cells.loc[key] for key in cells.index}
-    least = table.dropna(subset="mean").sort_values("mean", kind="stable").groupby("dataset").first()
+    of_paper = table[table["method"].isin(table.loc[table["paper"].notna(), "method"])]
+    least = of_paper.dropna(subset="mean").sort_values("mean", kind="stable").groupby("dataset").first()
     best = least["method"].to_dict()
     kinds, texts, hover = [], [], []
     for method in methods:
@@ -87,7 +88,7 @@ def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.
             ]
         )
     titles = [f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets]
-    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover, pixels=50)
+    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover, pixels=64)
 
 
 _UNIT_TITLES = {"relative": "error", "rmse": "RMSE", "percent": "%"}
@@ -102,10 +103,13 @@ def _shown(value: float, unit: str, forms: dict[str, str]) -> str:
 def _method_cell(row, unit: str, best: bool) -> str:
     if row is None:
         return "paper –<br>ours –"
-    ours = f"<b>{_shown(row['mean'], unit, _MEASURED)}</b>"
-    if np.isfinite(row["half_width"]):
-        ours += f" ± {_shown(row['half_width'], unit, _MEASURED)}"
-    return f"paper <b>{_shown(row['paper'], unit, _PRINTED)}</b><br>{'★ ' if best else ''}ours {ours}"
+    lines = [
+        f"paper <b>{_shown(row['paper'], unit, _PRINTED)}</b>",
+        f"ours <b>{_shown(row['mean'], unit, _MEASURED)}</b>",
+    ]
+    width = f"± {_shown(row['half_width'], unit, _MEASURED)}" if np.isfinite(row["half_width"]) else ""
+    last = f"{'★ ' if best else ''}{width}".strip()
+    return "<br>".join([*lines, last] if last else lines)
 
 
 def _method_hover(name: str, row, unit: str) -> str:
