@@ -106,11 +106,10 @@ with right:
 layout.equation(
     "relative error",
     r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
-    r"\frac{\lVert \tilde K - K\rVert_F}{\lVert K\rVert_F} "
-    r"= \sqrt{\frac{\sum_{s,t} \big(\tilde k(x_s, x_t) - k(x_s, x_t)\big)^2}{\sum_{s,t} k(x_s, x_t)^2}}",
-    "Drawn frequencies weigh $p_j = 1/r$ each. Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster "
-    "choose $p$ and the $\\omega_j$ so that this error is small on $r$ landmarks, rows drawn at random or centroids of "
-    "k-means (Li, Zhang, Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are "
+    r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
+    "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
+    "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that this "
+    "error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are "
     "$K_r^{-1/2}$ times the kernel's values at $r$ landmarks.",
 )
 

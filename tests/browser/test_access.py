@@ -52,6 +52,8 @@ KNOWN = tuple(
         ("bounds", "light"),
         ("bounds?plain=true", "light"),
         ("kernel", "dark"),
+        ("approximate", "light"),
+        ("approximate", "dark"),
         ("learn_kernel", "dark"),
         ("bounds", "dark"),
         ("real_data", "dark"),
