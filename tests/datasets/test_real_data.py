@@ -439,3 +439,11 @@ def test_imports_nothing_of_ours():
     root = DATA.parent.parent
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert not {"rff_engine", "pages", "streamlit", "plotly"} & set(run.stdout.split())
+
+
+@pytest.mark.slow
+def test_a9a_is_adult_in_binary_columns(need_data):
+    dataset = datasets.load(need_data("a9a"))
+    assert set(np.unique(dataset.X)) == {0, 1} and dataset.X.sum() == 451592 + 225731
+    assert (dataset.y[:32561] == 1).sum() == 7841 and (dataset.y[32561:] == 1).sum() == 3846
+    np.testing.assert_array_equal(dataset.y, datasets.load("adult").y)
