@@ -63,6 +63,12 @@ CONTROLS = (
     SEED,
 )
 
+
+def saving(share: float) -> str:
+    """What a density does to the error, in words."""
+    return f"saves {layout.percent(share)}" if share >= 0 else f"adds {layout.percent(-share)}"
+
+
 tour = guide.Tour("adaptive", CONTROLS)
 values = mount(CONTROLS, tour)
 layout.title(
@@ -125,10 +131,10 @@ layout.equation(
 layout.figure(
     figures.importance_densities(plane, extent),
     "From where should frequencies be drawn, if they may not move? Left, on a line through the middle of the plane; "
-    "right, how much more often than by the prior. The points shift the density a little: the squared error of an "
-    f"estimate is {layout.percent(toy_adaptive.saving(plane, 'claim'))} lower from Claim 1's density, and "
-    f"{layout.percent(toy_adaptive.saving(plane, 'data'))} lower from the best one. Compare that with the player: "
-    "moving the frequencies is worth far more than drawing them well.",
+    "right, how much more often than by the prior. The points shift the density a little: of the squared error, Claim "
+    f"1's density {saving(toy_adaptive.saving(plane, 'claim'))}, and the best one "
+    f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: moving the frequencies is worth far "
+    "more than drawing them well.",
     key="densities",
     alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
 )

@@ -351,7 +351,7 @@ def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: in
     fig = Sheet()
     fig.add_vline(r, line={"color": "#8C8C8C", "width": 1, "dash": "dash"})
     fig.add_annotation(
-        x=float(np.log10(r)), y=1, yref="y domain", text=" n = r", showarrow=False, xanchor="left", yanchor="top"
+        x=float(np.log10(r)), y=0, yref="y domain", text=" n = r", showarrow=False, xanchor="left", yanchor="bottom"
     )
     fig.add_scatter(
         x=counts[[0, -1]],
