@@ -106,8 +106,8 @@ def show_methods(found) -> None:
     layout.figure(
         reruns.methods_beside_paper(found, li.DATASETS, li.METHODS_OF[target], li.units(target)),
         "Look down a column for the star, the least mean of ours among the methods that the paper has: is it at "
-        "Sample, Cluster or Supervise, which the paper proposes? Each cell holds the paper's number and our mean over random "
-        "splits with its 95 % interval; where cells are grey one of the two is missing.",
+        "Sample, Cluster or Supervise, which the paper proposes? Each cell holds the paper's number and our mean over "
+        "random splits with its 95 % interval; where cells are grey one of the two is missing.",
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, the paper's and ours",
     )

@@ -41,8 +41,8 @@ SIZES = (50, 100, 200)
 NOTES = {
     "halton, sobol": "The paper's generator skips points and leaps over others; ours does neither.",
     "moment_matching": "With no more frequencies than dimensions the covariance that the method whitens with is "
-    "singular. Here only mean and scale are matched then, and the rows say so; errors near 1 are printed only where r is "
-    "below the dimension.",
+    "singular. Here only mean and scale are matched then, and the rows say so; errors near 1 are printed only where r "
+    "is below the dimension.",
     "lattice": "The paper's generator ends at 250 dimensions, so it has no number for MNIST.",
     "nearest": "CLUSTER with the row nearest to each centroid, which the paper proposes and does not tabulate.",
     "nystroem, nystroem_kmeans": "r landmarks give r features, not 2 r.",
