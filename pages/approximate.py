@@ -109,7 +109,8 @@ layout.equation(
     r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
     "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
     "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that this "
-    "error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are "
+    "error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and Kumar, 2019, "
+    "Equation 5). Nyström has no frequencies: its features are "
     "$K_r^{-1/2}$ times the kernel's values at $r$ landmarks.",
 )
 

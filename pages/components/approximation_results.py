@@ -11,6 +11,7 @@ import datasets
 import rff_engine as rff
 from pages.components.toy_data import ToyData, read_only, toy_sample
 from rff_engine.experiments import toy_approximation
+from rff_engine.figures.approximation import error_text
 from rff_engine.figures.style import METHOD_NAMES
 
 #: Data sets by what the control calls them: real ones, of which rows are drawn, beside the toy ones.
@@ -108,7 +109,7 @@ def ranking(errors: dict[str, np.ndarray], r: int) -> str:
     """The methods by their mean error at r, the best first, those that are not known there left out."""
     known = {method: drawn for method, drawn in errors.items() if r in curve_counts(method)}
     means = {method: drawn[curve_counts(method).index(r)].mean() for method, drawn in known.items()}
-    return ", ".join(f"{METHOD_NAMES[method]} {means[method]:.3f}" for method in sorted(means, key=means.get))
+    return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -113,13 +113,18 @@ def two_sets_of_frequencies(
     return finish_panels(fig, height, top=78)
 
 
+def error_text(error: float) -> str:
+    """A relative error for people: three decimals, and the power of ten where they would all be 0."""
+    return f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
+
+
 def _heading(method: str, view, extent: float) -> str:
     kind = "landmarks"
     if view.frequencies is not None:
         used = view.frequencies[view.weights > 0]
         outside = int((np.abs(used).max(axis=1) > extent).sum())
         kind = f"{len(used)} frequencies" + (f", {outside} beyond the axes" if outside else "")
-    return f"<b>{METHOD_NAMES[method]}</b>: error {view.error:.3f}<br>{kind}"
+    return f"<b>{METHOD_NAMES[method]}</b>: error {error_text(view.error)}<br>{kind}"
 
 
 def _add_frequencies(fig, panel, omega, weights, colour, extent) -> None:
