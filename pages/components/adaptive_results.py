@@ -16,8 +16,8 @@ from rff_engine.figures.style import METHOD_NAMES
 
 #: Ways to choose landmarks, by what the control calls them.
 METHODS = {METHOD_NAMES[method]: method for method in ("sample", "cluster", "nearest")}
-#: Numbers of landmarks on the slider and of the error curve, and how often the curve is measured.
-LANDMARK_COUNTS, CURVE_DRAWS = (2, 5, 10, 20, 50, 100), 3
+#: Numbers of landmarks on the slider and of the error curve; how often the curve is measured, after how many steps.
+LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
 
 
 @dataclass(frozen=True)
@@ -102,5 +102,6 @@ def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarr
                 method,
                 CURVE_DRAWS,
                 np.random.default_rng((data.seed, 3)),
+                max_steps=CURVE_STEPS,
             )
         )

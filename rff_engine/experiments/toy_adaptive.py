@@ -372,7 +372,7 @@ def landmark_curve(
     n_draws: int,
     random_state=None,
     ridge: float = RIDGE,
-    max_steps: int = 25,
+    max_steps: int = 15,
 ) -> np.ndarray:
     """Relative error over all points against the number of landmarks that the descent sees (Li et al. 2019, Figure 2).
 

@@ -57,6 +57,7 @@ KNOWN = tuple(
         ("learn_kernel", "dark"),
         ("bounds", "dark"),
         ("real_data", "dark"),
+        ("adaptive", "dark"),
     )
 )
 

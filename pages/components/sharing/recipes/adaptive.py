@@ -85,7 +85,8 @@ if __name__ == "__main__":
     found = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
     plane = toy_adaptive.importance_plane(X, kernel, extent)
     curves = {
-        name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3)) for name in ("sample", "cluster")
+        name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3), max_steps=15)
+        for name in ("sample", "cluster")
     }
     table = numbers(grid, found, plane, counts, curves)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
