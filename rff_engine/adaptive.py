@@ -101,9 +101,9 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
 
 @dataclass(frozen=True)
 class AdaptedFrequencies:
-    """What a descent found, and how it went.
+    """What a descent of the kernel approximation loss found, and how it went (Li et al. 2019, Algorithms 1 and 2).
 
-    Attributes
+    Parameters
     ----------
     frequencies : ndarray of shape (r, d)
     weights : ndarray of shape (r,)
@@ -384,8 +384,8 @@ def supervise_frequencies(
         Squared loss with a free intercept, or the squared hinge loss of `linear_svm_path`, one class against the
         others where there are more than two.
     decay : float, optional
-        gamma, above 0. ``None`` chooses 1e-4, 1e-3 or 1e-2 by the loss on a third of the rows, held out from a
-        descent of half as many steps.
+        gamma, above 0. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss on a
+        third of the rows, held out from a first descent for each.
     agreement : float
         eta, at least 0: the price of the kernel approximation loss.
     n_landmarks : int, optional
@@ -429,10 +429,11 @@ def supervise_frequencies(
     rows = rng.permutation(N)[:most]
     X = X.astype(np.float64, copy=False)
     if decay is None:
-        decay = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps // 2, tol)
+        decay, steps = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol)
     objective = _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
-    losses, (W, p), path = descend(objective, start, steps, tol, keep_path)
-    return AdaptedFrequencies(W, p, losses, tuple(path) if keep_path else None)
+    losses, (W, (p, _)), path = descend(objective, start, steps, tol, keep_path)
+    path = tuple((W, p) for W, (p, _) in path) if keep_path else None
+    return AdaptedFrequencies(W, p, losses, path)
 
 
 def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
@@ -453,20 +454,24 @@ def _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
         pull -= features[:, r:] * (slope @ coef[:r].T)
         value = of_labels + decay * predictor.penalty(coef, intercept) + agreement * of_kernel
         gradient = (points.T @ pull).T + agreement * approximation.gradient_outside(pull_of_kernel)
-        return value, gradient, p
+        return value, gradient, (p, predicted)
 
     return objective
 
 
-def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol) -> float:
+def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol) -> tuple[float, int]:
+    """The decay, and the number of steps, at which held-out rows are predicted best."""
+    if len(rows) < 6:  # too few to hold any out
+        return _DECAYS[1], steps
     held_out, used = np.split(rows, [len(rows) // 3])
-    losses = []
+    points = X[held_out]
+    best = np.inf, _DECAYS[1], steps
     for decay in _DECAYS:
         objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
-        W = descend(objective, start, steps, tol, False)[1][0]
-        coef, intercept = predictor.fit(used, _features(X[used], W), decay)
-        losses.append(predictor.losses(held_out, _features(X[held_out], W) @ coef + intercept)[0])
-    return _DECAYS[int(np.argmin(losses))]
+        path = descend(objective, start, steps, tol, keep_path=True)[2]
+        for i, (W, (_, (coef, intercept))) in enumerate(path):
+            best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
+    return best[1:]
 
 
 def _features(points, W) -> np.ndarray:

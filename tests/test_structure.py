@@ -20,7 +20,7 @@ OUR_FOLDERS = ("rff_engine", "datasets", "pages")
 # What each part of the house may import of ours: itself, its neighbours on its floor, and what is below.
 ALLOWED = {
     "core": {"core"},
-    "estimators": {"core"},
+    "estimators": {"core", "estimators"},
     "package": {"core", "estimators"},
     "figures": {"core", "estimators", "package", "figures"},
     "datasets": {"datasets"},
@@ -51,6 +51,8 @@ def part_of(module):
             return "package"
         if names[1] in ("figures", "experiments", "estimators"):
             return names[1]
+        if names[1] == "adaptive_estimators":
+            return "estimators"
         return "command line" if names[1] == "__main__" else "core"
     if names[0] == "pages":
         return "components" if names[1:2] == ["components"] else "page"
