@@ -140,6 +140,7 @@ def settle(page):
 
 def go_to(page, name: str) -> None:
     """Follow the navigation to the page of this name: a link of the bar itself, or of one of its menus."""
+    page.locator("[data-testid=stTopNavSection]").first.wait_for()  # it may be folded away until the script has run
     link = page.locator("[data-testid=stTopNavLink]").filter(has_text=name)
     if link.count():
         link.click()
