@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from datasets.dataset import Task
@@ -236,6 +236,18 @@ _WINE_FILES = (
     ),
 )
 
+_PARKINSON = DatasetInfo(
+    name="parkinson",
+    title="Parkinson telemonitoring",
+    n_samples=5875,
+    n_features=16,
+    task="regression",
+    bundled=False,
+    source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
+    licence=_CC_BY,
+    description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
+    files=_PARKINSON_FILES,
+)
 _MNIST_ORIGIN = {
     "task": "classification",
     "n_features": 784,
@@ -349,17 +361,12 @@ _ALL = (
         files=_FARM_FILES,
         label_names={-1: "rejected", 1: "accepted"},
     ),
-    DatasetInfo(
-        name="parkinson",
-        title="Parkinson telemonitoring",
-        n_samples=5875,
-        n_features=16,
-        task="regression",
-        bundled=False,
-        source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
-        licence=_CC_BY,
-        description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
-        files=_PARKINSON_FILES,
+    _PARKINSON,
+    replace(
+        _PARKINSON,
+        name="parkinson_motor",
+        title="Parkinson telemonitoring, motor score",
+        description="Voice measures of 42 people with Parkinson's disease; the target is motor UPDRS.",
     ),
     DatasetInfo(
         name="cpu",

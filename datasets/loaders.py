@@ -44,7 +44,7 @@ def load(name: str) -> Dataset:
       SVM with C = 1e4, gamma = 1e-5 that libsvm, at its default tolerance, puts it on the other side when the
       signs change.
     - farm: binary and sparse.
-    - parkinson: the 16 voice measures, target total_UPDRS.
+    - parkinson, parkinson_motor: the 16 voice measures, target total_UPDRS or motor_UPDRS.
     - cpu: 21 counters, target usr.
     - a9a: the people of adult, in the same order, in 123 binary columns; the 32561 rows of the training file come
       first, then the 16281 of the test file (`n_train_file`). Columns are dense, for standardising fills them.
@@ -198,11 +198,11 @@ def _farm(info: DatasetInfo) -> Parsed:
     return scipy.sparse.csr_array(X), y.astype(np.int64), [f"word {i}" for i in range(1, info.n_features + 1)]
 
 
-def _parkinson(info: DatasetInfo) -> Parsed:
+def _parkinson(info: DatasetInfo, target: str) -> Parsed:
     (content,) = files.read(info)
     table = pd.read_csv(io.BytesIO(content))
     voice = table.columns[6:]  # after the person, the time and the two scores
-    return _floats(table[voice]), _floats(table["total_UPDRS"]), voice
+    return _floats(table[voice]), _floats(table[target]), voice
 
 
 def _cpu(info: DatasetInfo) -> Parsed:
@@ -258,7 +258,8 @@ _PARSERS: dict[str, Callable[[DatasetInfo], Parsed]] = {
     "wine": _wine,
     "ads": _ads,
     "farm": _farm,
-    "parkinson": _parkinson,
+    "parkinson": partial(_parkinson, target="total_UPDRS"),
+    "parkinson_motor": partial(_parkinson, target="motor_UPDRS"),
     "cpu": _cpu,
     "a9a": _a9a,
     "covtype": _covtype,

@@ -30,8 +30,8 @@ __all__ = [
     "units",
 ]
 
-DATASETS = ("wine", "parkinson", "cpu", "a9a", "covtype", "mnist01")
-REGRESSIONS = ("wine", "parkinson", "cpu")
+DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
+REGRESSIONS = ("wine", "parkinson_motor", "cpu")
 """Those whose errors in Table 3 are root mean squares; of the others they are fractions"""
 TARGETS = {"li-table2": KernelApproximation, "li-table3": FeatureComparison}
 METHODS_OF = {"li-table2": UNLABELLED, "li-table3": tuple(METHODS)}
@@ -46,6 +46,8 @@ NOTES = {
     "lattice": "The paper's generator ends at 250 dimensions, so it has no number for MNIST.",
     "nearest": "CLUSTER with the row nearest to each centroid, which the paper proposes and does not tabulate.",
     "nystroem, nystroem_kmeans": "r landmarks give r features, not 2 r.",
+    "parkinson_motor": "The paper does not say which score is the target. With the motor score Monte Carlo errs as "
+    "printed; with the total one, the data set parkinson, about a third more.",
     "covtype": "Splits of 58101 rows drawn at random, as many as the paper has.",
     "a9a": "The publisher's test rows are the test rows of all repeats: only the frequencies and landmarks differ.",
     "mnist01": "14780 rows, split 2:1 at random.",
