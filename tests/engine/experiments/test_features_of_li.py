@@ -271,7 +271,7 @@ def test_the_figure_says_what_the_table_holds():
     texts = {(note.x, note.y): note.text for note in figure.layout.annotations}
     assert len(texts) == 6 * len(methods)
     assert texts[0, methods.index("monte_carlo")] == "paper <b>0.712</b><br>ours <b>0.710</b><br>± 0.127"
-    assert texts[0, methods.index("sample")]== "paper <b>0.706</b><br>ours <b>0.610</b><br>★ ± 0.127"
+    assert texts[0, methods.index("sample")] == "paper <b>0.706</b><br>ours <b>0.610</b><br>★ ± 0.127"
     assert texts[3, methods.index("monte_carlo")].startswith("paper <b>16.02</b><br>ours <b>16.00</b><br>★ ± 12")
     assert texts[3, methods.index("nystroem")] == "paper –<br>ours –"
 
