@@ -34,6 +34,8 @@ PAGES = {
     "landmarks": ("landmarks?landmarks=5&D=20&n=300", "landmarks?landmarks=5&D=256&n=300"),
     "learn_kernel": ("learn_kernel?N=2000",),
     "bounds": ("bounds",),
+    "approximate": ("approximate",),
+    "adaptive": ("adaptive",),
     "real_data": ("real_data",),
     "paper": ("paper",),
 }

@@ -8,7 +8,7 @@ from datasets.dataset import Dataset
 from datasets.download import FetchError, fetch
 from datasets.files import DataNotFoundError, available, cache_folder, search_folders, status
 from datasets.loaders import load
-from datasets.splits import Split, published_names, published_split, random_split
+from datasets.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
 from datasets.toy import make_toy, toy_names
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "DatasetInfo",
     "FetchError",
     "Split",
+    "TwoPartSplit",
     "available",
     "cache_folder",
     "describe",
@@ -30,4 +31,5 @@ __all__ = [
     "search_folders",
     "status",
     "toy_names",
+    "two_part_split",
 ]

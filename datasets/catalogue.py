@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from datasets.dataset import Task
@@ -115,6 +115,25 @@ _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 _CPU_COPY = "https://raw.githubusercontent.com/genyang/datasets/9cf25ea6e5b376a5a2a98092cb6ab8b03f05adcf"
 _CC_BY = "CC BY 4.0"
 
+# LIBSVM publishes a9a; this is a copy, pinned to a commit, with one zero of the test file written out.
+_A9A_COPY = "https://raw.githubusercontent.com/Astraeus-Q/SVM-Classifier/01842c60893d86dc714fba10b7b483b7f3a61129"
+
+_A9A_FILES = (
+    RawFile(
+        folder="a9a",
+        name="a9a",
+        size=2_329_875,
+        sha256="f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
+        address=f"{_A9A_COPY}/a9a.txt",
+    ),
+    RawFile(
+        folder="a9a",
+        name="a9a.t",
+        size=1_164_633,
+        sha256="1f7bae8e9729ad2bf9d18f66e5fa622e503e615114f92c37b274dfd24f2e5725",
+        address=f"{_A9A_COPY}/a9a.t",
+    ),
+)
 _ADS_FILES = (
     RawFile(
         folder="ads",
@@ -217,6 +236,18 @@ _WINE_FILES = (
     ),
 )
 
+_PARKINSON = DatasetInfo(
+    name="parkinson",
+    title="Parkinson telemonitoring",
+    n_samples=5875,
+    n_features=16,
+    task="regression",
+    bundled=False,
+    source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
+    licence=_CC_BY,
+    description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
+    files=_PARKINSON_FILES,
+)
 _MNIST_ORIGIN = {
     "task": "classification",
     "n_features": 784,
@@ -330,17 +361,12 @@ _ALL = (
         files=_FARM_FILES,
         label_names={-1: "rejected", 1: "accepted"},
     ),
-    DatasetInfo(
-        name="parkinson",
-        title="Parkinson telemonitoring",
-        n_samples=5875,
-        n_features=16,
-        task="regression",
-        bundled=False,
-        source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
-        licence=_CC_BY,
-        description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
-        files=_PARKINSON_FILES,
+    _PARKINSON,
+    replace(
+        _PARKINSON,
+        name="parkinson_motor",
+        title="Parkinson telemonitoring, motor score",
+        description="Voice measures of 42 people with Parkinson's disease; the target is motor UPDRS.",
     ),
     DatasetInfo(
         name="cpu",
@@ -353,6 +379,20 @@ _ALL = (
         licence="not stated",
         description="Activity counters of a computer; the target is the percentage of time in user mode.",
         files=_CPU_FILES,
+    ),
+    DatasetInfo(
+        name="a9a",
+        title="Adult, binary features (a9a)",
+        n_samples=48_842,
+        n_features=123,
+        task="classification",
+        bundled=False,
+        source="UCI Adult (Becker and Kohavi 1996) in the features of Platt (1998), an unofficial copy of LIBSVM's a9a",
+        licence=_CC_BY,
+        description="The people of adult in binary features: do they earn at most $50000 (-1), or more (+1)?",
+        files=_A9A_FILES,
+        label_names={-1: "<=50K", 1: ">50K"},
+        n_train_file=32_561,
     ),
     DatasetInfo(
         name="covtype",

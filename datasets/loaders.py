@@ -44,8 +44,10 @@ def load(name: str) -> Dataset:
       SVM with C = 1e4, gamma = 1e-5 that libsvm, at its default tolerance, puts it on the other side when the
       signs change.
     - farm: binary and sparse.
-    - parkinson: the 16 voice measures, target total_UPDRS.
+    - parkinson, parkinson_motor: the 16 voice measures, target total_UPDRS or motor_UPDRS.
     - cpu: 21 counters, target usr.
+    - a9a: the people of adult, in the same order, in 123 binary columns; the 32561 rows of the training file come
+      first, then the 16281 of the test file (`n_train_file`). Columns are dense, for standardising fills them.
     - covtype: 54 columns, type 1 (+1) against the rest (-1).
 
     Parameters
@@ -196,11 +198,11 @@ def _farm(info: DatasetInfo) -> Parsed:
     return scipy.sparse.csr_array(X), y.astype(np.int64), [f"word {i}" for i in range(1, info.n_features + 1)]
 
 
-def _parkinson(info: DatasetInfo) -> Parsed:
+def _parkinson(info: DatasetInfo, target: str) -> Parsed:
     (content,) = files.read(info)
     table = pd.read_csv(io.BytesIO(content))
     voice = table.columns[6:]  # after the person, the time and the two scores
-    return _floats(table[voice]), _floats(table["total_UPDRS"]), voice
+    return _floats(table[voice]), _floats(table[target]), voice
 
 
 def _cpu(info: DatasetInfo) -> Parsed:
@@ -210,6 +212,15 @@ def _cpu(info: DatasetInfo) -> Parsed:
     table = pd.read_csv(io.StringIO(rows), header=None, names=columns)
     # The last column is usr, the time in user mode; the file calls it "class", as this format likes to.
     return _floats(table.iloc[:, :-1]), _floats(table.iloc[:, -1]), columns[:-1]
+
+
+def _a9a(info: DatasetInfo) -> Parsed:
+    pairs = [
+        load_svmlight_file(io.BytesIO(part), n_features=info.n_features, zero_based=False) for part in files.read(info)
+    ]
+    X = scipy.sparse.vstack([X for X, _ in pairs]).toarray()
+    y = np.concatenate([y for _, y in pairs]).astype(np.int64)
+    return _floats(X), y, [f"feature {j}" for j in range(1, info.n_features + 1)]
 
 
 _COVTYPE_COLUMNS = (
@@ -247,7 +258,9 @@ _PARSERS: dict[str, Callable[[DatasetInfo], Parsed]] = {
     "wine": _wine,
     "ads": _ads,
     "farm": _farm,
-    "parkinson": _parkinson,
+    "parkinson": partial(_parkinson, target="total_UPDRS"),
+    "parkinson_motor": partial(_parkinson, target="motor_UPDRS"),
     "cpu": _cpu,
+    "a9a": _a9a,
     "covtype": _covtype,
 }

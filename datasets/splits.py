@@ -1,7 +1,7 @@
 """Divides a data set into training, validation and test rows: the paper's split, or others like it.
 
-Rows are drawn without regard to their classes, as in the paper. Repeats and
-cross-validation are the caller's.
+Rows are drawn without regard to their classes, as in the paper; so are those of paper B, into training and test rows
+alone. Repeats and cross-validation are the caller's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.sparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
-from datasets.dataset import Dataset
+from datasets.dataset import Dataset, Task
 from datasets.loaders import load
 
 PUBLISHED_SEED = 42
@@ -65,6 +65,34 @@ class Split:
                 digest.update(array.dtype.str.encode())
                 digest.update(np.ascontiguousarray(array))
         return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPartSplit:
+    """Training and test parts of a data set, where what is chosen is chosen by cross-validation.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray or csr_array of shape (n_part, d)
+    y_train, y_test : ndarray of shape (n_part,)
+    rows_train, rows_test : ndarray of shape (n_part,)
+        Which rows of the data set they are: X_train is X[rows_train].
+    task : {"classification", "regression"}
+    n_samples : int
+        Rows of the data set; the parts may hold fewer.
+    name : str
+        Name of the data set.
+    """
+
+    X_train: Inputs
+    y_train: np.ndarray
+    X_test: Inputs
+    y_test: np.ndarray
+    rows_train: np.ndarray
+    rows_test: np.ndarray
+    task: Task
+    n_samples: int
+    name: str
 
 
 def published_names() -> tuple[str, ...]:
@@ -142,3 +170,49 @@ def random_split(dataset: Dataset, random_state) -> Split:
             )
     X, y = dataset.X, dataset.y
     return Split(X[train], y[train], X[valid], y[valid], X[test], y[test], train, valid, test, dataset.name)
+
+
+def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) -> TwoPartSplit:
+    """Divide a data set in the proportions of paper B: a third of the rows is for testing.
+
+    Where the publisher sets test rows apart (`dataset.n_train_file`: adult, a9a and mnist) these are the test part,
+    whatever the seed. The draw is not stratified.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of at least 3 rows.
+    random_state : int, RandomState or None
+        As in scikit-learn.
+    max_rows : int, optional
+        Draw at most so many rows first, and divide these; of data with test rows apart, as many of both kinds in
+        proportion. At least 3.
+
+    Returns
+    -------
+    TwoPartSplit
+
+    Raises
+    ------
+    ValueError
+        If there are too few rows, or a class has no training row.
+    """
+    n = dataset.n_samples
+    kept = n if max_rows is None else min(n, max_rows)
+    if kept < 3:
+        raise ValueError(f"{dataset.name} has {n} rows and max_rows is {max_rows}, but a split needs at least 3 rows")
+    rng = check_random_state(random_state)
+    rows = np.arange(n) if kept == n else np.sort(rng.permutation(n)[:kept])
+    if dataset.n_train_file is None:
+        train, test = train_test_split(rows, test_size=1 / 3, random_state=rng)
+    else:
+        train, test = rows[rows < dataset.n_train_file], rows[rows >= dataset.n_train_file]
+    X, y = dataset.X, dataset.y
+    if dataset.task == "classification":
+        absent = np.setdiff1d(y[test], y[train])
+        if absent.size:
+            raise ValueError(
+                f"this split of {dataset.name} leaves the class {absent[0]} without a training row "
+                f"({len(train)} of {n} rows are for training): take more rows or another random_state"
+            )
+    return TwoPartSplit(X[train], y[train], X[test], y[test], train, test, dataset.task, n, dataset.name)

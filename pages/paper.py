@@ -1,16 +1,32 @@
-"""Paper against rerun: what Letarte et al. (2019) print, beside what comes out here, on their split and on others."""
+"""Paper against rerun: what Letarte et al. (2019) and Li et al. (2019) print, beside what comes out here."""
 
 import streamlit as st
 
 from pages.components import layout, sharing
 from pages.components.controls import Options, Switch, mount
-from pages.components.rerun_results import agreement, beside_paper, differences, made_by, ties
+from pages.components.rerun_results import (
+    agreement,
+    beside_paper,
+    closeness,
+    differences,
+    made_by,
+    ties,
+)
 from pages.components.sharing.recipes import paper as recipe
 from rff_engine.experiments import reproduction
+from rff_engine.experiments import reproduction_li as li
 from rff_engine.figures import reruns
 
-SHOWN = {"Table 1": "table1", "Figures 2 and 6": "figure6", "Figures 3 and 5": "figure5"}
+SHOWN = {
+    "Table 1": "table1",
+    "Figures 2 and 6": "figure6",
+    "Figures 3 and 5": "figure5",
+    "Li et al., Table 2": "li-table2",
+    "Li et al., Table 3": "li-table3",
+}
 FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
+SIZES = tuple(map(str, li.SIZES))
+OF_LETARTE = ("Table 1", *FIGURES)
 
 CONTROLS = (
     "What to compare",
@@ -21,10 +37,15 @@ CONTROLS = (
         "Scale the columns of adult",
         "The paper takes them as they are: one, which reaches a million and more, then decides every distance alone. "
         "On: each column has mean 0 and variance 1.",
+        only_if=("what", OF_LETARTE),
     ),
     Switch(
-        "ties", "Show tied choices", "The test errors of all settings that err least, equally often, on validation."
+        "ties",
+        "Show tied choices",
+        "The test errors of all settings that err least, equally often, on validation.",
+        only_if=("what", OF_LETARTE),
     ),
+    Options("r", "Frequencies r", None, SIZES, SIZES[-1], True, only_if=("what", ("Li et al., Table 2",))),
 )
 
 
@@ -80,22 +101,50 @@ def show_ties(found) -> None:
     st.markdown(f"**The choice by validation error** {said}")
 
 
+def show_methods(found) -> None:
+    """A table of Li et al. (2019)."""
+    layout.figure(
+        reruns.methods_beside_paper(found, li.DATASETS, li.METHODS_OF[target], li.units(target)),
+        "Look down a column for the star, the least mean of ours among the methods that the paper has: is it at "
+        "Sample, Cluster or Supervise, which the paper proposes? Each cell holds the paper's number and our mean over "
+        "random splits with its 95 % interval; where cells are grey one of the two is missing.",
+        key="methods",
+        alt=f"{values.what}: errors of every method on six data sets, the paper's and ours",
+    )
+    seen = closeness(found)
+    if seen.known:
+        st.markdown(
+            f"Of {seen.known} printed numbers that are rerun, our mean is within a third of {seen.near}. Among the "
+            f"paper's methods, one of its own errs least on {len(seen.best_learned)} of {len(seen.best)} data sets."
+        )
+    else:
+        st.markdown("Not known yet: no rerun of this table has been stored.")
+    with st.expander("What is to be known of methods and data sets", icon=":material/lightbulb:"):
+        st.markdown("\n".join(f"- **{name}**: {said}" for name, said in li.NOTES.items()))
+        st.page_link("pages/errata.py", label="Errata: what is printed, what is right, and why", icon=":material/rule:")
+
+
 values = mount(CONTROLS)
-target, scaled = SHOWN[values.what], ("adult",) if values.scaled else ()
+target = SHOWN[values.what]
+scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
 layout.title(
     "Does the paper come out again?",
-    "Each number of the paper comes from one split of the data and one draw of frequencies. Here it stands beside a "
-    "rerun on the same split, and beside what other random splits give: how much of a difference is chance?",
+    "Each number of a paper comes from one split of the data and one draw of frequencies. Here it stands beside a "
+    "rerun on the same split, where that is published, and beside what other random splits give: how much of a "
+    "difference is chance?",
 )
 with layout.problems_explained():
     found = beside_paper(target, scaled)
-of_view = recipe.numbers(found, target, values.dataset)
-if target == "table1":
-    show_table(of_view)
+of_view = recipe.numbers(found, target, values.dataset, int(values.r))
+if target in li.TARGETS:
+    show_methods(of_view)
 else:
-    show_curves(of_view)
-show_ties(of_view)
-show_notes()
+    if target == "table1":
+        show_table(of_view)
+    else:
+        show_curves(of_view)
+    show_ties(of_view)
+    show_notes()
 with st.expander("All numbers as a table", icon=":material/table:"):
     st.dataframe(of_view, hide_index=True)
 with st.expander("Where the reruns come from", icon=":material/history:"):
@@ -104,4 +153,4 @@ with st.expander("Where the reruns come from", icon=":material/history:"):
         "`python -m rff_engine report --format html --output paper.html` puts all tables and figures into one file."
     )
     st.dataframe(made_by(target, scaled), hide_index=True)
-sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled})
+sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})

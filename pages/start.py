@@ -1,4 +1,4 @@
-"""Start here: the story in five pictures, each a link to the page where it moves, with that picture's settings."""
+"""Start here: the story in five pictures, each with links to the pages where it moves, with that picture's settings."""
 
 import numpy as np
 import streamlit as st
@@ -117,7 +117,7 @@ layout.title(
     "What if a kernel were only a first guess?",
     "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn it "
     "into a **posterior**. Five pictures tell the story; each opens where you can move it. "
-    "Would you rather be asked? [Six short lessons](#six-short-lessons) let you predict before anything moves.",
+    "Would you rather be asked? [Short lessons](#short-lessons) let you predict before anything moves.",
 )
 with layout.problems_explained():
     picture(
@@ -138,6 +138,8 @@ with layout.problems_explained():
     )
     kernel_picture()
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
+    link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
+    link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
     st.divider()
 
     picture(
@@ -178,7 +180,7 @@ with layout.problems_explained():
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
     st.divider()
 
-    st.header("Six short lessons")
+    st.header("Short lessons")
     st.markdown("Each is a few steps on one of the pages: look, predict, and see what happens.")
     guide.offer_all()
     lecturing.offer(())

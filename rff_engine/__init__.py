@@ -6,6 +6,16 @@ SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are im
 """
 
 from . import bounds
+from .adaptive import (
+    AdaptedFrequencies,
+    adapt_frequencies,
+    feature_weights,
+    importance_density,
+    kernel_landmarks,
+    relative_kernel_error,
+    supervise_frequencies,
+)
+from .adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatures
 from .alignment import (
     AlignmentSums,
     alignment_loss,
@@ -30,6 +40,8 @@ from .posteriors import kl_divergence, optimized_kernel_weights, power_divergenc
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdaptedFrequencies",
+    "AdaptiveFourierFeatures",
     "AlignmentSums",
     "CauchyKernel",
     "FrequencyBlocks",
@@ -41,13 +53,18 @@ __all__ = [
     "PseudoPosteriorFeatures",
     "RandomFourierFeatures",
     "SpectralKernel",
+    "SupervisedFourierFeatures",
+    "adapt_frequencies",
     "alignment_loss",
     "alignment_loss_of_blocks",
     "alignment_loss_plane",
     "alignment_sums",
     "bounds",
     "draw_frequencies",
+    "feature_weights",
     "fourier_features",
+    "importance_density",
+    "kernel_landmarks",
     "kl_divergence",
     "landmark_alignment_loss",
     "landmark_similarity",
@@ -57,6 +74,8 @@ __all__ = [
     "power_divergence",
     "pseudo_posterior",
     "random_phase_features",
+    "relative_kernel_error",
     "select_landmarks",
     "similarity_maps",
+    "supervise_frequencies",
 ]

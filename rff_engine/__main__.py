@@ -19,13 +19,12 @@ import pandas as pd
 
 from rff_engine.experiments import reproduction
 from rff_engine.experiments.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
-from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.protocols import PRESETS, PROTOCOLS, RunSpec
 from rff_engine.experiments.report import error_by_features, error_by_share, to_csv, to_frame
-from rff_engine.experiments.reproduction import DATASETS, TARGETS
+from rff_engine.experiments.reproduction import TARGETS
 from rff_engine.experiments.runner import run_stored
 from rff_engine.experiments.store import Store, default_store
 
-_PROTOCOLS = {"features": FeatureSweep, "landmarks": LandmarkStudy}
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
 
 
@@ -76,16 +75,18 @@ def _parser() -> argparse.ArgumentParser:
     worked.add_argument("--output", metavar="FILE.csv", help="write the table there; - for standard output")
 
     running = commands.add_parser("run", parents=[kept, worked], help="run a protocol, or go on with the same run")
-    running.add_argument("protocol", choices=list(_PROTOCOLS))
+    running.add_argument("protocol", choices=list(PROTOCOLS))
     running.add_argument("--dataset", required=True, metavar="NAME", help="of the command datasets")
     running.add_argument("--preset", choices=PRESETS, default="quick")
     running.add_argument(
-        "--split", choices=("published", "random"), default="published", help="random: drawn anew from the seed"
+        "--split",
+        choices=("published", "random"),
+        help="random: drawn anew from the seed (default published, where the protocol has such splits)",
     )
     running.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
     running.add_argument("--repeats", type=int, default=1, help="runs with consecutive seeds (default 1)")
     running.add_argument(
-        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default none)"
+        "--scaling", choices=("none", "standard"), help="of the columns (default: as the protocol's paper has it)"
     )
     running.add_argument("--methods", nargs="+", metavar="METHOD", help="default: all of the protocol")
 
@@ -112,13 +113,13 @@ def _parser() -> argparse.ArgumentParser:
     reproducing = commands.add_parser("reproduce", parents=[kept, worked], help="rerun a table or figure of the paper")
     reproducing.add_argument("target", choices=list(TARGETS))
     reproducing.add_argument(
-        "--datasets", nargs="+", default=DATASETS, choices=DATASETS, metavar="NAME", help="default: the paper's seven"
+        "--datasets", nargs="+", metavar="NAME", help="of the table or figure; default: all that it has"
     )
     reproducing.add_argument(
         "--split", choices=("published", "random", "both", "none"), default="both", help="none: only show what is known"
     )
     reproducing.add_argument(
-        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default none, like the paper)"
+        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default: as the paper has it)"
     )
 
     coverage = commands.add_parser("coverage", help="simulate how often the bounds fail")
@@ -140,7 +141,8 @@ def _list_datasets(_) -> int:
 
 def _run(options) -> int:
     changes = {} if options.methods is None else {"methods": tuple(options.methods)}
-    protocol = _PROTOCOLS[options.protocol].preset(options.preset, scaling=options.scaling, **changes)
+    changes |= {} if options.scaling is None else {"scaling": options.scaling}
+    protocol = PROTOCOLS[options.protocol].preset(options.preset, **changes)
     spec = RunSpec(protocol, options.dataset, options.split, options.repeats, options.seed)
     with _store(options) as store:
         return _go_on(store, spec, options)
@@ -177,14 +179,16 @@ def _work(store: Store, spec: RunSpec, options) -> int:
 def _reproduce(options) -> int:
     """Do what is left of the runs behind a table or figure, then give it beside the paper's."""
     output = _Output(options.output)
-    scaled = options.datasets if options.scaling == "standard" else ()
+    names = options.datasets or reproduction.datasets_of(options.target)
+    scaled = names if options.scaling == "standard" else ()
+    specs = reproduction.specs(options.target, names, scaled)
     with _store(options) as store:
-        for spec in reproduction.specs(options.target, options.datasets, scaled):
+        for spec in specs:
             if options.split in (spec.split, "both") and (code := _work(store, spec, options)):
                 return code
-        rows = reproduction.known_rows(store, options.target, options.datasets, scaled)
+        rows = reproduction.known_rows(store, options.target, names, scaled)
     found = reproduction.beside_paper(options.target, rows)
-    found = found[found["dataset"].isin(options.datasets)]
+    found = found[found["dataset"].isin(names)]
     if options.output is None:
         print(found.to_string(index=False, float_format="%.4f", na_rep=""))
     else:

@@ -120,8 +120,10 @@ class RandomFourierFeatures(_FourierTransformer):
         ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies; there are 2 D features.
-    sampling : {"monte_carlo"}
-        How the frequencies are chosen; see `draw_frequencies`.
+    sampling : str
+        How the frequencies are chosen: "monte_carlo" draws them independently; "orthogonal", "structured_orthogonal",
+        "fastfood", "halton", "sobol", "lattice", "digital_net" and "moment_matching" spread them better. Sources, and
+        the kernels that each is for, are with `draw_frequencies`.
     random_state : int, RandomState, Generator or None
 
     Attributes

@@ -1,21 +1,24 @@
 """Shift-invariant kernels, each seen as a spectral measure.
 
 By Bochner's theorem such a kernel is an average of cosines, ``k(x - x') = E_{omega ~ p} cos(omega . (x - x'))``
-(Letarte et al. 2019, Eq. 3). A kernel here therefore knows three things: its value, the density ``p`` of its
-frequencies, and how to draw frequencies from ``p``. It does not know how many features are made of them.
+(Letarte et al. 2019, Eq. 3). A kernel here therefore knows its value, the density ``p`` of its frequencies, and how
+to draw them from ``p``: from a generator, from points of the unit cube, or as Gaussian vectors of random scale. It
+does not know how many features are made of them.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaln, kv
+from scipy.special import gammaincinv, gammaln, kv, ndtri
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
-from ._validation import as_points, as_rng, check_count, check_positive
+from ._validation import as_numbers, as_points, as_rng, check_count, check_positive
 
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
@@ -25,7 +28,17 @@ _LARGE_NU = 50.0
 
 
 class SpectralKernel(ABC):
-    """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies."""
+    """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies.
+
+    Attributes
+    ----------
+    is_rotation_invariant : bool
+        Whether k depends on ||x - x'|| alone; then p is a mixture of Gaussians, see `sample_scales`.
+    coordinate_variance : float
+        Of one coordinate of a frequency; infinite where p has no second moment.
+    """
+
+    is_rotation_invariant: ClassVar[bool] = False
 
     def __call__(self, X, Y=None) -> np.ndarray:
         """Kernel matrix.
@@ -93,6 +106,84 @@ class SpectralKernel(ABC):
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
         return self._draw(as_rng(random_state), *shape)
 
+    def uniforms_per_frequency(self, n_features: int) -> int:
+        """How many uniform numbers `frequencies_at` makes a frequency of.
+
+        Parameters
+        ----------
+        n_features : int
+            d, the dimension of the points.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If `n_features` is not a whole number of at least 1.
+        """
+        return check_count(n_features, "n_features")
+
+    def frequencies_at(self, uniforms) -> np.ndarray:
+        """Map points of the unit cube to frequencies by the quantiles of the spectral measure.
+
+        Points that are uniform on the cube become draws from p, and points that fill it evenly fill p evenly.
+
+        Parameters
+        ----------
+        uniforms : array of shape (D, uniforms_per_frequency(d))
+            Each strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (D, d), float64
+            Frequencies in radians per unit of x.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not strictly between 0 and 1, or the quantiles are not known.
+        """
+        uniforms = as_numbers(uniforms, "uniforms")
+        extra = self.uniforms_per_frequency(1) - 1
+        if uniforms.ndim != 2 or uniforms.shape[1] <= extra:
+            raise ValueError(
+                f"uniforms has shape {uniforms.shape}; two dimensions and at least {extra + 1} columns are needed."
+            )
+        if uniforms.size and not (uniforms.min() > 0 and uniforms.max() < 1):
+            raise ValueError("uniforms reach 0 or 1; each must lie strictly between.")
+        return self._quantiles(uniforms)
+
+    def sample_scales(self, n_frequencies: int, random_state=None) -> np.ndarray:
+        """Draw scales s such that s z with z from N(0, I) is a draw from the spectral measure.
+
+        A kernel of ||x - x'|| that is positive definite in every dimension is a mixture of Gaussian kernels
+        (Schoenberg 1938); so the length of a frequency is s times the length of z, which is chi-distributed with
+        as many degrees of freedom as there are dimensions.
+
+        Parameters
+        ----------
+        n_frequencies : int
+            D, the number of draws.
+        random_state : int, RandomState, Generator or None
+
+        Returns
+        -------
+        ndarray of shape (D,), float64
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not rotation invariant or the count not a whole number of at least 1.
+        """
+        n_frequencies, rng = check_count(n_frequencies, "n_frequencies"), as_rng(random_state)
+        return self._scales(rng, n_frequencies)
+
+    @property
+    def coordinate_variance(self) -> float:
+        return math.inf
+
     @abstractmethod
     def _matrix(self, X, Y) -> np.ndarray: ...
 
@@ -101,6 +192,12 @@ class SpectralKernel(ABC):
 
     @abstractmethod
     def _draw(self, rng, n_frequencies: int, n_features: int) -> np.ndarray: ...
+
+    def _quantiles(self, uniforms: np.ndarray) -> np.ndarray:
+        raise ValueError(f"{type(self).__name__} does not know the quantiles of its spectral measure.")
+
+    def _scales(self, rng, n_frequencies: int) -> np.ndarray:
+        raise ValueError(f"{type(self).__name__} is not rotation invariant; its frequencies have no common scale.")
 
 
 @dataclass(frozen=True)
@@ -118,6 +215,7 @@ class GaussianKernel(SpectralKernel):
         If `sigma` is not a finite number above 0.
     """
 
+    is_rotation_invariant: ClassVar[bool] = True
     sigma: float = 1.0
 
     def __post_init__(self):
@@ -158,6 +256,17 @@ class GaussianKernel(SpectralKernel):
     def _draw(self, rng, n_frequencies, n_features):
         return rng.standard_normal((n_frequencies, n_features)) / self.sigma
 
+    def _quantiles(self, uniforms):
+        return ndtri(uniforms) / self.sigma
+
+    def _scales(self, rng, n_frequencies):
+        return np.full(n_frequencies, 1 / self.sigma)
+
+    @property
+    def coordinate_variance(self) -> float:
+        """sigma^-2."""
+        return self.sigma**-2
+
 
 @dataclass(frozen=True)
 class LaplacianKernel(SpectralKernel):
@@ -188,6 +297,9 @@ class LaplacianKernel(SpectralKernel):
     def _draw(self, rng, n_frequencies, n_features):
         return self.gamma * rng.standard_cauchy((n_frequencies, n_features))
 
+    def _quantiles(self, uniforms):
+        return self.gamma * np.tan(np.pi * (uniforms - 0.5))
+
 
 @dataclass(frozen=True)
 class MaternKernel(SpectralKernel):
@@ -210,6 +322,7 @@ class MaternKernel(SpectralKernel):
         If a parameter is not a finite number above 0.
     """
 
+    is_rotation_invariant: ClassVar[bool] = True
     nu: float = 1.5
     length_scale: float = 1.0
 
@@ -246,6 +359,40 @@ class MaternKernel(SpectralKernel):
         normal = rng.standard_normal((n_frequencies, n_features))
         chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
         return normal * np.sqrt(2 * self.nu / chi_square) / self.length_scale
+
+    def _scales(self, rng, n_frequencies):
+        return self._scales_of(rng.chisquare(2 * self.nu, size=n_frequencies) / 2)
+
+    def uniforms_per_frequency(self, n_features):
+        """One for each dimension and one more, the first, for the chi-square draw that they share.
+
+        Parameters
+        ----------
+        n_features : int
+            d, the dimension of the points.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If `n_features` is not a whole number of at least 1.
+        """
+        return 1 + check_count(n_features, "n_features")
+
+    def _quantiles(self, uniforms):
+        return ndtri(uniforms[:, 1:]) * self._scales_of(gammaincinv(self.nu, uniforms[:, :1]))
+
+    def _scales_of(self, half_chi_square):
+        # A chi-square of few degrees of freedom may round to 0, and a frequency must be finite.
+        return np.sqrt(self.nu / np.maximum(half_chi_square, np.finfo(np.float64).tiny)) / self.length_scale
+
+    @property
+    def coordinate_variance(self) -> float:
+        """nu / ((nu - 1) length_scale^2), infinite for nu up to 1."""
+        return self.nu / (self.nu - 1) / self.length_scale**2 if self.nu > 1 else math.inf
 
 
 def _matern_of_large_nu(nu: float, r) -> np.ndarray:
@@ -302,3 +449,12 @@ class CauchyKernel(SpectralKernel):
 
     def _draw(self, rng, n_frequencies, n_features):
         return rng.laplace(scale=self.gamma, size=(n_frequencies, n_features))
+
+    def _quantiles(self, uniforms):
+        tail = np.minimum(uniforms, 1 - uniforms)  # exact, for uniforms above a half
+        return -self.gamma * np.sign(uniforms - 0.5) * np.log(2 * tail)
+
+    @property
+    def coordinate_variance(self) -> float:
+        """2 gamma^2."""
+        return 2 * self.gamma**2

@@ -17,7 +17,8 @@ _STYLE = """<style>
 [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
 .js-plotly-plot .modebar-container, .plotly-notifier {display: none}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}
-.js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text) {
+.js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text,
+    text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 </style>"""

@@ -46,6 +46,69 @@ LANDMARK_PRESETS = (
     ),
 )
 
+APPROXIMATION_PRESETS = (
+    Preset(
+        "Spread evenly",
+        "Two columns, 100 frequencies: Sobol's leave no holes and no heaps, and err far less than as many drawn one by "
+        "one.",
+        {"data": "moons", "first": "Monte Carlo", "second": "Sobol", "r": 100},
+    ),
+    Preset(
+        "Fitted to wine",
+        "As in Table 2 of Li et al. (2019): 50 frequencies that descended on 50 sampled rows of the wine data, against "
+        "50 drawn.",
+        {"data": "wine", "first": "Monte Carlo", "second": "Sample", "r": 50},
+    ),
+    Preset(
+        "Heavy tails",
+        "The Laplacian kernel's density has heavy tails: most draws are slow, a few are so fast that they lie beyond "
+        "the axes.",
+        {"data": "checkerboard", "kernel": "Laplacian", "first": "Monte Carlo", "second": "Halton", "r": 100},
+    ),
+    Preset(
+        "Pixels",
+        "Fifty-nine columns: the unit cube of so many dimensions is hard to fill evenly, and orthogonal directions do "
+        "better.",
+        {"data": "digits", "first": "Sobol", "second": "Orthogonal", "r": 100},
+    ),
+    Preset(
+        "The yardstick",
+        "Nyström asks the data only: no frequencies, exact at its landmarks, and far from all rows it says 0.",
+        {"data": "circles", "first": "Nyström", "second": "Sample", "r": 20, "width": 0.398},
+    ),
+)
+
+ADAPTIVE_PRESETS = (
+    Preset(
+        "On a line",
+        "Points along a line do not feel a frequency across it: the grid's weights leave the prior's round hill and "
+        "spread across.",
+    ),
+    Preset(
+        "Two clusters",
+        "There are two kinds of differences: near 0, and from cluster to cluster. The best density has stripes, and "
+        "few frequencies do.",
+        {"data": "clusters", "r": 5},
+    ),
+    Preset(
+        "Lattice",
+        "Sixteen heaps of points: differences lie on a lattice of their own, and the weights on the grid are round.",
+        {"data": "lattice", "sigma": 0.501, "noise": 0.02, "r": 50},
+    ),
+    Preset(
+        "Too few landmarks",
+        "Ten landmarks for fifty frequencies: the error there falls to next to nothing, and over all points it does "
+        "not follow.",
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10},
+    ),
+    Preset(
+        "Centroids",
+        "The same ten landmarks as centroids of k-means, weighted by their clusters: they stand for all points far "
+        "better.",
+        {"data": "moons", "sigma": 0.501, "r": 50, "landmarks": 10, "method": "Cluster"},
+    ),
+)
+
 
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
     """A row of buttons, each setting all controls of the page at once, and dropping other parameters of the URL."""

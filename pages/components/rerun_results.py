@@ -13,6 +13,8 @@ from rff_engine.experiments.store import Store
 
 #: The features that a figure's table names.
 TABLED_D = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+#: The methods that Li et al. (2019) propose.
+LEARNED = ("sample", "cluster", "supervise")
 
 
 def _shipped() -> Store:
@@ -21,7 +23,7 @@ def _shipped() -> Store:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
-    """A table or figure of the paper and its reruns, see `reproduction.table_1` and `reproduction.figure`."""
+    """A table or figure of a paper and its reruns, see `reproduction.beside_paper`."""
     with _shipped() as store:
         return reproduction.beside_paper(target, reproduction.known_rows(store, target, scaled=scaled))
 
@@ -31,6 +33,26 @@ def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
     """Of each finished run behind a table or figure: what was run, the time it took, what made it."""
     with _shipped() as store:
         return provenance(store, reproduction.specs(target, scaled=scaled))
+
+
+class Closeness(NamedTuple):
+    known: int
+    """Numbers of the paper that ours stand beside"""
+    near: int
+    """Those that our mean is within a third of"""
+    best: tuple[str, ...]
+    """Data sets whose rerun is known for several methods"""
+    best_learned: tuple[str, ...]
+    """Those of them on which SAMPLE, CLUSTER or SUPERVISE has the least mean of the methods that the paper has"""
+
+
+def closeness(found: pd.DataFrame) -> Closeness:
+    """How the means of reruns lie to what Li et al. (2019) print."""
+    known = found[found["paper"].notna() & found["mean"].notna()]
+    near = (known["mean"] - known["paper"]).abs() <= known["paper"] / 3
+    several = [(name, cells) for name, cells in known.groupby("dataset", sort=False) if len(cells) > 1]
+    least = [name for name, cells in several if cells.loc[cells["mean"].idxmin(), "method"] in LEARNED]
+    return Closeness(len(known), int(near.sum()), tuple(name for name, _ in several), tuple(least))
 
 
 class Agreement(NamedTuple):

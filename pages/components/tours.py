@@ -1,4 +1,4 @@
-"""Six lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
+"""The lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
 
 No code but the look-up of a step's settings. The numbers in these texts are the page's own at those settings; the
 tests compute every one of them again with the engine.
@@ -61,6 +61,12 @@ KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
 PARTS = (".live canvas.parts", ".st-key-parts")
 PRICE = (".st-key-price-figure",)
 PROMISE = (".st-key-promise",)
+TWO_METHODS = (".st-key-frequencies",)
+ERROR_MAPS = (".st-key-maps",)
+APPROXIMATION_ERRORS = (".st-key-errors",)
+GRID_WEIGHTS = (".st-key-grid",)
+PLAYER = (".st-key-player",)
+DENSITIES = (".st-key-densities",)
 
 LESSONS = (
     Lesson(
@@ -409,6 +415,218 @@ LESSONS = (
             ),
         ),
         {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected"},
+    ),
+    Lesson(
+        "draws-that-keep-apart",
+        "approximate",
+        "Random draws waste frequencies",
+        "Why evenly spread frequencies need fewer cosines, and why that fades in many dimensions.",
+        (
+            Step(
+                TWO_METHODS,
+                "100 frequencies, drawn one by one from the kernel's density; both panels show the same draw. There "
+                "are heaps and there are holes. The kernel matrix of 300 points on two moons is wrong by 0.133.",
+                "On the right, let a Sobol sequence choose the 100. What will they look like?",
+                (
+                    "A regular grid in a square",
+                    "The same disc, without heaps and holes",
+                    "Fewer in the middle, more outside",
+                ),
+                1,
+                "The sequence fills the unit square evenly, and the kernel's quantiles turn the square into the same "
+                "disc. No frequency repeats what its neighbour says already: the error is 0.058.",
+                {"second": "Monte Carlo"},
+                {"second": "Sobol"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Means of five draws at r = 20: Monte Carlo errs by 0.332, Sobol by 0.162.",
+                "Take ten times as many. Monte Carlo's error falls to about a quarter. And Sobol's?",
+                ("To about a half", "To about a quarter as well", "To about a sixth"),
+                2,
+                "To 0.026; Monte Carlo's fell to 0.090. Its line is straight and has the slope of 1/√r, Sobol's is "
+                "steeper: each further point falls where the others have left room.",
+                {"second": "Sobol", "r": 20},
+                {"r": 200},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Two moons have two columns. At r = 100 Sobol errs by 0.038, Monte Carlo by 0.110.",
+                "Now digits: 59 columns, so the frequencies live in 59 dimensions. By how much does Sobol win?",
+                ("By more: there is more room to fill", "By as much", "Not at all"),
+                2,
+                "0.262 against 0.255. A hundred points cannot fill 59 dimensions evenly: there are not even enough for "
+                "both halves of every coordinate with both halves of all others.",
+                {"second": "Sobol"},
+                {"data": "digits"},
+            ),
+            Step(
+                TWO_METHODS,
+                "Is there nothing to save in 59 dimensions? Monte Carlo's draw errs by 0.243, Sobol's by 0.248.",
+                "Take frequencies at right angles to each other, with lengths as before: Orthogonal.",
+                (
+                    "The error falls by about a seventh",
+                    "The error falls to about a seventh",
+                    "No change: random directions are nearly at right angles anyway",
+                ),
+                0,
+                "0.209. Nearly is not quite: with many frequencies small overlaps add up. Exact right angles, 59 "
+                "frequencies at a time, are cheap.",
+                {"data": "digits", "second": "Sobol"},
+                {"second": "Orthogonal"},
+            ),
+        ),
+        {"data": "moons", "kernel": "Gaussian", "width": 1.0, "r": 100, "first": "Monte Carlo"},
+    ),
+    Lesson(
+        "frequencies-that-know-the-data",
+        "approximate",
+        "Frequencies that know the data",
+        "What is gained when weights, then frequencies, are fitted to rows of the data, and where it is not gained.",
+        (
+            Step(
+                TWO_METHODS,
+                "Two moons: 50 drawn frequencies, the same ones on both sides, and every one of them weighs 1/50. The "
+                "error is 0.136.",
+                "On the right, keep them, but fit their weights to the kernel on 50 rows. None may go below 0.",
+                (
+                    "All keep about their weight",
+                    "Weights spread, and the error falls to about a quarter",
+                    "One takes nearly all the weight",
+                ),
+                1,
+                "0.036. Weights now reach from nothing to 2.6 times 1/50: frequencies in a heap share what one would "
+                "carry alone, and one beside a hole carries more.",
+                {"data": "moons", "second": "Monte Carlo"},
+                {"second": "Weight"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Wine, 11 columns. Means at r = 50: Monte Carlo 0.312, Weight 0.250.",
+                "Let the frequencies move as well, downhill on the same error: Sample. How many drawn ones are as good "
+                "as 50 of these?",
+                ("About 60", "About 100", "About 200"),
+                2,
+                "Sample's 50 err by 0.145; Monte Carlo takes 200 for 0.159. The data need not be approximated in "
+                "every direction: frequencies go where the rows differ.",
+                {"second": "Weight"},
+                {"second": "Sample"},
+            ),
+            Step(
+                ERROR_MAPS,
+                "Two circles and a narrow kernel, 20 frequencies. Bright is where the similarity to the row at the "
+                "star is wrong; for Sobol, on the right, that is among the rows and off them alike.",
+                "Sample fits its 20 to 20 of the rows. Where will it still be wrong?",
+                ("Everywhere, a little less", "Off the rows, hardly at them", "Around the star"),
+                1,
+                "At the rows the mean error falls from 0.08 to 0.02, further off it is 0.06, and the worst spot is as "
+                "bad as ever: 0.36. Nobody asked there.",
+                {"data": "circles", "width": 0.398, "r": 20, "second": "Sobol"},
+                {"second": "Sample"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Back to wine. Nyström has no cosines: its features are made of the kernel's values at r rows. With 50 "
+                "rows it has 50 features, Sample with 50 frequencies has 100.",
+                "Which of the two errs less?",
+                ("Nyström, though with half the features", "Sample, by far", "They are the same method"),
+                0,
+                "0.119 against 0.145: the yardstick still measures. But cosines need no rows to be kept, and their "
+                "weights are a distribution that labels can change.",
+                {"first": "Sample", "second": "Monte Carlo"},
+                {"second": "Nyström"},
+            ),
+        ),
+        {"data": "wine", "kernel": "Gaussian", "width": 1.0, "r": 50, "first": "Monte Carlo"},
+    ),
+    Lesson(
+        "points-choose-frequencies",
+        "adaptive",
+        "The points choose their frequencies",
+        "Why the same kernel needs other frequencies on other points, and why drawing them better gains so little.",
+        (
+            Step(
+                GRID_WEIGHTS,
+                "Points on a ring, and a grid of frequencies weighed twice: by the prior, and by the points, so that "
+                "the kernel comes out between the landmarks. Both are round hills.",
+                "Put the points on a line instead. Where does the weight on the right go?",
+                ("Along the line", "Across the line", "It stays a round hill"),
+                1,
+                "Points on a line do not differ across it: there every cosine is 1, so any frequency will do, and the "
+                "weight spreads out. Along the line the kernel still asks for its hill.",
+                {"data": "ring"},
+                {"data": "line"},
+            ),
+            Step(
+                GRID_WEIGHTS,
+                "λ is the price of large weights, so they spread where they can. The error at the landmarks is 0.0081; "
+                "the prior's own weights have 0.00066.",
+                "Lower λ from 0.1 to 0.001. What becomes of the long hill?",
+                ("Longer still", "Nearly the prior's round hill", "A few single frequencies"),
+                1,
+                "The error is 0.00065 now. The points have some width after all, and who wants to be that exact has to "
+                "mind it: then nearly all is as the prior has it.",
+                {"ridge": 0.1},
+                {"ridge": 0.001},
+            ),
+            Step(
+                DENSITIES,
+                "Now frequencies are drawn, at best from the density that makes the squared error least. On the right "
+                "is its ratio to the prior: a stripe across the line. It saves 5.1 % of the squared error.",
+                "Take the ring again. How much does the best density save there?",
+                ("About half", "About a fifth", "Next to nothing"),
+                2,
+                "1.2 %. The mean of cos² over all pairs lies between ½ and 1, so no density can differ much from the "
+                "prior. Where frequencies lie matters, but not through drawing: they have to be moved.",
+                {"data": "line"},
+                {"data": "ring"},
+            ),
+        ),
+        {"n": 300, "noise": 0.05, "seed": 0, "sigma": 1.0, "ridge": 0.1, "method": "Sample", "landmarks": 50},
+    ),
+    Lesson(
+        "move-do-not-draw",
+        "adaptive",
+        "Move frequencies, do not draw more",
+        "What a descent on a few landmarks is worth, and what it needs from them.",
+        (
+            Step(
+                PLAYER,
+                "Press Play. 20 frequencies as drawn miss the kernel on two moons by 0.304; with their best weights by "
+                "0.11; after 80 steps by 0.00526.",
+                "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
+                ("About as wrong", "Five times as wrong", "Forty times as wrong"),
+                2,
+                "0.219, the dotted line. Errors of drawn frequencies fall like 1/√r, so patience does not help. Moved, "
+                "each one serves where the others leave a gap; 50 that moved come to 0.000566.",
+                {"r": 20},
+                {"r": 50},
+            ),
+            Step(
+                PLAYER,
+                "The descent never sees the 300 points, only 50 landmarks among them. It ends at 0.000215 there and at "
+                "0.000566 over all points.",
+                "Show it 10 landmarks only. What happens to the two errors?",
+                ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),
+                1,
+                "50 frequencies have an easy time with 10 points, and the error there is below 0.0001. Between them "
+                "nothing holds the frequencies: over all points it ends at 0.0393, above twice its lowest on the way.",
+                {"landmarks": 50},
+                {"landmarks": 10},
+            ),
+            Step(
+                PLAYER,
+                "Ten landmarks, drawn among the points: 0.0393 over all of them.",
+                "Take the ten centroids of k-means instead, each with the weight of its cluster.",
+                ("Several times better", "About the same", "Worse: centroids are not even points"),
+                0,
+                "0.0105. Centroids keep apart and stand for their neighbourhoods, so their differences are a fair "
+                "sample of all. In many dimensions take the points nearest to them: far from all data they mislead.",
+                {"method": "Sample", "landmarks": 10},
+                {"method": "Cluster"},
+            ),
+        ),
+        {"data": "moons", "n": 300, "noise": 0.05, "seed": 0, "sigma": 0.501, "r": 50, "landmarks": 50},
     ),
 )
 

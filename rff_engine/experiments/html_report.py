@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from ..figures.document import Document
-from ..figures.reruns import curves_beside_paper, table_beside_paper
+from ..figures.reruns import curves_beside_paper, methods_beside_paper, table_beside_paper
 from ..figures.sweeps import error_against_features, error_against_landmarks
 from . import reproduction
-from .protocols import RunSpec
+from . import reproduction_li as li
+from .protocols import FeatureProtocol, RunSpec
 from .report import error_by_features, error_by_share
 from .store import RunInfo, Store
 
@@ -60,6 +61,8 @@ def run_report(store: Store, spec: RunSpec) -> str:
         If the store cannot be read.
     """
     rows = store.rows(spec)
+    if isinstance(spec.protocol, FeatureProtocol):
+        return _feature_report(store, spec, rows)
     document = Document(f"{spec.run_id}: test error on {spec.dataset}")
     if spec.protocol.name == "features":
         means, over = error_by_features(rows), "the number of frequencies D"
@@ -80,8 +83,47 @@ def run_report(store: Store, spec: RunSpec) -> str:
     return document.html()
 
 
+def _feature_report(store: Store, spec: RunSpec, rows: list[dict]) -> str:
+    """Of a kernel approximation or a feature comparison: mean errors and where they come from."""
+    document = Document(f"{spec.run_id}: features on {spec.dataset}")
+    document.words(
+        f"Means over {spec.repeats} repeats, with the half-width of a 95 % interval; D is the number of frequencies. "
+        "Errors of an approximation are relative, those of a regression root mean squares, of a classification "
+        "fractions."
+    )
+    document.heading("Means")
+    document.table(error_by_features(rows))
+    document.heading("Where this comes from")
+    document.table(provenance(store, [spec]), digits=1)
+    document.words(spec.to_json())
+    return document.html()
+
+
+def _add_tables_of_li(document: Document, store: Store) -> None:
+    """Tables 2 and 3 of Li et al. (2019), those of which some number is known here."""
+    known = {target: rows for target in li.TARGETS if (rows := reproduction.known_rows(store, target))}
+    if not known:
+        return
+    document.heading("Learning adaptive random features (Li et al. 2019)")
+    document.words("Means over random splits with their 95 % interval; a star marks the least of the paper's methods.")
+    for target, rows in known.items():
+        found = reproduction.beside_paper(target, rows)
+        for r in li.sizes(target):
+            document.heading(li.HEADINGS[target].format(r))
+            of_size = found[found["D"] == r]
+            figure = methods_beside_paper(of_size, li.DATASETS, li.METHODS_OF[target], li.units(target))
+            document.figure(figure, f"{li.HEADINGS[target].format(r)}, the paper's and ours")
+        document.table(found, folded="As numbers")
+    for name, said in li.NOTES.items():
+        document.words(f"{name}: {said}")
+    specs = [spec for target in known for spec in reproduction.specs(target)]
+    document.table(provenance(store, specs), digits=1)
+
+
 def paper_report(store: Store, datasets=reproduction.DATASETS) -> str:
     """Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019) beside the reruns that a store holds, as HTML.
+
+    Tables 2 and 3 of Li et al. (2019) follow, if the store holds reruns of them.
 
     Raises
     ------
@@ -116,4 +158,5 @@ def paper_report(store: Store, datasets=reproduction.DATASETS) -> str:
     specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target, datasets)]
     document.words("python -m rff_engine reproduce table1 and reproduce figure5 made these rows, and go on from them.")
     document.table(provenance(store, specs), digits=1)
+    _add_tables_of_li(document, store)
     return document.html()

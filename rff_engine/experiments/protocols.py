@@ -1,8 +1,9 @@
 """What an experiment runs, as data: grids, sizes, methods and caps.
 
-Two protocols, the feature sweep (Letarte et al. 2019, Figures 3 and 5) and the landmark study (Table 1, Figures 2
-and 6), each as in the paper, on a coarser grid for many splits, or small enough to watch; and a run of one of them on
-splits of a data set. How they are run is the business of `runner`.
+Four protocols: the feature sweep (Letarte et al. 2019, Figures 3 and 5), the landmark study (Table 1, Figures 2 and 6),
+the kernel approximation (Li et al. 2019, Table 2) and the feature comparison (Table 3), each as in the paper, on a
+coarser grid for many splits, or small enough to watch; and a run of one of them on splits of a data set. How they are
+run is the business of `runner`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 
 from .._validation import check_choice, check_count
+from .feature_methods import METHODS, UNLABELLED
 
-__all__ = ["PRESETS", "FeatureSweep", "LandmarkStudy", "Protocol", "RunSpec", "split_source"]
+__all__ = [
+    "PRESETS",
+    "PROTOCOLS",
+    "FeatureComparison",
+    "FeatureProtocol",
+    "FeatureSweep",
+    "KernelApproximation",
+    "LandmarkStudy",
+    "Protocol",
+    "RunSpec",
+    "split_source",
+]
 
 VERSION = 1
 """Of what a protocol means. Rows of another version are not taken for the same: it rises when numbers change."""
@@ -38,7 +51,7 @@ _SWEPT_D = (
 
 @dataclass(frozen=True)
 class Protocol:
-    """What both protocols share.
+    """What the feature sweep and the landmark study share.
 
     Parameters
     ----------
@@ -71,6 +84,8 @@ class Protocol:
     refit_svm: bool = False
     precision: str = "auto"
     scaling: str = "none"
+
+    splits = ("published", "random")
 
     def __post_init__(self):
         _check_grid("gammas", self.gammas)
@@ -209,7 +224,140 @@ class LandmarkStudy(Protocol):
         return replace({"paper": cls(), "splits": _SPLITS_STUDY, "quick": _QUICK_STUDY}[name], **changes)
 
 
-_STUDIES = {"features": FeatureSweep, "landmarks": LandmarkStudy}
+@dataclass(frozen=True)
+class FeatureProtocol:
+    """What the kernel approximation and the feature comparison share: columns, rows and numbers of frequencies.
+
+    The kernel is Gaussian with 2 sigma^2 = d, and splits are 2:1, but for data that come with test rows of their own.
+
+    Parameters
+    ----------
+    n_features : tuple of int
+        The r's: frequencies, and landmarks of the methods that need some.
+    methods : tuple of str
+        Names of `feature_methods.METHODS`.
+    scaling : {"standard", "none"}
+        "standard" brings each column to mean 0 and variance 1 on the training rows, as in the paper.
+    max_rows : int, optional
+        Split at most so many rows of the data set, drawn at random; every row of the result then says so in its note.
+    max_train : int, optional
+        Of these train on at most so many; the notes say so.
+    """
+
+    n_features: tuple[int, ...] = (50, 100, 200)
+    methods: tuple[str, ...] = UNLABELLED
+    scaling: str = "standard"
+    max_rows: int | None = None
+    max_train: int | None = None
+
+    known_methods = UNLABELLED
+    splits = ("random",)
+
+    def __post_init__(self):
+        _check_counts("n_features", self.n_features)
+        _check_names("methods", self.methods, self.known_methods)
+        check_choice(self.scaling, "scaling", ("none", "standard"))
+        for name in ("max_rows", "max_train"):
+            if getattr(self, name) is not None:
+                _check_counts(name, (getattr(self, name),), low=3)
+
+    def conditions(self, method: str) -> dict:
+        """The numbers that a row of a method depends on, beside its own settings: not the rest of the grid."""
+        return {"study": self.name, "scaling": self.scaling, "max_train": self.max_train, "version": VERSION}
+
+    @classmethod
+    def preset(cls, name: str, **changes):
+        """The protocol of the paper ("paper", and "splits" as well), or one of a minute or less ("quick").
+
+        Fields may be changed at will. "quick" has a fifth of the frequencies and at most 3000 rows.
+        """
+        _check_preset(name)
+        quick = {"n_features": tuple(max(1, r // 5) for r in cls().n_features), "max_rows": 3000}
+        return cls(**((quick if name == "quick" else {}) | changes))
+
+
+@dataclass(frozen=True)
+class KernelApproximation(FeatureProtocol):
+    """Relative error of kernel matrices made of features (Li et al. 2019, Table 2).
+
+    A result's train_error is ||K~ - K||_F / ||K||_F on the training rows, its test_error that on the test rows.
+
+    Parameters
+    ----------
+    n_features, methods, scaling, max_rows, max_train
+        See `FeatureProtocol`. Methods that look at labels are not among those known.
+    max_evaluated : int, optional
+        Measure the errors on at most so many training rows, and test rows, drawn at random; the notes say so.
+
+    Raises
+    ------
+    ValueError
+        If a field is empty or out of range.
+    """
+
+    max_evaluated: int | None = 10000
+
+    name = "approximation"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.max_evaluated is not None:
+            _check_counts("max_evaluated", (self.max_evaluated,), low=2)
+
+    def conditions(self, method: str) -> dict:
+        return super().conditions(method) | {"max_evaluated": self.max_evaluated}
+
+
+@dataclass(frozen=True)
+class FeatureComparison(FeatureProtocol):
+    """Test error of linear models on features (Li et al. 2019, Table 3).
+
+    Ridge regression, whose errors are root mean squares, or the linear SVM with the squared hinge loss. Both minimise
+    ``||w||^2 / 2 + C sum of losses``; C is chosen by cross-validation on the training rows, whose error is a result's
+    valid_error. Methods that look at labels are fitted anew on the training rows of each fold.
+
+    Parameters
+    ----------
+    n_features, methods, scaling, max_rows, max_train
+        See `FeatureProtocol`.
+    Cs : tuple of float
+        Grid of C. Of equal errors the first wins.
+    betas : tuple of float
+        Inverse temperatures of the pseudo-posterior (method "pbrff").
+    rhos : tuple of float
+        Radii of the optimized kernel (method "align"), divided by r.
+    folds : int
+        Of the cross-validation, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If a field is empty or out of range.
+    """
+
+    n_features: tuple[int, ...] = (200,)
+    methods: tuple[str, ...] = tuple(METHODS)
+    Cs: tuple[float, ...] = _powers_of_ten(-3, 5)
+    betas: tuple[float, ...] = (0.1, 1.0)
+    rhos: tuple[float, ...] = (1e-3, 1e-2)
+    folds: int = 5
+
+    name = "comparison"
+    known_methods = tuple(METHODS)
+
+    def __post_init__(self):
+        super().__post_init__()
+        _check_grid("Cs", self.Cs)
+        _check_grid("betas", self.betas)
+        _check_grid("rhos", self.rhos, high=1)
+        _check_counts("folds", (self.folds,), low=2)
+
+    def conditions(self, method: str) -> dict:
+        return super().conditions(method) | {"Cs": self.Cs, "folds": self.folds}
+
+
+PROTOCOLS = {kind.name: kind for kind in (FeatureSweep, LandmarkStudy, KernelApproximation, FeatureComparison)}
+"""By the names that commands and runs have for them"""
 
 
 @dataclass(frozen=True)
@@ -218,11 +366,12 @@ class RunSpec:
 
     Parameters
     ----------
-    protocol : FeatureSweep or LandmarkStudy
+    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     dataset : str
         A name that the package `datasets` knows.
     split : {"published", "random"}
-        The paper's, the same for every repeat, or one drawn from the seed of the repeat.
+        The paper's, the same for every repeat, or one drawn from the seed of the repeat. By default the first that
+        the protocol has: no split of Li et al. (2019) is published.
     repeats : int
     seed : int
         Of the first repeat.
@@ -233,16 +382,19 @@ class RunSpec:
         If a field is of the wrong kind or out of range.
     """
 
-    protocol: FeatureSweep | LandmarkStudy
+    protocol: Protocol | FeatureProtocol
     dataset: str
-    split: str = "published"
+    split: str | None = None
     repeats: int = 1
     seed: int = 0
 
     def __post_init__(self):
-        if type(self.protocol) not in _STUDIES.values():
-            raise ValueError(f"protocol is {self.protocol!r}; it must be a FeatureSweep or a LandmarkStudy.")
-        check_choice(self.split, "split", ("published", "random"))
+        if type(self.protocol) not in PROTOCOLS.values():
+            known = ", ".join(kind.__name__ for kind in PROTOCOLS.values())
+            raise ValueError(f"protocol is {self.protocol!r}; it must be one of {known}.")
+        if self.split is None:
+            object.__setattr__(self, "split", self.protocol.splits[0])
+        check_choice(self.split, "split", self.protocol.splits)
         check_count(self.repeats, "repeats")
         check_count(self.seed, "seed", low=0)
 
@@ -255,7 +407,9 @@ class RunSpec:
     def to_json(self) -> str:
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         content["protocol"] = {"study": self.protocol.name} | asdict(self.protocol)
-        if not self.protocol.refit_svm:  # so that runs from before there was this field are found under their names
+        if not content["protocol"].get(
+            "refit_svm", True
+        ):  # so that runs from before there was this field are found under their names
             del content["protocol"]["refit_svm"]
         return json.dumps(content, sort_keys=True, default=lambda number: number.item())
 
@@ -265,20 +419,34 @@ class RunSpec:
         numbers_of = {
             name: tuple(value) if isinstance(value, list) else value for name, value in content["protocol"].items()
         }
-        protocol = _STUDIES[numbers_of.pop("study")](**numbers_of)
+        protocol = PROTOCOLS[numbers_of.pop("study")](**numbers_of)
         return cls(**content | {"protocol": protocol})
 
 
-def split_source(dataset: str, split: str) -> Callable:
+def split_source(dataset: str, split: str, protocol: Protocol | FeatureProtocol | None = None) -> Callable:
     """From the seed of a repeat to its split; the data are read once.
+
+    Parameters
+    ----------
+    dataset, split : str
+        See `RunSpec`.
+    protocol : Protocol or FeatureProtocol, optional
+        What the split is for; ``None`` stands for a feature sweep or landmark study.
+
+    Returns
+    -------
+    callable
 
     Raises
     ------
     ValueError
-        If there is no such data set, it is not here, it is not for classification, or the paper has no split of it.
+        If there is no such data set, it is not here, the protocol is not for it, or the paper has no split of it.
     """
     import datasets
 
+    if isinstance(protocol, FeatureProtocol):
+        data = datasets.load(dataset)
+        return lambda seed: datasets.two_part_split(data, seed, protocol.max_rows)
     if split == "published":
         published = datasets.published_split(dataset)
         return lambda seed: published

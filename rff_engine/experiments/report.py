@@ -9,10 +9,11 @@ import pandas as pd
 from scipy.stats import t as student_t
 
 from ._problem import COLUMNS
+from .feature_methods import METHODS
 
 __all__ = ["best_by_validation", "error_by_features", "error_by_share", "to_csv", "to_frame"]
 
-_METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks")
+_METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks", *METHODS)
 _ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "beta", "rho"]
 _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 
@@ -50,7 +51,7 @@ def to_frame(rows) -> pd.DataFrame:
 def _rank(values: pd.Series) -> pd.Series:
     if values.name != "method":
         return values
-    return values.map({method: i for i, method in enumerate(_METHODS)}).fillna(len(_METHODS))
+    return values.map({method: i for i, method in enumerate(dict.fromkeys(_METHODS))}).fillna(len(_METHODS))
 
 
 def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:

@@ -1,5 +1,6 @@
-"""The tables and figures of Letarte et al. (2019), rerun: what is to be run, and the paper's numbers beside ours.
+"""The tables and figures of the papers, rerun: what is to be run, and the paper's numbers beside ours.
 
+Those of Letarte et al. (2019) are here; for those of Li et al. (2019) this asks `reproduction_li`.
 A number of the paper is one draw of frequencies on one split. Beside it stand a rerun on the same split, and the mean
 over random splits with the spread of a single one: by that a difference can be judged. Nothing is run or drawn here.
 """
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student_t
 
 from .._validation import check_choice
+from . import reproduction_li as li
+from ._beside_paper import AGREEMENTS, compared
 from .protocols import FeatureSweep, LandmarkStudy, RunSpec
 from .report import to_frame
 from .store import Store
@@ -26,6 +28,7 @@ __all__ = [
     "TARGETS",
     "beside_paper",
     "compared",
+    "datasets_of",
     "figure",
     "known_rows",
     "specs",
@@ -39,6 +42,7 @@ TARGETS = {
     "figure3": FeatureSweep,
     "figure5": FeatureSweep,
     "figure6": LandmarkStudy,
+    **li.TARGETS,
 }
 """The tables and figures that can be rerun, and by what protocol; Figures 2 and 3 show some data sets of 6 and 5"""
 
@@ -62,7 +66,6 @@ COLUMNS_OF_TABLE_1 = {
     "pb_beta_1": "PB, β = 1",
     "pb_d_64": "PB, D = 64",
 }
-AGREEMENTS = ("not known yet", "within the spread of splits", "paper lower", "paper higher")
 _STOPPED = "The published code's solver stops before; with it they err about as often as printed (errata, 7)."
 NOTES = {
     "ads": "Learned landmarks (PB) come out as printed. Those of the prior (RBF) do not: with the SVM brought to its "
@@ -84,6 +87,7 @@ NOTES = {
 }
 """What drives the difference on a data set, as far as the reruns show it"""
 _TABLE_1_SHARE = 0.10
+_FIGURE_TARGETS = ("figure2", "figure3", "figure5", "figure6")
 _REFERENCE = Path(__file__).parent / "reference"
 _FIGURES = {
     LandmarkStudy: ("figures_2_and_6.csv", ["method", "landmarks", "share"]),
@@ -91,17 +95,22 @@ _FIGURES = {
 }
 
 
-def specs(target: str, datasets=DATASETS, scaled=()) -> list[RunSpec]:
+def datasets_of(target: str) -> tuple[str, ...]:
+    """The data sets of a table or figure, in the paper's order."""
+    return li.DATASETS if check_choice(target, "target", tuple(TARGETS)) in li.TARGETS else DATASETS
+
+
+def specs(target: str, datasets=None, scaled=()) -> list[RunSpec]:
     """The runs behind a table or figure: for each data set the published split, then random ones.
 
     Parameters
     ----------
     target : str
         One of `TARGETS`.
-    datasets : sequence of str
-        Of the paper's seven, `DATASETS`.
+    datasets : sequence of str, optional
+        Of `datasets_of` the target; by default all.
     scaled : sequence of str
-        Those of them whose columns are standardised, which the paper does not do.
+        Those of them whose columns are standardised, which Letarte et al. do not do, and Li et al. always.
 
     Returns
     -------
@@ -113,7 +122,9 @@ def specs(target: str, datasets=DATASETS, scaled=()) -> list[RunSpec]:
     ValueError
         If the target, or a data set, is none of the paper's.
     """
-    check_choice(target, "target", tuple(TARGETS))
+    datasets = datasets_of(target) if datasets is None else datasets
+    if target in li.TARGETS:
+        return li.specs(target, datasets)
     found, kind = [], TARGETS[target]
     for name in datasets:
         check_choice(name, "dataset", DATASETS)
@@ -132,13 +143,15 @@ def specs(target: str, datasets=DATASETS, scaled=()) -> list[RunSpec]:
     return found
 
 
-def known_rows(store: Store, target: str, datasets=DATASETS, scaled=()) -> list[dict]:
+def known_rows(store: Store, target: str, datasets=None, scaled=()) -> list[dict]:
     """The rows behind a table or figure that a store holds; see `specs`."""
     return [row for spec in specs(target, datasets, scaled) for row in store.rows(spec)]
 
 
 def beside_paper(target: str, rows) -> pd.DataFrame:
-    """`table_1` or `figure`, whichever the target is."""
+    """`table_1`, `figure` or, of Li et al., `reproduction_li.table`, whichever the target is."""
+    if target in li.TARGETS:
+        return li.table(target, rows)
     return table_1(rows) if target == "table1" else figure(target, rows)
 
 
@@ -177,7 +190,7 @@ def figure(target: str, rows) -> pd.DataFrame:
     Parameters
     ----------
     target : str
-        One of `TARGETS` but "table1".
+        "figure2", "figure3", "figure5" or "figure6".
     rows : iterable of dict, or DataFrame
         Of landmark studies, or of feature sweeps, on the published and on random splits.
 
@@ -191,66 +204,9 @@ def figure(target: str, rows) -> pd.DataFrame:
     ValueError
         If the target is not a figure.
     """
-    check_choice(target, "target", tuple(name for name in TARGETS if name != "table1"))
+    check_choice(target, "target", _FIGURE_TARGETS)
     file, by = _FIGURES[TARGETS[target]]
     paper = pd.read_csv(_REFERENCE / file)
     frame = to_frame(rows)
     frame = frame[frame["method"] != "svm"]
     return compared(frame, paper, ["dataset", *by])
-
-
-def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Test errors of the paper and ours, beta, rho or D chosen on validation for each split.
-
-    Parameters
-    ----------
-    ours : DataFrame
-        Result rows, with the columns `by`. Of those that `by` does not tell apart, validation chooses one for each
-        split; of equal validation errors the first, so they are to be in the order of `report.to_frame`.
-    paper : DataFrame
-        With the columns `by` and test_error.
-    by : list of str
-        What tells one number of the paper from another.
-
-    Returns
-    -------
-    DataFrame
-        With the columns `by`; `paper`; `published`, ours on the published split, and the smallest and largest error
-        among the settings whose validation errors tie with the chosen one, `tied_low` and `tied_high`; over random
-        splits the mean `mean`, the half-width `half_width` of its 95 % interval, that of a 95 % interval for one more
-        split, `spread`, and their number `splits`; and `agreement`, one of `AGREEMENTS`: where the paper's number lies
-        to the interval for one more split. What is not known is missing. Errors are fractions.
-    """
-    chosen = _chosen(ours, by)
-    published = chosen[chosen["split"] == "published"].groupby(by, as_index=False).first()
-    published = published[[*by, "test_error", "tied_low", "tied_high"]].rename(columns={"test_error": "published"})
-    random = chosen[chosen["split"] == "random"].groupby(by)["test_error"]
-    found = random.agg(mean="mean", deviation="std", splits="size").reset_index()
-    reach = student_t.ppf(0.975, (found["splits"] - 1).clip(lower=1)) * found["deviation"]
-    found["half_width"] = reach / np.sqrt(found["splits"])
-    found["spread"] = reach * np.sqrt(1 + 1 / found["splits"])
-    result = paper.rename(columns={"test_error": "paper"})
-    for other in (published, found.drop(columns="deviation")):
-        result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
-    return result.assign(agreement=_agreement(result))
-
-
-def _agreement(found: pd.DataFrame) -> np.ndarray:
-    """Printed numbers are rounded, to 0.01 points: that is no difference."""
-    above = found["paper"] - found["mean"]
-    outside = above.abs() > found["spread"] + 5e-5
-    known = found["spread"].notna() & found["paper"].notna()
-    unknown, within, lower, higher = AGREEMENTS
-    return np.select([~known, ~outside, above < 0], [unknown, within, lower], higher)
-
-
-def _chosen(ours: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """The row that validation chooses for each number and split, and the test errors of those that tie with it."""
-    one = [*by, "split", "repeat"]
-    fewest = ours.groupby(one, dropna=False)["valid_error"].transform("min")
-    ties = ours[ours["valid_error"] == fewest].groupby(one, dropna=False, sort=False)["test_error"]
-    return ties.agg(test_error="first", tied_low="min", tied_high="max").reset_index()
-
-
-def _same_types(frame: pd.DataFrame, like: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    return frame.astype({name: like[name].dtype for name in by})

@@ -13,11 +13,24 @@ from typing import TYPE_CHECKING
 
 from .._validation import check_count
 from ._baseline import baseline_notes, baseline_units
+from ._feature_comparison import feature_comparison_units
+from ._feature_problem import FeatureProblem, two_part_digest
 from ._feature_sweep import feature_sweep_units
+from ._kernel_approximation import kernel_approximation_units
 from ._landmark_study import landmark_study_units
 from ._problem import COLUMNS, Problem, split_digest
 from ._units import Plan, Report, run_here
-from .protocols import FeatureSweep, LandmarkStudy, Protocol, RunSpec, split_source
+from .protocols import (
+    PROTOCOLS,
+    FeatureComparison,
+    FeatureProtocol,
+    FeatureSweep,
+    KernelApproximation,
+    LandmarkStudy,
+    Protocol,
+    RunSpec,
+    split_source,
+)
 
 if TYPE_CHECKING:
     from .store import Store
@@ -25,7 +38,12 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "Step", "run", "run_repeats", "run_stored"]
 
 _NEARLY = 0.999  # done of a repeat, as long as it is not over
-_UNITS = {FeatureSweep: feature_sweep_units, LandmarkStudy: landmark_study_units}
+_UNITS = {
+    FeatureSweep: feature_sweep_units,
+    LandmarkStudy: landmark_study_units,
+    KernelApproximation: kernel_approximation_units,
+    FeatureComparison: feature_comparison_units,
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +60,7 @@ class Step:
 
 
 def run(
-    protocol: Protocol,
+    protocol: Protocol | FeatureProtocol,
     split,
     *,
     dataset: str,
@@ -53,17 +71,20 @@ def run(
     jobs: int | None = None,
     scheduler: str | None = None,
 ) -> Iterator[Step]:
-    """Run a protocol (Letarte et al. 2019, Section 6).
+    """Run a protocol.
 
-    First the RBF SVM, whose gamma is the prior of all that follows; then the linear SVMs of every other method, one
-    row each, with C chosen on the validation part. Nothing is refitted on training and validation rows together.
+    Of a feature sweep or landmark study (Letarte et al. 2019, Section 6) first the RBF SVM, whose gamma is the prior of
+    all that follows; then the linear SVMs of every other method, one row each, with C chosen on the validation part.
+    Nothing is refitted on training and validation rows together. Of a kernel approximation or feature comparison (Li
+    et al. 2019) every method on its own.
 
     Parameters
     ----------
-    protocol : FeatureSweep or LandmarkStudy
+    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     split : object
         With X_train, X_valid, X_test, arrays or CSR matrices of shapes (n, d), and y_train, y_valid, y_test of
-        shapes (n,); two classes of any labels.
+        shapes (n,); two classes of any labels. For the last two protocols without a validation part, and with `task`,
+        "regression" or "classification".
     dataset, split_name, run_id : str
         Carried by the rows; `run_id` defaults to a name made of the others, `repeat` and `seed`.
     repeat : int
@@ -83,6 +104,7 @@ def run(
     iterator of Step
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
+        What errors and D are for the last two protocols, they say themselves.
         Wherever they are computed, the rows are the same (`seconds` aside), but not their order.
 
     Raises
@@ -104,7 +126,7 @@ def run(
 
 
 def run_repeats(
-    protocol: Protocol,
+    protocol: Protocol | FeatureProtocol,
     split_of: Callable,
     repeats: int,
     *,
@@ -118,7 +140,7 @@ def run_repeats(
 
     Parameters
     ----------
-    protocol : FeatureSweep or LandmarkStudy
+    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     split_of : callable
         From the seed of a repeat to its split, see `run`.
     repeats : int
@@ -189,7 +211,8 @@ def run_stored(
         If the store cannot be read or written. Rows known by then are kept.
     """
     executor = _executor(jobs, scheduler)
-    split_of = split_source(spec.dataset, spec.split) if split_of is None else split_of
+    split_of = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
+    digest = two_part_digest if isinstance(spec.protocol, FeatureProtocol) else split_digest
 
     def steps() -> Iterator[Step]:
         desks = {}
@@ -199,7 +222,7 @@ def run_stored(
                 split = split_of(spec.seed + r)
                 plan = _plan_of_repeat(spec, split, r)
                 rows = [row for unit in plan.units for row in unit.rows]
-                desks[r] = runner.desk(split_digest(split), r, rows)
+                desks[r] = runner.desk(digest(split), r, rows)
                 return plan._replace(desk=desks[r])
 
             def keep(r: int, rows: list[dict]) -> None:
@@ -212,7 +235,7 @@ def run_stored(
 
 def _stepped(
     executor: Callable,
-    protocol: Protocol,
+    protocol: Protocol | FeatureProtocol,
     plan_of: Callable[[int], Plan],
     repeats: int,
     keep: Callable[[int, list[dict]], None] = lambda r, rows: None,
@@ -243,12 +266,16 @@ def _plan_of_repeat(spec: RunSpec, split, r: int) -> Plan:
 def _plan(protocol, split, *, dataset, split_name, repeat, seed, run_id) -> Plan:
     """Check everything, and say what is to be done."""
     if type(protocol) not in _UNITS:
-        raise ValueError(f"protocol is {protocol!r}; it must be a FeatureSweep or a LandmarkStudy.")
+        known = ", ".join(kind.__name__ for kind in PROTOCOLS.values())
+        raise ValueError(f"protocol is {protocol!r}; it must be one of {known}.")
     check_count(repeat, "repeat", low=0)
     check_count(seed, "seed", low=0)
     if run_id is None:
         run_id = f"{protocol.name}-{dataset}-{split_name}-{repeat}-{seed}"
     labels = {"run": run_id, "dataset": dataset, "split": split_name, "repeat": repeat}
+    if isinstance(protocol, FeatureProtocol):
+        problem = FeatureProblem.of(split, labels, seed, protocol.scaling, protocol.max_train)
+        return Plan(problem, _UNITS[type(protocol)](problem, protocol))
     problem = Problem.of(split, labels, seed, protocol.scaling)
     n = len(problem.train.y)
     train = problem.some_training_rows(protocol.max_train, "training_rows")

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from .sheet import Sheet
 from .spectra import add_map, finish_panels, panel_scale, square_panels
 from .style import (
+    FEATURE_MAP_COLOURS,
     LANDMARK_COLOURS,
     METHOD_COLOURS,
     METHOD_NAMES,
@@ -20,7 +21,7 @@ from .style import (
 )
 
 #: The exact kernel, and its two estimates.
-_EXACT, _COS_SIN, _PHASE = "#8C8C8C", "#D55E00", "#56B4E9"
+_EXACT, _COS_SIN, _PHASE = "#8C8C8C", FEATURE_MAP_COLOURS["cos_sin"], FEATURE_MAP_COLOURS["random_phase"]
 #: Colours of single cosines: those of landmarks that no estimate has.
 _WAVES = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
 #: Single frequencies are shown as ticks up to here, as a histogram above.

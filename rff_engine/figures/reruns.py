@@ -1,4 +1,4 @@
-"""Figures of the paper's numbers beside reruns: Table 1 as a chart, and the curves of Figures 2, 3, 5 and 6."""
+"""Figures of the papers' numbers beside reruns: tables as charts, and the curves of Figures 2, 3, 5 and 6."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from .sheet import Sheet
 from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
 
-__all__ = ["curves_beside_paper", "table_beside_paper"]
+__all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
 #: How a number of the paper lies to the interval for one more random split, and the colour of that.
 AGREEMENT_COLOURS = {
@@ -38,21 +38,108 @@ def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go
     """
     names = list(dict.fromkeys(table["dataset"]))
     cells = table.set_index(["dataset", "column"])
-    kinds = list(AGREEMENT_COLOURS)
-    z = np.array([[kinds.index(cells.loc[name, column]["agreement"]) for column in columns] for name in names])
+    grid = [[cells.loc[name, column] for column in columns] for name in names]
+    return _table(
+        names,
+        list(columns.values()),
+        kinds=[[row["agreement"] for row in line] for line in grid],
+        texts=[[_cell(row, ties) for row in line] for line in grid],
+        hover=[
+            [_hover(name, title, row) for title, row in zip(columns.values(), line, strict=True)]
+            for name, line in zip(names, grid, strict=True)
+        ],
+        pixels=_ROW_PIXELS + (18 if ties else 0),
+    )
+
+
+def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.Figure:
+    """Tables 2 and 3 of Li et al. (2019): the paper's error, and the mean of ours, of each method on each data set.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `reproduction_li.table` gives it, of one D.
+    datasets, methods : sequence of str
+        Columns and rows, in their order.
+    units : dict
+        What the errors on a data set are: "relative", "rmse" or "percent".
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The least mean on each data set, of the methods that the paper has, bears a star.
+    """
+    cells = table.set_index(["dataset", "method"])
+    known = {key: cells.loc[key] for key in cells.index}
+    of_paper = table[table["method"].isin(table.loc[table["paper"].notna(), "method"])]
+    least = of_paper.dropna(subset="mean").sort_values("mean", kind="stable").groupby("dataset").first()
+    best = least["method"].to_dict()
+    kinds, texts, hover = [], [], []
+    for method in methods:
+        line = [known.get((name, method)) for name in datasets]
+        kinds.append(["not known yet" if row is None else row["agreement"] for row in line])
+        texts.append(
+            [_method_cell(row, units[name], best.get(name) == method) for name, row in zip(datasets, line, strict=True)]
+        )
+        hover.append(
+            [
+                _method_hover(f"{name}, {METHOD_NAMES[method]}", row, units[name])
+                for name, row in zip(datasets, line, strict=True)
+            ]
+        )
+    titles = [f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets]
+    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover, pixels=64)
+
+
+_UNIT_TITLES = {"relative": "error", "rmse": "RMSE", "percent": "%"}
+_PRINTED = {"relative": "{:.2f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
+_MEASURED = {"relative": "{:.3f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
+
+
+def _shown(value: float, unit: str, forms: dict[str, str]) -> str:
+    return forms[unit].format(100 * value if unit == "percent" else value) if np.isfinite(value) else "–"
+
+
+def _method_cell(row, unit: str, best: bool) -> str:
+    if row is None:
+        return "paper –<br>ours –"
+    lines = [
+        f"paper <b>{_shown(row['paper'], unit, _PRINTED)}</b>",
+        f"ours <b>{_shown(row['mean'], unit, _MEASURED)}</b>",
+    ]
+    width = f"± {_shown(row['half_width'], unit, _MEASURED)}" if np.isfinite(row["half_width"]) else ""
+    last = f"{'★ ' if best else ''}{width}".strip()
+    return "<br>".join([*lines, last] if last else lines)
+
+
+def _method_hover(name: str, row, unit: str) -> str:
+    if row is None:
+        return f"<b>{name}</b><br>not known yet"
+    lines = [f"<b>{name}</b>", f"paper: {_shown(row['paper'], unit, _PRINTED)}"]
+    if np.isfinite(row["mean"]):
+        mean, half = (_shown(row[key], unit, _MEASURED) for key in ("mean", "half_width"))
+        lines.append(f"mean over {row['splits']:.0f} splits: {mean} ± {half}")
+    if np.isfinite(row["spread"]):
+        low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
+        lines.append(f"95 % of single splits: {_shown(low, unit, _MEASURED)} to {_shown(high, unit, _MEASURED)}")
+    return "<br>".join(lines)
+
+
+def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
+    """A chart of cells, coloured by how the paper's number lies to ours."""
+    known = list(AGREEMENT_COLOURS)
     fig = Sheet()
-    edges = np.linspace(0, 1, len(kinds) + 1)
+    edges = np.linspace(0, 1, len(known) + 1)
     scale = [
         stop
         for k, colour in enumerate(AGREEMENT_COLOURS.values())
         for stop in ((edges[k], colour), (edges[k + 1], colour))
     ]
-    hover = [[_hover(name, columns[column], cells.loc[name, column]) for column in columns] for name in names]
     fig.add_heatmap(
-        z=z,
+        z=np.array([[known.index(kind) for kind in line] for line in kinds]),
         zmin=-0.5,
-        zmax=len(kinds) - 0.5,
-        x=list(range(len(columns))),
+        zmax=len(known) - 0.5,
+        x=list(range(len(titles))),
         y=list(range(len(names))),
         colorscale=scale,
         showscale=False,
@@ -62,18 +149,17 @@ def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go
         text=hover,
         hovertemplate="%{text}<extra></extra>",
     )
-    for i, name in enumerate(names):
-        for j, column in enumerate(columns):
-            add_note(fig, j, i, _cell(cells.loc[name, column], ties), font={"size": 13})
+    for i, line in enumerate(texts):
+        for j, text in enumerate(line):
+            add_note(fig, j, i, text, font={"size": 13})
     for kind, colour in AGREEMENT_COLOURS.items():
         marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5}
         fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
-    fig.update_xaxes(tickvals=list(range(len(columns))), ticktext=list(columns.values()), side="top", showgrid=False)
-    fig.update_xaxes(range=[-0.5, len(columns) - 0.5], zeroline=False)
+    fig.update_xaxes(tickvals=list(range(len(titles))), ticktext=titles, side="top", showgrid=False)
+    fig.update_xaxes(range=[-0.5, len(titles) - 0.5], zeroline=False)
     fig.update_yaxes(tickvals=list(range(len(names))), ticktext=names, showgrid=False, zeroline=False)
     fig.update_yaxes(range=[len(names) - 0.5, -0.5])
     legend = {"orientation": "h", "yanchor": "top", "y": -0.01, "x": 0, "title": {"text": ""}}
-    pixels = _ROW_PIXELS + (18 if ties else 0)
     return finish(fig, height=90 + pixels * len(names), legend=legend)
 
 

@@ -10,6 +10,7 @@ from .style import (
     CLASS_COLOURS,
     CLASS_SYMBOLS,
     METHOD_COLOURS,
+    METHOD_DASHES,
     METHOD_NAMES,
     SEQUENTIAL_SCALE,
     add_note,
@@ -20,7 +21,6 @@ from .style import (
 
 #: The same losses, densities and weights on every page: bright is where a cosine is wanted.
 _LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
-_METHOD_DASHES = {"rff": "dot", "pbrff": "solid", "okrff": "dash"}
 
 
 def square_panels(titles, extents, variables) -> Sheet:
@@ -253,7 +253,7 @@ def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
             x=ranks,
             y=shown.astype(np.float32),
             mode="lines+markers" if np.isfinite(shown).sum() == 1 else "lines",
-            line={"color": METHOD_COLOURS[method], "width": 2.5, "dash": _METHOD_DASHES[method]},
+            line={"color": METHOD_COLOURS[method], "width": 2.5, "dash": METHOD_DASHES[method]},
             name=METHOD_NAMES[method],
             hovertemplate="rank %{x}: %{y:.3g} times the prior's weight<extra></extra>",
         )

@@ -1,7 +1,8 @@
 """One palette for classes, landmarks and methods, and the habits that all figures share.
 
 Colours are told apart with the common colour-vision deficiencies, and never carry a meaning alone: landmarks are
-numbered, methods differ in dash or symbol, classes in the sign of the scale.
+numbered, methods differ in dash or symbol, classes in the sign of the scale. Methods that choose frequencies in a
+like manner share a dash: independent ones, orthogonal ones, evenly spread ones, those fitted to the data.
 """
 
 from __future__ import annotations
@@ -24,6 +25,23 @@ METHOD_NAMES = {
     "okrff": "OKRFF (optimized kernel)",
     "rbf_landmarks": "RBF landmarks (prior)",
     "pb_landmarks": "PB landmarks (learned)",
+    "monte_carlo": "Monte Carlo",
+    "orthogonal": "Orthogonal",
+    "structured_orthogonal": "Structured orthogonal",
+    "fastfood": "Fastfood",
+    "halton": "Halton",
+    "sobol": "Sobol",
+    "lattice": "Lattice",
+    "digital_net": "Digital net",
+    "moment_matching": "Moment matching",
+    "weight": "Weight",
+    "align": "Align",
+    "sample": "Sample",
+    "cluster": "Cluster",
+    "nearest": "Cluster, nearest rows",
+    "supervise": "Supervise",
+    "nystroem": "Nyström",
+    "nystroem_kmeans": "Nyström, k-means",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -32,6 +50,24 @@ METHOD_COLOURS = {
     "okrff": "#009E73",
     "rbf_landmarks": "#56B4E9",
     "pb_landmarks": "#D55E00",
+    # Frequencies of the prior; what is the same method under another name has the same colour.
+    "monte_carlo": "#56B4E9",
+    "align": "#009E73",
+    "orthogonal": "#7A5CD6",
+    "structured_orthogonal": "#A98BEF",
+    "fastfood": "#9A7B4F",
+    "halton": "#C9A800",
+    "sobol": "#E69F00",
+    "lattice": "#B5762A",
+    "digital_net": "#8FA31E",
+    "moment_matching": "#3D7EA6",
+    "weight": "#CC79A7",
+    "sample": "#D6336C",
+    "cluster": "#A61E6D",
+    "nearest": "#E28AB8",
+    "supervise": "#C2571A",
+    "nystroem": "#8C8C8C",
+    "nystroem_kmeans": "#6E7B8B",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -40,7 +76,50 @@ METHOD_SYMBOLS = {
     "okrff": "square",
     "rbf_landmarks": "circle",
     "pb_landmarks": "diamond",
+    "monte_carlo": "circle",
+    "align": "square",
+    "orthogonal": "cross",
+    "structured_orthogonal": "cross-open",
+    "fastfood": "x",
+    "halton": "triangle-up",
+    "sobol": "triangle-down",
+    "lattice": "triangle-left",
+    "digital_net": "triangle-right",
+    "moment_matching": "circle-open",
+    "weight": "star-open",
+    "sample": "star",
+    "cluster": "hexagram",
+    "nearest": "hexagram-open",
+    "supervise": "pentagon",
+    "nystroem": "square-open",
+    "nystroem_kmeans": "diamond-open",
 }
+_ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
+METHOD_DASHES = {
+    "rff": "dot",
+    "pbrff": "solid",
+    "okrff": "dash",
+    "monte_carlo": "dot",
+    "moment_matching": "dot",
+    "orthogonal": _ORTHOGONAL,
+    "structured_orthogonal": _ORTHOGONAL,
+    "fastfood": _ORTHOGONAL,
+    "halton": _EVEN,
+    "sobol": _EVEN,
+    "lattice": _EVEN,
+    "digital_net": _EVEN,
+    "weight": _FITTED,
+    "align": _FITTED,
+    "sample": _FITTED,
+    "cluster": _FITTED,
+    "nearest": _FITTED,
+    "supervise": _FITTED,
+    "nystroem": "longdash",
+    "nystroem_kmeans": "longdash",
+}
+
+#: The two feature maps of random frequencies.
+FEATURE_MAP_COLOURS = {"cos_sin": "#D55E00", "random_phase": "#56B4E9"}
 
 #: Similarities: purple is -1, green is +1, white is 0 and stays so as beta moves.
 SIMILARITY_SCALE = "PRGn"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.components import rerun_results
 from rff_engine.experiments import reproduction
+from rff_engine.experiments.runner import COLUMNS
 from rff_engine.experiments.store import Store
 
 # Errors of the RBF SVM on the published split, of so many test points; the paper prints these numbers.
@@ -90,3 +95,51 @@ def test_differences_are_in_percent_at_the_features_of_the_table():
     )
     (row,) = rerun_results.differences(found, "a").to_dict("records")
     assert row == {"method": "rff", "D": 5, "paper": 10, "published": 12, "difference": 2, "mean": 11, "spread": 5}
+
+
+def test_closeness_to_the_numbers_of_li_counts_thirds_and_stars():
+    def cell(dataset, method, paper, mean):
+        return {"dataset": dataset, "method": method, "paper": paper, "mean": mean}
+
+    found = pd.DataFrame(
+        [
+            cell("a", "sample", 0.30, 0.21),  # within a third, and the least of those the paper has
+            cell("a", "monte_carlo", 0.30, 0.41),  # beyond a third
+            cell("a", "nystroem", np.nan, 0.01),  # not the paper's
+            cell("b", "cluster", 0.30, 0.30),
+            cell("b", "halton", 0.30, 0.25),
+            cell("c", "sample", 0.30, 0.30),  # alone: nothing to be less than
+            cell("d", "sample", 0.30, np.nan),
+        ]
+    )
+    assert rerun_results.closeness(found) == (5, 4, ("a", "b"), ("a",))
+
+
+@pytest.mark.parametrize("settings", [{"what": "Li et al., Table 2", "r": "50"}, {"what": "Li et al., Table 3"}])
+@pytest.mark.parametrize("known", [True, False])
+def test_tables_of_li_with_and_without_reruns(settings, known, monkeypatch):
+    """What the store does not hold is not known yet; what it holds stands in its cell."""
+    target = "li-table2" if "r" in settings else "li-table3"
+    if known:
+        row = dict.fromkeys(COLUMNS) | {"run": "r", "dataset": "wine", "split": "random", "method": "monte_carlo"}
+        row |= {"D": 50 if "r" in settings else 200, "note": "", "seconds": 0.1, "valid_error": 1.0}
+        rows = [row | {"repeat": i, "train_error": e, "test_error": e} for i, e in enumerate((0.30, 0.33))]
+    else:
+        rows = []
+    rerun_results.beside_paper.clear()
+    monkeypatch.setattr(reproduction, "known_rows", lambda *_, **__: rows)
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=60).run()
+    app.switch_page("pages/paper.py").run()
+    for _ in range(2):  # r counts at Table 2 alone
+        for key, value in settings.items():
+            app.session_state[key] = value
+        app.run()
+    assert not app.exception and not app.error
+    (chart,) = app.get("plotly_chart")
+    texts = [note["text"] for note in json.loads(chart.proto.spec)["layout"]["annotations"]]
+    table = pd.read_csv(reproduction.SHIPPED.parent / f"li_table_{target[-1]}.csv")
+    printed = table[(table["dataset"] == "wine") & (table["method"] == "monte_carlo")]["error"].iloc[0]
+    assert f"paper <b>{printed:{'.2f' if 'r' in settings else '.3f'}}</b>" in texts[0]
+    assert ("<b>0.315</b>" in texts[0]) == known
+    assert any("Not known yet" in text.value for text in app.markdown) != known
+    rerun_results.beside_paper.clear()

@@ -22,6 +22,7 @@ from streamlit.testing.v1 import AppTest
 from pages.components import runs, sharing
 from pages.components.controls import Control, Number, Options, Scale, Several, Switch
 from pages.components.sharing.recipes import program
+from rff_engine.figures.style import METHOD_NAMES
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "pages/components/sharing/recipes"
@@ -43,6 +44,10 @@ FAR = {
         "repeats": 2,
         "similarities": ["PB landmarks"],
     },
+    "approximate": {"first": "Nyström", "second": "Weight", "r": 20, "data": "breast", "kernel": "Matérn", "nu": 2.5}
+    | {"width": 0.501, "seed": 7, "methods": ["Monte Carlo", "Sobol", "Nyström, k-means"]},
+    "adaptive": {"data": "clusters", "n": 60, "noise": 0.2, "seed": 3, "sigma": 0.501, "r": 10, "ridge": 0.001}
+    | {"method": "Cluster, nearest rows", "landmarks": 100},
     "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }
 OF_THE_VIEW = {"plain", "price", "bound", "ties"}
@@ -208,6 +213,36 @@ def agrees_with_bounds(table, app):
         np.testing.assert_allclose(np.sum(parts, axis=0), paid[paid["bound"] == "Theorem 4"]["value"])
 
 
+def agrees_with_approximate(table, app):
+    keys = {name: method for method, name in METHOD_NAMES.items()}
+    for side, panel in (("left", "x"), ("right", "x2")):
+        (row,) = table[(table["table"] == "two methods") & (table["side"] == side)].itertuples()
+        name = next(name for name, key in keys.items() if key == row.method)
+        assert any(note.startswith(f"<b>{name}</b>: error {row.error:.3f}<br>") for note in notes(app))
+        own = table[table["table"].isin(["frequencies", "landmarks"]) & (table["side"] == side)]
+        own = own[~(own["weight"] == 0)]
+        (dots,) = [trace for trace in figures(app)["frequencies"] if trace["xaxis"] == panel]
+        for axis in (1, 2):
+            x = own[f"omega_{axis}"] if row.method != "nystroem" else own[f"x_{axis}"]
+            drawn = values(dots["xy"[axis - 1]])
+            assert len(drawn) >= 0.8 * len(x)  # a few lie beyond the axes
+            assert np.abs(drawn[:, None] - x.to_numpy()).min(axis=1).max() < 1e-5
+        (shown,) = [trace for trace in figures(app)["maps"] if trace["type"] == "heatmap" and trace["xaxis"] == panel]
+        assert values(shown["z"]).max() == pytest.approx(row.largest_error_in_plane, rel=1e-5)
+    errors = table[table["table"] == "errors"]
+    assert errors["method"].nunique() >= 3
+    for method, own in errors.groupby("method"):
+        curve = own.groupby("r")["error"].mean()
+        trace = next(t for t in figures(app)["errors"] if t.get("legendgroup") == method and t.get("name"))
+        np.testing.assert_allclose(values(trace["x"]), curve.index)
+        np.testing.assert_allclose(values(trace["y"]), curve)
+    curves = table[table["table"] == "variances times features"]
+    for name, words in (("cos_sin", "cos/sin"), ("random_phase", "random phase")):
+        for kind in ("formula", "simulation"):
+            trace = named(figures(app)["variances"], f"{words}, {kind}")
+            np.testing.assert_allclose(values(trace["y"]), curves[f"{name}_{kind}"], rtol=1e-5, atol=1e-12)
+
+
 def agrees_with_real_data(table, app):
     by = "share" if table["share"].notna().any() else "D"
     shown = [trace for trace in figures(app)["sweep"] if "test error" in trace.get("hovertemplate", "")]
@@ -241,9 +276,32 @@ def agrees_with_paper(table, app):
     np.testing.assert_allclose(values(paper["y"]), 100 * own["paper"].dropna())
 
 
+def agrees_with_adaptive(table, app):
+    grid = table[table["table"] == "grid"]
+    for column, panel in (("prior", "x2"), ("weight", "x3")):
+        (shown,) = [trace for trace in figures(app)["grid"] if trace["xaxis"] == panel]
+        np.testing.assert_allclose(values(shown["z"]).ravel(), grid[column], rtol=1e-5, atol=1e-12)
+    for words, name in (("over all points", "errors over all points"), ("at the landmarks", "errors at the landmarks")):
+        trace, own = named(figures(app)["player"], words), table[table["table"] == name]
+        np.testing.assert_allclose(values(trace["x"]), own["step"])
+        np.testing.assert_allclose(values(trace["y"]), own["error"], rtol=1e-5)
+    (player,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith("-player")]
+    frames = json.loads(player.proto.spec)["frames"]
+    path = table[table["table"] == "descent"]
+    assert [int(frame["name"]) for frame in frames] == list(path["step"].unique())
+    for frame in frames:
+        own, dots = path[path["step"] == int(frame["name"])], frame["data"][1]
+        for axis in (1, 2):
+            np.testing.assert_allclose(values(dots["xy"[axis - 1]]), own[f"omega_{axis}"], rtol=1e-5, atol=1e-6)
+    for method, own in table[table["table"] == "landmarks"].groupby("method"):
+        trace = next(t for t in figures(app)["landmark_curve"] if t.get("legendgroup") == method and t.get("name"))
+        np.testing.assert_allclose(values(trace["x"]), own["landmarks"])
+        np.testing.assert_allclose(values(trace["y"]), own["error"])
+
+
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
 FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
-FIRST_OF_PAGE += [("real_data", {"repeats": 2}), ("paper", {})]
+FIRST_OF_PAGE += [("approximate", {}), ("adaptive", {}), ("real_data", {"repeats": 2}), ("paper", {})]
 
 
 @pytest.mark.slow
@@ -313,7 +371,9 @@ def test_a_link_says_a_value_as_its_control_reads_it():
         assert control.mend(raw) in ((raw, None), (raw[0], None))
 
 
-@pytest.mark.parametrize("page", ["landmarks", "kernel", "learn_kernel", "bounds", "real_data", "paper"])
+@pytest.mark.parametrize(
+    "page", ["landmarks", "kernel", "learn_kernel", "bounds", "approximate", "adaptive", "real_data", "paper"]
+)
 def test_at_its_defaults_a_page_offers_its_recipe_as_it_stands(page, offered):
     launch(page)
     shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")

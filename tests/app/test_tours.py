@@ -15,6 +15,15 @@ import pytest
 
 import rff_engine as rff
 from pages.components import guide, tours
+from pages.components.adaptive_results import adaptive_settings, descent, grid_weights, importance
+from pages.components.approximation_results import (
+    METHODS,
+    approximation_errors,
+    approximation_rows,
+    approximation_settings,
+    curve_counts,
+    method_view,
+)
 from pages.components.bound_results import BOUND_BETAS, BoundSettings, Promise, promised_curves, worst_case
 from pages.components.controls import Control, Number, Options, Scale, Switch
 from pages.components.kernel_results import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
@@ -31,7 +40,7 @@ from pages.components.learning_results import (
 )
 from pages.components.toy_controls import BETA, toy_data
 from pages.components.toy_data import toy_sample
-from rff_engine.experiments import toy_learning
+from rff_engine.experiments import toy_adaptive, toy_learning
 from rff_engine.experiments.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -56,8 +65,8 @@ def values_at(lesson: tours.Lesson, k: int, answered: bool) -> SimpleNamespace:
 # --- the data -----------------------------------------------------------------------------------------------------
 
 
-def test_there_are_six_lessons_each_known_by_its_key():
-    assert len({lesson.key for lesson in tours.LESSONS}) == len(tours.LESSONS) == 6
+def test_each_lesson_is_known_by_its_key():
+    assert len({lesson.key for lesson in tours.LESSONS}) == len(tours.LESSONS) > 0
     assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in tours.LESSONS)
 
 
@@ -379,6 +388,155 @@ def fails_4(before, after):
     return f"{honest:.3f}", f"{printed:.3f}"
 
 
+class Approximation:
+    def __init__(self, values):
+        self.values = values
+        self.settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
+        self.rows = approximation_rows(values.data, values.seed)
+        names = values.first, values.second
+        self.first, self.second = (method_view(self.settings, METHODS[name], values.r) for name in names)
+
+    def mean(self, name: str, r=None) -> float:
+        assert name in self.values.methods  # its curve is shown
+        counts = curve_counts(METHODS[name])
+        return approximation_errors(self.settings, METHODS[name])[counts.index(r or self.values.r)].mean()
+
+    def error_by_distance(self, view, low: float, high: float) -> float:
+        """Mean error over the cells of the map whose nearest row is so far away."""
+        cells = plane_points(cell_centres(self.rows.extent, len(view.error_map)))
+        nearest = np.linalg.norm(cells[:, None] - self.rows.in_plane, axis=2).min(axis=1)
+        return view.error_map.ravel()[(nearest >= low) & (nearest < high)].mean()
+
+
+def gaps(omega) -> np.ndarray:
+    """The distance from each frequency to the nearest other."""
+    apart = np.linalg.norm(omega[:, None] - omega, axis=2)
+    return np.sort(apart, axis=1)[:, 1]
+
+
+def apart_1(before, after):
+    same, spread = Approximation(before), Approximation(after)
+    drawn, even = same.first.frequencies, spread.second.frequencies
+    np.testing.assert_array_equal(drawn, same.second.frequencies)
+    assert np.median(gaps(even)) > 1.2 * np.median(gaps(drawn)) and np.quantile(gaps(even), 0.1) > 0.05
+    # The same disc: squared lengths over the variance of a coordinate, which is 1, have median 2 ln 2.
+    assert np.median((even**2).sum(axis=1)) == pytest.approx(2 * np.log(2), rel=0.15)
+    assert len(np.unique(even[:, 0].round(6))) > 90  # no grid
+    return f"{same.first.error:.3f}", f"{spread.second.error:.3f}"
+
+
+def apart_2(before, after):
+    few, many = Approximation(before), Approximation(after)
+    fall = {name: many.mean(name) / few.mean(name) for name in ("Monte Carlo", "Sobol")}
+    assert 0.22 < fall["Monte Carlo"] < 0.32 and 1 / 7 < fall["Sobol"] < 1 / 5.5
+    return tuple(f"{one.mean(name):.3f}" for one in (few, many) for name in fall)
+
+
+def apart_3(before, after):
+    flat, high = Approximation(before), Approximation(after)
+    assert flat.rows.X.shape[1] == 2 and high.rows.X.shape[1] == 59
+    assert high.mean("Sobol") > high.mean("Monte Carlo")
+    return tuple(f"{one.mean(name):.3f}" for one in (flat, high) for name in ("Monte Carlo", "Sobol"))
+
+
+def apart_4(before, after):
+    even, right = Approximation(before), Approximation(after)
+    assert right.second.error / right.first.error == pytest.approx(6 / 7, abs=0.02)
+    return f"{even.first.error:.3f}", f"{even.second.error:.3f}", f"{right.second.error:.3f}"
+
+
+def know_1(before, after):
+    same, weighted = Approximation(before), Approximation(after)
+    np.testing.assert_allclose(same.second.weights, 1 / 50)
+    np.testing.assert_array_equal(same.second.frequencies, weighted.second.frequencies)
+    weights = 50 * weighted.second.weights
+    assert weights.min() == 0 and weighted.second.error / same.second.error == pytest.approx(0.25, abs=0.03)
+    return f"{same.second.error:.3f}", f"{weighted.second.error:.3f}", f"{weights.max():.1f}"
+
+
+def know_2(before, after):
+    now = Approximation(after)
+    assert now.rows.X.shape[1] == 11
+    assert now.mean("Monte Carlo", 100) > 1.4 * now.mean("Sample") > 1.2 * now.mean("Monte Carlo", 200)
+    means = now.mean("Monte Carlo"), now.mean("Weight"), now.mean("Sample"), now.mean("Monte Carlo", 200)
+    return tuple(f"{mean:.3f}" for mean in means)
+
+
+def know_3(before, after):
+    drawn, fitted = Approximation(before), Approximation(after)
+    at, off = ([one.error_by_distance(one.second, *far) for one in (drawn, fitted)] for far in ((0, 0.15), (0.6, 9)))
+    assert 0.5 < off[0] / at[0] < 2 and off[1] > 2.5 * at[1]
+    assert fitted.second.error_map.max() > drawn.second.error_map.max()
+    return (*(f"{error:.2f}" for error in (*at, off[1], fitted.second.error_map.max())),)
+
+
+def know_4(before, after):
+    now = Approximation(after)
+    assert now.mean("Nyström") < now.mean("Sample") and now.second.frequencies is None
+    return f"{now.mean('Nyström'):.3f}", f"{now.mean('Sample'):.3f}"
+
+
+class Adaptive:
+    def __init__(self, values):
+        self.settings = adaptive_settings(values)
+        self.grid = grid_weights(self.settings, values.ridge)
+        self.descent = descent(self.settings, values.r)
+        self.plane = importance(self.settings.data, values.sigma)
+
+    def hill(self) -> tuple[float, np.ndarray]:
+        """How many times as wide the weights on the grid are in their longest direction, and that direction."""
+        omega, p = plane_points(self.grid.grid), self.grid.weights.ravel()
+        variances, axes = np.linalg.eigh((omega * p[:, None]).T @ omega)
+        return np.sqrt(variances[1] / variances[0]), axes[:, 1]
+
+    @property
+    def last_errors(self) -> tuple[str, str]:
+        return f"{self.descent.landmark_errors[-1]:.3g}", f"{self.descent.errors[-1]:.3g}"
+
+
+def choose_1(before, after):
+    ring, line = Adaptive(before), Adaptive(after)
+    assert ring.hill()[0] < 1.05 and line.hill()[0] > 1.9
+    assert abs(line.hill()[1] @ (2, 1)) / 5**0.5 < 0.1  # the line's direction is (2, 1)
+    return ()
+
+
+def choose_2(before, after):
+    dear, cheap = Adaptive(before), Adaptive(after)
+    assert dear.hill()[0] > 1.9 and cheap.hill()[0] < 1.15
+    assert f"{dear.grid.prior_error:.2g}" == f"{cheap.grid.prior_error:.2g}"
+    return f"{dear.grid.error:.2g}", f"{dear.grid.prior_error:.2g}", f"{cheap.grid.error:.2g}"
+
+
+def choose_3(before, after):
+    line, ring = Adaptive(before), Adaptive(after)
+    ratio = line.plane.data / line.plane.prior
+    omega = plane_points(line.plane.grid)[ratio.ravel() > 1.1]
+    assert np.abs(omega @ (2, 1)).max() / 5**0.5 < 0.3 * np.abs(omega @ (-1, 2)).max() / 5**0.5  # a stripe across
+    return tuple(f"{100 * toy_adaptive.saving(of.plane, 'data'):.1f} %" for of in (line, ring))
+
+
+def move_1(before, after):
+    few, many = Adaptive(before).descent, Adaptive(after).descent
+    assert 35 < many.drawn_error / few.errors[-1] < 45 and few.steps[-1] == 80
+    numbers = few.drawn_error, few.errors[0], few.errors[-1], many.drawn_error, many.errors[-1]
+    return tuple(f"{number:.3g}" for number in numbers)
+
+
+def move_2(before, after):
+    many, few = Adaptive(before), Adaptive(after)
+    assert few.settings.data.n == 300
+    assert few.descent.landmark_errors[-1] < 0.0001 < many.descent.landmark_errors[-1]
+    assert few.descent.errors.min() < few.descent.errors[-1] / 2
+    return *many.last_errors, few.last_errors[1], "0.0001"
+
+
+def move_3(before, after):
+    drawn, centroids = Adaptive(before), Adaptive(after)
+    assert drawn.descent.errors[-1] > 3 * centroids.descent.errors[-1]
+    return drawn.last_errors[1], centroids.last_errors[1]
+
+
 CHECKS = {
     "average-of-cosines": (cosines_1, cosines_2, cosines_3, cosines_4),
     "prior-to-cosine": (prior_1, prior_2, prior_3, prior_4),
@@ -386,6 +544,10 @@ CHECKS = {
     "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4),
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
+    "draws-that-keep-apart": (apart_1, apart_2, apart_3, apart_4),
+    "frequencies-that-know-the-data": (know_1, know_2, know_3, know_4),
+    "points-choose-frequencies": (choose_1, choose_2, choose_3),
+    "move-do-not-draw": (move_1, move_2, move_3),
 }
 NUMBER = re.compile(r"\d+\.\d+(?: %)?|\d+ %")
 

@@ -136,3 +136,23 @@ def settle(page):
            && !document.querySelector('[data-testid=stSkeleton]')
            && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
     )
+
+
+def go_to(page, name: str) -> None:
+    """Follow the navigation to the page of this name: a link of the bar itself, or of one of its menus."""
+    page.locator("[data-testid=stTopNavSection]").first.wait_for()  # it may be folded away until the script has run
+    link = page.locator("[data-testid=stTopNavLink]").filter(has_text=name)
+    if link.count():
+        link.click()
+        return
+    menus = page.locator("[data-testid=stTopNavSection]")
+    for i in range(menus.count()):
+        menus.nth(i).click()
+        page.locator("[role=menu]").wait_for()
+        entry = page.get_by_role("menuitem", name=name)
+        if entry.count():
+            entry.click()
+            return
+        page.keyboard.press("Escape")
+        page.locator("[role=menu]").wait_for(state="detached")
+    raise AssertionError(f"the navigation leads to no page {name!r}")

@@ -22,6 +22,8 @@ PAGES = (
     "learn_kernel?plain=true",
     "bounds",
     "bounds?plain=true",
+    "approximate",
+    "adaptive",
     "real_data",
     "paper",
 )
@@ -50,9 +52,12 @@ KNOWN = tuple(
         ("bounds", "light"),
         ("bounds?plain=true", "light"),
         ("kernel", "dark"),
+        ("approximate", "light"),
+        ("approximate", "dark"),
         ("learn_kernel", "dark"),
         ("bounds", "dark"),
         ("real_data", "dark"),
+        ("adaptive", "dark"),
     )
 )
 

@@ -8,7 +8,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import settle, wait_until
+from conftest import go_to, settle, wait_until
 from playwright.sync_api import expect
 
 
@@ -174,7 +174,7 @@ def test_the_curves_along_beta_stand_still_while_their_marker_follows(open_page,
 
 def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
     page = open_page("landmarks?beta=100")
-    page.get_by_role("link", name="Start here").first.click()
+    go_to(page, "Start here")
     page.locator("[data-testid=stPageLink] a").first.wait_for()
     settle(page)
     page.locator("[data-testid=stPageLink] a").first.click()
@@ -182,20 +182,39 @@ def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
     page.wait_for_selector(".st-key-beta input[type=range]", state="attached")
     settle(page)
     expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "1")
-    page.get_by_role("link", name="Learn the kernel").first.click()
+    go_to(page, "Learn the kernel")
     page.wait_for_url(re.compile("/learn_kernel"))
     expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "10")
+
+
+def test_the_navigation_leads_to_every_page(open_page):
+    page = open_page("errata")
+    for name, path in (
+        ("A kernel is a prior", "kernel"),
+        ("Landmarks", "landmarks"),
+        ("Learn the kernel", "learn_kernel"),
+        ("Bounds", "bounds"),
+        ("Approximate a kernel", "approximate"),
+        ("Adaptive frequencies", "adaptive"),
+        ("Real data", "real_data"),
+        ("Paper against rerun", "paper"),
+        ("Start here", ""),
+    ):
+        go_to(page, name)
+        page.wait_for_url(re.compile(f"/{path}$"))
+        page.wait_for_selector("h1")
+        settle(page)
 
 
 def test_links_of_the_start_page_lead_to_the_pictures(open_page):
     page = open_page("")
     of_a_picture = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
     links = page.locator(of_a_picture)
-    expect(links).to_have_count(5)
-    targets = [links.nth(i).get_attribute("href") for i in range(5)]
+    expect(links).to_have_count(7)
+    targets = [links.nth(i).get_attribute("href") for i in range(7)]
     for i, target in enumerate(targets):
         if i:
-            page.get_by_role("link", name="Start here").click()
+            go_to(page, "Start here")
             page.wait_for_selector(of_a_picture)
             settle(page)
         page.locator(of_a_picture).nth(i).click()

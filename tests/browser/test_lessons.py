@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import settle, wait_until
+from conftest import go_to, settle, wait_until
 from playwright.sync_api import expect
 
 from pages.components import tours
@@ -167,12 +167,12 @@ def test_leaving_keeps_what_was_set_and_the_reader_may_move_everything(open_page
 def test_from_one_lesson_to_another_page_and_back(open_page):
     lesson = tours.LESSONS[1]
     page = open_lesson(open_page, lesson, 2)
-    page.get_by_role("link", name="Bounds").first.click()
+    go_to(page, "Bounds")
     page.wait_for_url(re.compile("/bounds"))
     page.wait_for_selector(".guide", state="detached")
     settle(page)
     wait_until(lambda: not {"lesson", "step", "beta"} & set(query(page)))
-    page.get_by_role("link", name="Start here").first.click()
+    go_to(page, "Start here")
     page.wait_for_selector(".st-key-all_lessons a")
     settle(page)
     expect(page.locator(".st-key-all_lessons a")).to_have_count(len(tours.LESSONS))
@@ -242,12 +242,12 @@ def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
     page.wait_for_function("() => location.search.includes('projector=true')")
     settle(page)
     page.get_by_role("button", name="Controls and pages").click()
-    page.get_by_role("link", name="A kernel is a prior").first.click()
+    go_to(page, "A kernel is a prior")
     page.wait_for_url(re.compile("/kernel"))
     page.wait_for_function("() => location.search.includes('projector=true')")
     settle(page)
     wait_until(lambda: root_font(page) > 20 and "hide" not in query(page))  # no control of this page is hidden
-    page.get_by_role("link", name="Bounds").first.click()
+    go_to(page, "Bounds")
     page.wait_for_url(re.compile("/bounds"))
     page.wait_for_function("() => location.search.includes('hide=')")
     settle(page)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import settle
+from conftest import go_to, settle
 
 import datasets
 import rff_engine as rff
@@ -361,7 +361,7 @@ def test_the_first_drag_on_another_page_counts(open_page):
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 5")
     settle(page)
     for name, view in (("Learn the kernel", "seen"), ("Bounds", "betas"), ("Landmarks", "landmarks")):
-        page.get_by_role("link", name=name).first.click()
+        go_to(page, name)
         page.wait_for_function(f"() => document.querySelector('.live')?.view?.{view} !== undefined")
         settle(page)
         drag_to(page, 0.85)

@@ -44,7 +44,8 @@ def content(name: str, index: int = 0) -> bytes:
 
 
 def test_names_are_as_agreed():
-    agreed = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson cpu covtype"
+    agreed = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson parkinson_motor"
+    agreed += " cpu a9a covtype"
     assert set(datasets.names()) == set(agreed.split())
 
 
@@ -210,12 +211,13 @@ def test_farm(load):
         assert [f"{column + 1}:1" for column in columns] == words
 
 
-def test_parkinson(load):
-    dataset = load("parkinson")
+@pytest.mark.parametrize(("name", "target"), [("parkinson", "total_UPDRS"), ("parkinson_motor", "motor_UPDRS")])
+def test_parkinson(load, name, target):
+    dataset = load(name)
     rows = csv.DictReader(io.StringIO(content("parkinson").decode()))
     table = list(rows)
     assert tuple(rows.fieldnames[6:]) == dataset.feature_names
-    np.testing.assert_array_equal([float(row["total_UPDRS"]) for row in table], dataset.y)
+    np.testing.assert_array_equal([float(row[target]) for row in table], dataset.y)
     expected = np.array([[float(row[feature]) for feature in dataset.feature_names] for row in table])
     np.testing.assert_allclose(dataset.X, expected, rtol=1e-15)
 
@@ -439,3 +441,11 @@ def test_imports_nothing_of_ours():
     root = DATA.parent.parent
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert not {"rff_engine", "pages", "streamlit", "plotly"} & set(run.stdout.split())
+
+
+@pytest.mark.slow
+def test_a9a_is_adult_in_binary_columns(need_data):
+    dataset = datasets.load(need_data("a9a"))
+    assert set(np.unique(dataset.X)) == {0, 1} and dataset.X.sum() == 451592 + 225731
+    assert (dataset.y[:32561] == 1).sum() == 7841 and (dataset.y[32561:] == 1).sum() == 3846
+    np.testing.assert_array_equal(dataset.y, datasets.load("adult").y)

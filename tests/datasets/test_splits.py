@@ -173,3 +173,32 @@ def test_frozen(load):
     for thing, name in ((dataset, "X"), (split, "X_train"), (split, "checksum")):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(thing, name, None)
+
+
+@pytest.mark.parametrize(("name", "n_train", "n_test"), [("wine", 3265, 1633), ("mnist01", 9853, 4927)])
+def test_two_parts_are_two_to_one_and_hold_every_row_once(name, n_train, n_test, need_data):
+    dataset = datasets.load(need_data(name))
+    split = datasets.two_part_split(dataset, 3)
+    assert (len(split.y_train), len(split.y_test)) == (n_train, n_test) and split.task == dataset.task
+    np.testing.assert_array_equal(np.sort(np.r_[split.rows_train, split.rows_test]), np.arange(dataset.n_samples))
+    np.testing.assert_array_equal(split.X_test, dataset.X[split.rows_test])
+    np.testing.assert_array_equal(split.y_train, dataset.y[split.rows_train])
+    again, other = (datasets.two_part_split(dataset, seed) for seed in (3, 4))
+    np.testing.assert_array_equal(again.rows_train, split.rows_train)
+    assert (other.rows_train != split.rows_train).any()
+    fewer = datasets.two_part_split(dataset, 3, max_rows=301)
+    assert (len(fewer.y_train), len(fewer.y_test)) == (200, 101) and fewer.n_samples == dataset.n_samples
+
+
+def test_published_test_rows_stay_the_test_part():
+    dataset = datasets.load("adult")
+    split = datasets.two_part_split(dataset, 0)
+    np.testing.assert_array_equal(split.rows_test, np.arange(32561, 48842))
+    fewer = datasets.two_part_split(dataset, 0, max_rows=3000)
+    assert fewer.rows_train.max() < 32561 <= fewer.rows_test.min() and len(fewer.y_train) + len(fewer.y_test) == 3000
+
+
+def test_two_parts_need_three_rows_and_every_class():
+    toy = datasets.make_toy("moons", 30, 0.1, 0)
+    with pytest.raises(ValueError, match="at least 3"):
+        datasets.two_part_split(toy, 0, max_rows=2)

@@ -22,6 +22,7 @@ from rff_engine import (
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
     alignment_loss,
+    draw_frequencies,
     fourier_features,
     landmark_alignment_loss,
     landmark_similarity,
@@ -29,6 +30,7 @@ from rff_engine import (
     pseudo_posterior,
     random_phase_features,
 )
+from rff_engine.frequencies import SAMPLING_SCHEMES
 
 ESTIMATORS = [
     RandomFourierFeatures(n_components=5, random_state=0),
@@ -45,9 +47,22 @@ LEARNED = ESTIMATORS[2:]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
-@parametrize_with_checks(ESTIMATORS)
+OTHER_SAMPLING = [
+    RandomFourierFeatures(n_components=5, sampling=sampling, random_state=0) for sampling in list(SAMPLING_SCHEMES)[1:]
+]
+
+
+# Some checks have more dimensions than there are components.
+@pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
+@parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
+def test_sampling_is_handed_on(sampling):
+    fitted = RandomFourierFeatures(MaternKernel(0.8), 9, sampling, random_state=3).fit(sample()[0])
+    np.testing.assert_array_equal(fitted.frequencies_, draw_frequencies(MaternKernel(0.8), 9, 4, sampling, 3))
 
 
 def sample(n=60, d=4, n_classes=2, seed=0):

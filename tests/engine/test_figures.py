@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from plotly.subplots import make_subplots
 
 import datasets
-from rff_engine.figures import landmarks, paths, sweeps
+from rff_engine.experiments import feature_methods, toy_approximation
+from rff_engine.figures import adaptive, approximation, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -125,3 +128,131 @@ def test_what_plotly_does_not_know_is_refused():
     sheet.add_scatter(x=[1], colour="red")
     with pytest.raises(ValueError, match="colour"):
         sheet.figure()
+
+
+def test_errors_of_methods_have_bands_from_the_best_draw_to_the_worst():
+    errors = {"monte_carlo": np.array([[0.5, 0.7], [0.2, 0.4]]), "sample": np.array([[0.3, 0.1]])}
+    fig = approximation.errors_against_frequencies({"monte_carlo": (5, 10), "sample": (5,)}, errors, 10)
+    band, line, _, short = fig.data
+    np.testing.assert_allclose(band.x, [5, 10, 10, 5])
+    np.testing.assert_allclose(band.y, [0.7, 0.4, 0.2, 0.5])
+    np.testing.assert_allclose(line.y, [0.6, 0.3])
+    np.testing.assert_allclose(short.y, [0.2])
+    np.testing.assert_array_equal(line.marker.size, [7, 13])  # the chosen number is marked
+    assert fig.layout.shapes[0].x0 == 10
+
+
+def test_every_method_has_a_look_of_its_own():
+    looks = {name: (style.METHOD_COLOURS[name], style.METHOD_SYMBOLS[name]) for name in feature_methods.METHODS}
+    assert len(set(looks.values())) == len(looks)
+    assert set(looks) <= set(style.METHOD_NAMES) & set(style.METHOD_DASHES)
+    assert len(set(style.METHOD_NAMES.values())) == len(style.METHOD_NAMES)
+
+
+def view_of(**parts):
+    empty = {"frequencies": None, "weights": None, "landmarks": None, "error": 0.125, "error_map": np.eye(3)}
+    return toy_approximation.MethodView(**(empty | parts))
+
+
+def test_the_area_of_a_frequency_is_its_weight_and_those_without_are_not_drawn():
+    omega = np.array([[0.0, 1.0], [1.0, 0.0], [9.0, 0.0], [0.5, 0.5]])
+    waves = view_of(frequencies=omega, weights=np.array([0.4, 0.1, 0.5, 0.0]))
+    landmarks = view_of(landmarks=np.array([[1.0, 2.0]]))
+    fig = approximation.two_sets_of_frequencies(("sample", "nystroem"), (waves, landmarks), 2.0, 3.0)
+    dots, stars = fig.data
+    np.testing.assert_allclose(np.c_[dots.x, dots.y], omega[:2])
+    assert (dots.marker.size[0] / dots.marker.size[1]) ** 2 == pytest.approx(4, rel=1e-5)
+    np.testing.assert_allclose(np.c_[stars.x, stars.y], [[1, 2]])
+    assert [axis.range for axis in (fig.layout.xaxis, fig.layout.xaxis2)] == [(-2, 2), (-3, 3)]
+    said = [note.text for note in fig.layout.annotations]
+    assert said[0].endswith("error 0.125<br>3 frequencies, 1 beyond the axes") and said[1].endswith("landmarks")
+
+
+def test_two_error_maps_have_the_same_colours():
+    views = view_of(), view_of(error_map=np.full((3, 3), 0.01))
+    fig = approximation.error_maps(("sample", "nystroem"), views, np.zeros((2, 2)), 3.0)
+    first, second = (fig.layout[name] for name in ("coloraxis", "coloraxis2"))
+    assert (first.cmin, first.cmax, first.colorscale) == (second.cmin, second.cmax, second.colorscale)
+    maps = [trace for trace in fig.data if trace.type == "heatmap"]
+    np.testing.assert_allclose(maps[1].z, 0.01, rtol=1e-6)
+    assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
+
+
+# --- adaptive frequencies -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moving():
+    rng = np.random.default_rng(0)
+    steps = np.array([0, 1, 3, 7])
+    return SimpleNamespace(
+        losses=np.linspace(1, 0.1, 8),
+        landmark_errors=np.linspace(0.4, 0.01, 8),
+        steps=steps,
+        frequencies=rng.normal(size=(4, 5, 2)),
+        weights=np.abs(rng.normal(size=(4, 5))),
+        errors=np.array([0.5, 0.3, 0.1, 0.02]),
+        drawn_error=0.6,
+    )
+
+
+def test_every_frame_of_the_player_has_its_step(moving):
+    fig = adaptive.descent_player(moving, 3.0)
+    assert [frame.name for frame in fig.frames] == ["0", "1", "3", "7"]
+    (slider,), (buttons,) = fig.layout.sliders, fig.layout.updatemenus
+    assert [step.args[0][0] for step in slider.steps] == [frame.name for frame in fig.frames]
+    assert all(step.method == "animate" for step in slider.steps) and buttons.buttons[0].args[0] is None
+    for k, frame in enumerate(fig.frames):
+        trails, dots, mark = frame.data
+        assert frame.traces == (1, 2, 5)
+        np.testing.assert_allclose(np.column_stack([dots.x, dots.y]), moving.frequencies[k], rtol=1e-6)
+        np.testing.assert_allclose(
+            dots.marker.size**2 / dots.marker.size[0] ** 2, moving.weights[k] / moving.weights[k, 0], rtol=1e-4
+        )
+        np.testing.assert_allclose(mark.y, [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
+        assert list(mark.x) == [moving.steps[k]] * 2
+        # A trail goes through all the places so far; a gap parts it from the next one.
+        own = np.column_stack([trails.x, trails.y]).reshape(5, -1, 2)
+        np.testing.assert_allclose(own[:, :k], moving.frequencies[:k].transpose(1, 0, 2), rtol=1e-6)
+        np.testing.assert_allclose(own[:, -2], moving.frequencies[k], rtol=1e-6)
+        assert np.isnan(own[:, -1]).all()
+    for moved, name in ((1, "trail"), (2, "frequency"), (5, "this step")):
+        assert fig.data[moved].name == name
+
+
+def test_the_player_is_light_at_many_frequencies(moving):
+    rng = np.random.default_rng(1)
+    many = SimpleNamespace(**vars(moving))
+    many.steps, many.landmark_errors = np.arange(45), np.full(45, 0.1)
+    many.errors, many.frequencies = np.full(45, 0.1), rng.normal(size=(45, 100, 2))
+    many.weights = np.full((45, 100), 0.01)
+    assert len(adaptive.descent_player(many, 3.0).to_json()) < 700_000
+
+
+def test_the_densities_are_shown_along_the_middle_and_as_a_ratio():
+    grid = np.linspace(-2, 2, 5)
+    plane = SimpleNamespace(
+        grid=grid, **{name: k + np.arange(25.0).reshape(5, 5) for k, name in enumerate(("prior", "claim", "data"), 1)}
+    )
+    prior, claim, data, ratio = adaptive.importance_densities(plane, 2.5).data
+    for trace, values in ((prior, plane.prior), (claim, plane.claim), (data, plane.data)):
+        np.testing.assert_allclose(trace.y, values[2])
+    np.testing.assert_allclose(ratio.z, plane.data / plane.prior, rtol=1e-6)
+
+
+def test_landmarks_are_means_with_bands_from_best_to_worst():
+    errors = {"sample": np.array([[0.3, 0.5], [0.1, 0.2]]), "cluster": np.array([[0.2, 0.2], [0.1, 0.1]])}
+    fig = adaptive.landmark_errors((5, 10), errors, 7, 0.4, 10)
+    level, band, line, *_ = fig.data
+    assert list(level.y) == [0.4, 0.4] and list(band.y) == [0.5, 0.2, 0.1, 0.3]
+    np.testing.assert_allclose(line.y, [0.4, 0.15])
+    assert fig.layout.shapes[0].x0 == 7
+
+
+def test_the_grid_is_shown_beside_the_points(sample):
+    rng = np.random.default_rng(2)
+    grid = SimpleNamespace(prior=rng.uniform(size=(4, 4)), weights=rng.uniform(size=(4, 4)))
+    points, landmarks, prior, weights = adaptive.inputs_and_grid(sample.X, sample.X[:3], 2.0, grid, 3.0).data
+    assert len(points.x) == 30 and len(landmarks.x) == 3
+    np.testing.assert_allclose(prior.z, grid.prior, rtol=1e-6)
+    np.testing.assert_allclose(weights.z, grid.weights, rtol=1e-6)

@@ -1,9 +1,16 @@
-"""Frequencies drawn in blocks: the same ones, however they are asked for."""
+"""Frequencies by every scheme, and drawn in blocks: the right ones on average, and the same ones on every asking."""
+
+import itertools
+import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.linalg import hadamard
+from scipy.special import hyp0f1
 
 from rff_engine import CauchyKernel, FrequencyBlocks, GaussianKernel, LaplacianKernel, MaternKernel, draw_frequencies
+from rff_engine.frequencies import SAMPLING_SCHEMES
 
 KERNELS = [GaussianKernel(0.5), LaplacianKernel(2.0), MaternKernel(0.8), CauchyKernel()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -81,3 +88,256 @@ def test_draw_frequencies_by_monte_carlo_is_the_kernels_draw(kernel):
     np.testing.assert_array_equal(
         draw_frequencies(kernel, 10, 3, random_state=5), kernel.sample_frequencies(10, 3, random_state=5)
     )
+
+
+# --- the schemes --------------------------------------------------------------------------------------------------
+
+ORTHOGONAL = ["orthogonal", "structured_orthogonal", "fastfood"]
+LOW_DISCREPANCY = ["halton", "sobol", "lattice", "digital_net"]
+SCHEMES = ["monte_carlo", *ORTHOGONAL, *LOW_DISCREPANCY, "moment_matching"]
+SENSIBLE = [
+    (kernel, sampling)
+    for kernel in KERNELS
+    for sampling in SCHEMES
+    if (kernel.is_rotation_invariant or sampling not in ORTHOGONAL)
+    and not (isinstance(kernel, LaplacianKernel) and sampling == "moment_matching")
+]
+every_sensible = pytest.mark.parametrize(("kernel", "sampling"), SENSIBLE, ids=lambda value: str(value))
+
+
+def displacements(kernel, d):
+    """Two differences x - x', of different lengths and directions, where the kernel is neither 1 nor 0."""
+    delta = np.random.default_rng(d).normal(size=(2, d))
+    length = {GaussianKernel: 0.5, LaplacianKernel: 0.4 / np.sqrt(d), MaternKernel: 1.0, CauchyKernel: 0.8}
+    return delta / np.linalg.norm(delta, axis=1, keepdims=True) * np.array([[0.7], [1.5]]) * length[type(kernel)]
+
+
+def estimates(kernel, sampling, D, d, repeats):
+    """Of the kernel at the displacements, (repeats, 2)."""
+    delta = displacements(kernel, d)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*too few to match a covariance")
+        draws = (draw_frequencies(kernel, D, d, sampling, seed) for seed in range(100, 100 + repeats))
+        return np.array([np.cos(omega @ delta.T).mean(axis=0) for omega in draws])
+
+
+def kernel_values(kernel, d):
+    return kernel(displacements(kernel, d), np.zeros((1, d)))[:, 0]
+
+
+def radii(kernel, dimension, n=40):
+    """Evenly spaced quantiles of the length of a frequency."""
+    middle = (np.arange(n) + 0.5) / n
+    if isinstance(kernel, GaussianKernel):
+        return stats.chi(dimension).ppf(middle) / kernel.sigma
+    return np.sqrt(dimension * stats.f(dimension, 2 * kernel.nu).ppf(middle)) / kernel.length_scale
+
+
+def cosine_on_a_sphere(x, m):
+    """Mean of cos(x u), u a coordinate of a uniform point of the unit sphere in m dimensions."""
+    return hyp0f1(m / 2, -np.square(x) / 4)
+
+
+def structured_bias(kernel, d):
+    """Bias of the structured estimate, and its error: given the last two signs, the first average in closed form.
+
+    A direction is h D1 v / sqrt(p) with v = (H D2 H D3) delta / p: its cosine averages to prod_j cos(R v_j / sqrt(p)).
+    With directions uniform on the sphere there is no bias; so their mean at the same lengths is what to compare with.
+    """
+    p = 1 << (d - 1).bit_length()
+    if p <= 8:  # all signs, but for one of each diagonal: cosines are even
+        signs = np.array(list(itertools.product([1.0], *[[-1.0, 1.0]] * (p - 1))))
+        D2, D3 = (A.reshape(-1, p) for A in np.broadcast_arrays(signs[:, None, :], signs[None, :, :]))
+    else:
+        D2, D3 = np.random.default_rng(0).choice([-1.0, 1.0], size=(2, 3000, p))
+    H, lengths = hadamard(p), radii(kernel, p)
+    biases, errors = [], []
+    for delta in np.pad(displacements(kernel, d), [(0, 0), (0, p - d)]):
+        v = ((D3 * delta) @ H * D2) @ H / p
+        given = np.mean([np.cos(R * v / np.sqrt(p)).prod(axis=1) for R in lengths], axis=0)
+        biases.append(given.mean() - cosine_on_a_sphere(lengths * np.linalg.norm(delta), p).mean())
+        errors.append(0.0 if p <= 8 else given.std() / np.sqrt(len(given)))
+    return np.array(biases), np.array(errors)
+
+
+def matched_mean(kernel, D, d):
+    """Mean of the moment-matched estimate, and its error: a row of an orthonormal frame is part of a unit vector."""
+    if isinstance(kernel, CauchyKernel):  # no closed form: whitened is U V' of the singular value decomposition
+        drawn = np.random.default_rng(0).laplace(size=(1500, D, d))
+        U, _, Vt = np.linalg.svd(drawn - drawn.mean(axis=1, keepdims=True), full_matrices=False)
+        omega = np.sqrt(2 * D) * kernel.gamma * U @ Vt
+        means = np.cos(omega @ displacements(kernel, d).T).mean(axis=1)
+        return means.mean(axis=0), means.std(axis=0) / np.sqrt(len(means))
+    m = D - 1 if 1.1 * d + 1 < D else (D - 1) * d
+    if isinstance(kernel, GaussianKernel):
+        scales = np.array([1 / kernel.sigma])
+    else:
+        middle = (np.arange(4000) + 0.5) / 4000
+        scales = np.sqrt(2 * kernel.nu / stats.chi2(2 * kernel.nu).ppf(middle)) / kernel.length_scale
+    lengths = np.linalg.norm(displacements(kernel, d), axis=1)
+    return cosine_on_a_sphere(np.sqrt(m) * lengths[:, None] * scales, m).mean(axis=1), 0.0
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+@every_sensible
+def test_the_mean_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, d):
+    D, repeats = 24, 50 if sampling in LOW_DISCREPANCY else 200
+    drawn = estimates(kernel, sampling, D, d, repeats)
+    expected, error = kernel_values(kernel, d), 0.0
+    if sampling == "structured_orthogonal":
+        bias, error = structured_bias(kernel, d)
+        expected = expected + bias
+    elif sampling == "moment_matching":
+        expected, error = matched_mean(kernel, D, d)
+    error = np.hypot(error, drawn.std(axis=0, ddof=1) / np.sqrt(repeats))
+    assert (np.abs(drawn.mean(axis=0) - expected) <= 3 * error).all()
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+def test_the_bias_of_structured_directions_is_small(kernel):
+    biases = [np.abs(structured_bias(kernel, d)[0]).max() for d in (1, 2, 5, 20)]
+    assert biases[0] < 1e-12 and biases[1] < 0.12 and max(biases[2:]) < 0.003
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+def test_the_bias_of_matched_moments_shrinks_as_one_over_d(kernel):
+    biases = [np.abs(matched_mean(kernel, D, 2)[0] - kernel_values(kernel, 2)).max() * D for D in (50, 100, 200)]
+    assert max(biases) < 1.0
+
+
+def test_the_bias_of_matched_moments_of_a_product_kernel_shrinks():
+    kernel = CauchyKernel()
+    biases = [
+        np.abs(estimates(kernel, "moment_matching", D, 5, 200).mean(axis=0) - kernel_values(kernel, 5)).max()
+        for D in (16, 512)
+    ]
+    assert biases[1] < biases[0] / 4 and biases[1] < 5 / 512
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+def test_too_few_frequencies_match_mean_and_scale_only(kernel):
+    drawn = estimates(kernel, "moment_matching", 8, 20, 400)
+    error = drawn.std(axis=0, ddof=1) / 20
+    assert (np.abs(drawn.mean(axis=0) - matched_mean(kernel, 8, 20)[0]) <= 3 * error).all()
+
+
+def test_every_kernel_and_scheme_is_tested():
+    assert list(SAMPLING_SCHEMES) == SCHEMES
+
+
+@pytest.mark.parametrize("sampling", ["orthogonal", "structured_orthogonal", *LOW_DISCREPANCY, "moment_matching"])
+def test_the_spread_of_the_estimates_is_below_that_of_monte_carlo(sampling):
+    d, D = 11, 200
+    kernel = GaussianKernel(np.sqrt(d / 2))
+    X = np.random.default_rng(0).normal(size=(60, d))
+    differences = (X[:, None] - X)[np.triu_indices(60, 1)]
+    K = kernel(differences, np.zeros((1, d)))[:, 0]
+
+    def error(scheme):
+        draws = [draw_frequencies(kernel, D, d, scheme, seed) for seed in range(12)]
+        return np.mean([np.square(np.cos(differences @ omega.T).mean(axis=1) - K).mean() for omega in draws])
+
+    assert error(sampling) < 0.9 * error("monte_carlo")
+
+
+@every_sensible
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (7, 3), (9, 4), (40, 6), (3, 17)])
+@pytest.mark.filterwarnings("ignore:.*too few to match")
+def test_any_shape_finite_and_reproducible(kernel, sampling, shape):
+    omega = draw_frequencies(kernel, *shape, sampling, 3)
+    assert omega.shape == shape and omega.dtype == np.float64 and np.isfinite(omega).all()
+    np.testing.assert_array_equal(omega, draw_frequencies(kernel, *shape, sampling, 3))
+    for generator in (np.random.default_rng, np.random.RandomState):
+        rng = generator(5)
+        drawn = draw_frequencies(kernel, *shape, sampling, rng)
+        np.testing.assert_array_equal(drawn, draw_frequencies(kernel, *shape, sampling, generator(5)))
+        assert not np.array_equal(drawn, draw_frequencies(kernel, *shape, sampling, rng))
+    assert not np.array_equal(draw_frequencies(kernel, *shape, sampling), draw_frequencies(kernel, *shape, sampling))
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+@pytest.mark.parametrize(
+    ("sampling", "d", "block"), [("orthogonal", 1, 1), ("orthogonal", 5, 5), ("structured_orthogonal", 8, 8)]
+)
+def test_rows_of_a_block_are_orthogonal_with_lengths_of_their_own(kernel, sampling, d, block):
+    omega = draw_frequencies(kernel, 3 * block + 2, d, sampling, 0)
+    lengths = np.linalg.norm(omega, axis=1)
+    assert len(np.unique(lengths)) == len(lengths)
+    directions = omega / lengths[:, None]
+    for start in range(0, len(omega), block):
+        rows = directions[start : start + block]
+        np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), rtol=0, atol=1e-12)
+    assert np.abs(directions[:block] @ directions[block : 2 * block].T).max() > 1e-3
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
+@pytest.mark.parametrize("sampling", ORTHOGONAL)
+@pytest.mark.parametrize("d", [2, 8])
+def test_lengths_follow_the_radial_law(kernel, sampling, d):
+    lengths = np.linalg.norm(draw_frequencies(kernel, 4000, d, sampling, 1), axis=1)
+    assert stats.kstest(lengths, stats.ecdf(radii(kernel, d, 20000)).cdf.evaluate).pvalue > 0.005
+
+
+@pytest.mark.parametrize(("kernel", "sampling"), [(KERNELS[0], "moment_matching"), (KERNELS[3], "moment_matching")])
+def test_moments_are_matched(kernel, sampling):
+    omega = draw_frequencies(kernel, 30, 6, sampling, 0)
+    variance = kernel.coordinate_variance
+    np.testing.assert_allclose(omega.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(omega.T @ omega / 30, variance * np.eye(6), rtol=0, atol=1e-10 * variance)
+    for D in (2, 6, 7):
+        with pytest.warns(UserWarning, match=f"{D} frequencies in 6 dimensions") as caught:
+            omega = draw_frequencies(kernel, D, 6, sampling, 0)
+        assert caught[0].filename == __file__
+        np.testing.assert_allclose(omega.mean(axis=0), 0, atol=1e-12)
+        assert np.square(omega).mean() == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(0.5), MaternKernel(4.0, 0.5), CauchyKernel(3.0)], ids=repr)
+def test_the_variance_of_a_coordinate_is_that_of_the_draws(kernel):
+    squares = np.square(kernel.sample_frequencies(40000, 2, 0))
+    assert abs(squares.mean() - kernel.coordinate_variance) < 4.5 * squares.std() / np.sqrt(squares.size)
+    assert np.isinf([LaplacianKernel().coordinate_variance, MaternKernel(1.0).coordinate_variance]).all()
+
+
+@every_kernel
+def test_quantiles_of_uniform_numbers_are_draws(kernel):
+    uniforms = np.random.default_rng(1).uniform(size=(3000, kernel.uniforms_per_frequency(2)))
+    made, drawn = kernel.frequencies_at(uniforms), kernel.sample_frequencies(3000, 2, 2)
+    for direction in ([1.0, 0.0], [0.6, -0.8]):
+        assert stats.ks_2samp(made @ direction, drawn @ direction).pvalue > 0.005
+    ends = np.full((1, uniforms.shape[1]), 2.0**-53)
+    assert np.isfinite(kernel.frequencies_at(np.vstack([ends, 1 - ends]))).all()
+    for bad, words in ((uniforms[0], "shape"), (uniforms * 0, "0 or 1"), (uniforms[:, :0], "columns")):
+        with pytest.raises(ValueError, match=words):
+            kernel.frequencies_at(bad)
+
+
+@pytest.mark.parametrize("sampling", SCHEMES)
+@pytest.mark.filterwarnings("ignore:.*too few to match")
+def test_many_dimensions(sampling):
+    omega = draw_frequencies(GaussianKernel(28.0), 200, 784, sampling, 0)
+    # Lengths near sqrt(784) / 28 = 1, and directions that differ.
+    np.testing.assert_allclose(np.linalg.norm(omega, axis=1), 1, atol=0.2)
+    assert len(np.unique(omega.round(12), axis=0)) == 200
+
+
+@pytest.mark.parametrize(("sampling", "most"), [("sobol", 21201), ("digital_net", 21201), ("lattice", 9125)])
+def test_points_of_too_many_coordinates(sampling, most):
+    with pytest.raises(ValueError, match=f"{most} coordinates at most, not {most + 1}"):
+        draw_frequencies(GaussianKernel(), 2, most + 1, sampling)
+    with pytest.raises(ValueError, match=f"not {most + 1}"):
+        draw_frequencies(MaternKernel(), 2, most, sampling)
+
+
+@pytest.mark.parametrize("kernel", [LaplacianKernel(), CauchyKernel()], ids=repr)
+@pytest.mark.parametrize("sampling", ORTHOGONAL)
+def test_orthogonal_directions_need_a_rotation_invariant_kernel(kernel, sampling):
+    with pytest.raises(ValueError, match=f"{sampling!r}.*{type(kernel).__name__} is not one"):
+        draw_frequencies(kernel, 4, 2, sampling)
+    with pytest.raises(ValueError, match="no common scale"):
+        kernel.sample_scales(3)
+
+
+def test_moment_matching_needs_moments():
+    with pytest.raises(ValueError, match="LaplacianKernel have none"):
+        draw_frequencies(LaplacianKernel(), 40, 2, "moment_matching")

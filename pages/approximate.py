@@ -1,0 +1,150 @@
+"""Approximate a kernel: every way to choose frequencies on the same rows, two of them side by side in the plane."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.components import guide, layout, presets, sharing
+from pages.components.approximation_results import (
+    DESCENT_DRAWS,
+    DRAWS,
+    METHODS,
+    R_VALUES,
+    REAL_DATA,
+    ROWS,
+    VARIANCE_DRAWS,
+    approximation_rows,
+    approximation_settings,
+    curve_counts,
+    error_curves,
+    frequency_extent,
+    method_view,
+    ranking,
+    variance_curves,
+)
+from pages.components.controls import Options, Scale, Several, mount, powers
+from pages.components.kernel_results import KERNELS
+from pages.components.sharing.recipes import approximate as recipe
+from pages.components.toy_controls import DATA, SEED
+from rff_engine.figures import approximation as figures
+
+CONTROLS = (
+    "Two methods",
+    Options("first", "On the left", None, tuple(METHODS), "Monte Carlo"),
+    Options("second", "On the right", None, tuple(METHODS), "Sample"),
+    Scale("r", "Frequencies r", "For Nyström: landmarks.", R_VALUES, 50),
+    "Rows and kernel",
+    replace(
+        DATA,
+        label="Data set",
+        help=f"{ROWS} rows, columns brought to mean 0 and variance 1. The last three are real.",
+        options=(*DATA.options, *REAL_DATA),
+        default="wine",
+    ),
+    Options("kernel", "Kernel", None, tuple(KERNELS), "Gaussian"),
+    Scale(
+        "width",
+        "Width",
+        "At 1 the Gaussian kernel has 2σ² = d, the number of columns, as in Li et al. (2019).",
+        tuple(value for value in powers(-1, 1, 10) if 0.2 <= value <= 4),
+        1.0,
+    ),
+    Scale(
+        "nu",
+        "Smoothness ν",
+        "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
+        (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
+        1.5,
+        only_if=("kernel", ("Matérn",)),
+    ),
+    SEED,
+    "Error curves",
+    Several(
+        "methods",
+        "Methods",
+        "Those that descend (Sample, Cluster) take longest; their curves end at r = 50.",
+        tuple(METHODS),
+        ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
+    ),
+)
+
+tour = guide.Tour("approximate", CONTROLS)
+values = mount(CONTROLS, tour)
+layout.title(
+    "How few cosines make a kernel?",
+    "Random features replace a kernel by the average of **r** cosines. Their frequencies may be drawn one by one, "
+    "spread evenly, or **fitted to the data**. Choose two methods and compare where their frequencies lie and where "
+    "they err; then see all methods side by side.",
+)
+presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
+tour.show()
+
+pair = METHODS[values.first], METHODS[values.second]
+with layout.problems_explained():
+    settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
+    rows = approximation_rows(settings.data, settings.seed)
+    views = [method_view(settings, method, values.r) for method in pair]
+
+plane = "the plane of the data" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
+left, right = st.columns(2)
+with left:
+    layout.figure(
+        figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
+        f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave holes and heaps, "
+        "evenly spread ones do not, fitted ones leave the prior's disc where the data ask for it.",
+        key="frequencies",
+        alt="The frequencies of two methods in the plane, side by side, sized by weight",
+    )
+with right:
+    layout.figure(
+        figures.error_maps(pair, views, rows.in_plane, rows.extent),
+        f"How wrong the similarity to the row at the star is, for points of {plane} through it; the same colours for "
+        "both. White dots are the rows: a method that is fitted to data may err where there are none.",
+        key="maps",
+        alt="Error of the approximated kernel over a plane through the data, for two methods",
+    )
+layout.equation(
+    "relative error",
+    r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
+    r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
+    "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
+    "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that this "
+    "error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and Kumar, 2019, "
+    "Equation 5). Nyström has no frequencies: its features are "
+    "$K_r^{-1/2}$ times the kernel's values at $r$ landmarks.",
+)
+
+chosen = [METHODS[name] for name in values.methods]
+errors, refused = error_curves(settings, chosen)
+counts = {method: curve_counts(method) for method in errors}
+layout.figure(
+    figures.errors_against_frequencies(counts, errors, values.r),
+    f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
+    f"({DESCENT_DRAWS} where frequencies descend), bands from the best draw to the worst. "
+    f"At r = {values.r}, best first: {ranking(errors, values.r) or 'none of these is known'}. r frequencies are 2r "
+    "features, r landmarks of Nyström are r. Align and PBRFF look at the labels and aim at another kernel.",
+    key="errors",
+    alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
+)
+for sentence in refused.values():
+    st.info(sentence, icon=":material/info:")
+
+curves = variance_curves(settings)
+layout.figure(
+    figures.variances(curves),
+    "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and Schneider "
+    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 "
+    "cos/sin is never wrong, random phase is. For the Gaussian kernel cos/sin is never above; a larger r divides both "
+    "alike.",
+    key="variances",
+    alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
+)
+layout.equation(
+    "variance of the two feature maps",
+    r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
+    r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
+    "$E$ is the number of features: $2r$ for $r$ frequencies with cosine and sine, $r$ with random phases. "
+    "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
+)
+
+sharing.offer("approximate", CONTROLS, values, lambda: recipe.numbers(pair, views, counts, errors, curves))

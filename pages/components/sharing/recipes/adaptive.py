@@ -1,0 +1,92 @@
+"""Frequencies that adapt to points: weights on a grid, a descent, importance densities, and how many landmarks do.
+
+From the repository's root: python adaptive_experiment.py [numbers.csv]
+"""
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+import rff_engine as rff
+from rff_engine.adaptive import kernel_landmarks
+from rff_engine.experiments import toy_adaptive
+
+# The experiment
+data = "line"  # or a cross, a ring, ..., see toy_adaptive.input_names()
+n = 300  # points
+noise = 0.05  # standard deviation added to every coordinate
+seed = 0
+sigma = 1.0  # width of the Gaussian kernel
+r = 20  # frequencies
+ridge = 0.1  # of the weights on the grid
+method = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
+landmarks = 50
+
+
+def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
+    """All that the page shows, as one table; frequencies are in radians a unit of x, errors relative ones."""
+    F, r, _ = descent.frequencies.shape
+    omega_1, omega_2 = (axis.ravel() for axis in np.meshgrid(grid.grid, grid.grid))
+    tables = {
+        "grid": {"omega_1": omega_1, "omega_2": omega_2, "prior": grid.prior.ravel(), "weight": grid.weights.ravel()},
+        "grid errors": {
+            "weights": ["prior", "points"],
+            "error": [grid.prior_error, grid.error],
+            "effective_frequencies": [grid.prior_effective, grid.effective],
+        },
+        "descent": {
+            "step": np.repeat(descent.steps, r),
+            "frequency": np.tile(np.arange(r), F),
+            "omega_1": descent.frequencies[..., 0].ravel(),
+            "omega_2": descent.frequencies[..., 1].ravel(),
+            "weight": descent.weights.ravel(),
+        },
+        "errors at the landmarks": {
+            "step": np.arange(len(descent.losses)),
+            "loss": descent.losses,
+            "error": descent.landmark_errors,
+        },
+        "errors over all points": {"step": descent.steps, "error": descent.errors},
+        "errors as drawn": {"error": [descent.drawn_error]},
+        "densities": {
+            "omega_1": plane.grid,
+            **{name: getattr(plane, name)[len(plane.grid) // 2] for name in ("prior", "claim", "data")},
+        },
+        "squared errors": {
+            "density": list(plane.squared_errors),
+            "squared_error": list(plane.squared_errors.values()),  # of one frequency; of r it is 1/r of that
+        },
+        "landmarks": {
+            "method": np.repeat(list(curves), len(counts)),
+            "landmarks": np.tile(counts, len(curves)),
+            "error": np.concatenate([drawn.mean(axis=1) for drawn in curves.values()]),
+            "best": np.concatenate([drawn.min(axis=1) for drawn in curves.values()]),
+            "worst": np.concatenate([drawn.max(axis=1) for drawn in curves.values()]),
+        },
+    }
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+if __name__ == "__main__":
+    X = toy_adaptive.toy_inputs(data, n, noise, seed)
+    kernel = rff.GaussianKernel(sigma)
+    choice = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[method]
+    counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= n]
+
+    def stream(k: int):
+        """One of the streams of random numbers that are not the one of the points."""
+        return np.random.default_rng((seed, k))
+
+    chosen = kernel_landmarks(X, min(landmarks, counts[-1]), choice, stream(1))
+    extent = 3.5 / sigma  # half the side of the square of frequencies
+    grid = toy_adaptive.grid_weights(*chosen, kernel, extent, ridge=ridge)
+    found = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
+    plane = toy_adaptive.importance_plane(X, kernel, extent)
+    curves = {
+        name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3), max_steps=15)
+        for name in ("sample", "cluster")
+    }
+    table = numbers(grid, found, plane, counts, curves)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

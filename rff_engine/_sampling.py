@@ -1,0 +1,226 @@
+"""The sampling schemes: each makes the frequencies of a kernel, better spread than independent draws are.
+
+A scheme takes a kernel, D, d and a generator of random numbers, and returns a (D, d) array. Three families: blocks of
+orthogonal directions, points that fill the unit cube evenly, and draws whose moments are corrected. What a scheme
+needs to know of the spectral measure, the kernel tells it; `draw_frequencies` is the way in.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import qmc
+
+from ._validation import draw_seed
+from .kernels import SpectralKernel
+
+__all__ = ["SCHEMES"]
+
+_BITS = 52  # of a coordinate
+# Joe and Kuo's direction numbers and Kuo's generating vector end there.
+_MOST_DIMENSIONS = {"sobol": 21201, "digital_net": 21201, "lattice": 9125}
+
+
+def monte_carlo(kernel, D, d, rng):
+    """Independent draws (Rahimi and Recht 2007)."""
+    return kernel.sample_frequencies(D, d, rng)
+
+
+# --- orthogonal directions ----------------------------------------------------------------------------------------
+
+
+def _require_rotation_invariance(kernel: SpectralKernel, sampling: str) -> None:
+    if not kernel.is_rotation_invariant:
+        raise ValueError(
+            f"sampling is {sampling!r}, which needs a kernel of ||x - x'|| alone; {type(kernel).__name__} is not one."
+        )
+
+
+def _radii(kernel, D, dimension, rng):
+    """Lengths of D independent frequencies in the given dimension."""
+    return np.sqrt(rng.chisquare(dimension, size=D)) * kernel.sample_scales(D, rng)
+
+
+def orthogonal(kernel, D, d, rng):
+    """Blocks of d orthogonal directions, uniform on the sphere, each with a length of its own (Yu et al. 2016)."""
+    _require_rotation_invariance(kernel, "orthogonal")
+    n_blocks, rest = divmod(D, d)
+    blocks = [_orthonormal_rows(rng.standard_normal((n_blocks, d, d))).reshape(n_blocks * d, d)] if n_blocks else []
+    if rest:
+        blocks.append(_orthonormal_rows(rng.standard_normal((d, rest))))
+    return np.concatenate(blocks) * _radii(kernel, D, d, rng)[:, None]
+
+
+def _orthonormal_rows(normal):
+    Q, R = np.linalg.qr(normal)
+    # QR leaves the signs to the algorithm; with those of R's diagonal, Q is uniform (Mezzadri 2007).
+    return np.swapaxes(Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[..., None, :], -1, -2)
+
+
+def structured_orthogonal(kernel, D, d, rng):
+    """Directions that are rows of H D1 H D2 H D3, signs and Hadamard matrices in turn (Yu et al. 2016, Eq. 6)."""
+    _require_rotation_invariance(kernel, "structured_orthogonal")
+    padded = _power_of_two(d)
+    rows = _hadamard_rows(D, padded)
+    for _ in range(2):
+        rows = _hadamard_transform(rows * _signs(rng, rows.shape, padded)) / np.sqrt(padded)
+    rows *= _signs(rng, rows.shape, padded) / np.sqrt(padded)
+    return rows[:, :d] * _radii(kernel, D, padded, rng)[:, None]
+
+
+def fastfood(kernel, D, d, rng):
+    """Rows of S H G P H B: signs, a permutation, Gaussian entries, and lengths drawn for each row (Le et al. 2013)."""
+    _require_rotation_invariance(kernel, "fastfood")
+    padded = _power_of_two(d)
+    n_blocks = -(-D // padded)
+    gaussian = rng.standard_normal((n_blocks, padded))
+    gaussian /= np.linalg.norm(gaussian, axis=1, keepdims=True)
+    permutations = np.argsort(rng.uniform(size=(n_blocks, padded)), axis=1)
+    rows = _hadamard_rows(D, padded) * _spread(gaussian, D)
+    permuted = np.empty_like(rows)
+    np.put_along_axis(permuted, _spread(permutations, D), rows, axis=1)
+    rows = _hadamard_transform(permuted) * _signs(rng, rows.shape, padded) / np.sqrt(padded)
+    return rows[:, :d] * _radii(kernel, D, padded, rng)[:, None]
+
+
+def _power_of_two(d: int) -> int:
+    return 1 << (d - 1).bit_length()
+
+
+def _spread(of_blocks, D):
+    """Row b of `of_blocks`, (blocks, d), for each of the d frequencies of block b, (D, d)."""
+    return np.repeat(of_blocks, of_blocks.shape[1], axis=0)[:D]
+
+
+def _signs(rng, shape, padded):
+    """Random signs of the columns, the same ones within a block of frequencies."""
+    D, n_blocks = shape[0], -(-shape[0] // padded)
+    return _spread(np.where(rng.uniform(size=(n_blocks, padded)) < 0.5, -1.0, 1.0), D)
+
+
+def _hadamard_rows(D, padded):
+    """Rows of the Hadamard matrix of +1 and -1, again from the first when they are used up."""
+    rows = np.zeros((D, padded))
+    rows[np.arange(D), np.arange(D) % padded] = 1.0
+    return _hadamard_transform(rows)
+
+
+def _hadamard_transform(rows):
+    """Each row times the (symmetric) Hadamard matrix of +1 and -1, in O(d log d)."""
+    D, padded = rows.shape
+    half = 1
+    while half < padded:
+        pairs = rows.reshape(D, -1, 2, half)
+        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
+        half *= 2
+    return rows.reshape(D, padded)
+
+
+# --- points that fill the unit cube -------------------------------------------------------------------------------
+
+
+def _low_discrepancy(sampling, points):
+    """A scheme from a generator of points: points(dimension, D, seed) in [0, 1), each uniform there."""
+
+    def scheme(kernel, D, d, rng):
+        dimension = kernel.uniforms_per_frequency(d)
+        most = _MOST_DIMENSIONS.get(sampling, dimension)
+        if dimension > most:
+            raise ValueError(
+                f"sampling is {sampling!r}, whose points have {most} coordinates at most, not {dimension}."
+            )
+        uniforms = points(dimension, D, draw_seed(rng))
+        # A coordinate of 0 is as good as any within rounding of it, and has an infinite quantile.
+        smallest = 2.0**-53
+        return kernel.frequencies_at(np.clip(uniforms, smallest, 1 - smallest))
+
+    return scheme
+
+
+def _sobol(dimension, D, **scrambling):
+    with warnings.catch_warnings():  # D need not be a power of two
+        warnings.filterwarnings("ignore", message="The balance properties of Sobol", category=UserWarning)
+        return qmc.Sobol(dimension, bits=_BITS, **scrambling).random(D)
+
+
+def _halton_points(dimension, D, seed):
+    """Halton's sequence in permuted digits (Owen 2017)."""
+    return qmc.Halton(dimension, scramble=True, rng=np.random.default_rng(seed)).random(D)
+
+
+def _sobol_points(dimension, D, seed):
+    """Sobol's sequence, its matrices scrambled and its digits shifted (Matousek 1998)."""
+    return _sobol(dimension, D, scramble=True, rng=np.random.default_rng(seed))
+
+
+def _lattice_points(dimension, D, seed):
+    """The rank-1 lattice of D points with a generating vector of Cools, Kuo and Nuyens (2006), shifted modulo 1.
+
+    A lattice of exactly D points: the beginning of a larger one, of a power of two, is no lattice.
+    """
+    points = np.outer(np.arange(D), _generating_vector()[:dimension] % D) % D / D
+    return (points + np.random.default_rng(seed).uniform(size=dimension)) % 1.0
+
+
+@lru_cache(maxsize=1)
+def _generating_vector() -> np.ndarray:
+    return np.loadtxt(Path(__file__).with_name("lattice_vector.txt"), dtype=np.int64)
+
+
+def _digital_net_points(dimension, D, seed):
+    """The digital net in base 2 with the direction numbers of Joe and Kuo (2008), its digits shifted."""
+    digits = (_sobol(dimension, D, scramble=False) * 2.0**_BITS).astype(np.uint64)
+    shift = np.random.default_rng(seed).integers(2**_BITS, size=dimension, dtype=np.uint64)
+    return (digits ^ shift) / 2.0**_BITS
+
+
+# --- corrected moments --------------------------------------------------------------------------------------------
+
+
+def moment_matching(kernel, D, d, rng):
+    """Draws shifted and whitened to the mean and covariance of the spectral measure (Shen et al. 2017)."""
+    if kernel.is_rotation_invariant:
+        # The Gaussian factors are matched: a Student t has a covariance only for nu > 1, and is a poor estimate then.
+        standard, scales = rng.standard_normal((D, d)), kernel.sample_scales(D, rng)[:, None]
+    elif np.isfinite(kernel.coordinate_variance):
+        scales = np.sqrt(kernel.coordinate_variance)
+        standard = kernel.sample_frequencies(D, d, rng) / scales
+    else:
+        raise ValueError(
+            "sampling is 'moment_matching', which needs frequencies with a finite variance;"
+            f" those of {type(kernel).__name__} have none."
+        )
+    return _matched(standard) * scales
+
+
+def _matched(standard):
+    D, d = standard.shape
+    if D == 1:  # its own mean: there is nothing to match
+        return standard
+    standard = standard - standard.mean(axis=0)
+    if 1.1 * d + 1 < D:
+        variances, axes = np.linalg.eigh(standard.T @ standard / D)
+        return standard @ (axes / np.sqrt(variances)) @ axes.T
+    # The covariance of D centred draws has rank D - 1 at most.
+    warnings.warn(
+        f"{D} frequencies in {d} dimensions are too few to match a covariance; their mean and scale are matched.",
+        UserWarning,
+        stacklevel=4,  # where draw_frequencies was called
+    )
+    return standard * np.sqrt(standard.size / np.sum(standard**2))
+
+
+SCHEMES = {
+    "monte_carlo": monte_carlo,
+    "orthogonal": orthogonal,
+    "structured_orthogonal": structured_orthogonal,
+    "fastfood": fastfood,
+    "halton": _low_discrepancy("halton", _halton_points),
+    "sobol": _low_discrepancy("sobol", _sobol_points),
+    "lattice": _low_discrepancy("lattice", _lattice_points),
+    "digital_net": _low_discrepancy("digital_net", _digital_net_points),
+    "moment_matching": moment_matching,
+}

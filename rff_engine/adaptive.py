@@ -1,0 +1,480 @@
+"""Frequencies and weights that fit the data: landmarks, their kernel approximation loss, and its descent.
+
+The loss compares the kernel with ``sum_j p_j cos(omega_j . (x_s - x_t))`` on a few landmarks instead of all points
+(Li et al. 2019, Eq. 5); its minimisers give features through `fourier_features` with `weights`. Where the first
+frequencies come from is not decided here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve
+from scipy.special import binom
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+
+from ._approximation_loss import KernelApproximationLoss, descend
+from ._newton import PrimalForm, minimise
+from ._validation import (
+    as_labels,
+    as_numbers,
+    as_points,
+    as_rng,
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    draw_seed,
+)
+from .kernels import GaussianKernel
+
+__all__ = [
+    "AdaptedFrequencies",
+    "adapt_frequencies",
+    "feature_weights",
+    "importance_density",
+    "kernel_landmarks",
+    "relative_kernel_error",
+    "supervise_frequencies",
+]
+
+_BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
+_SERIES_TERMS = 4000
+# More points than these are sampled for k-means, and all of them counted.
+_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
+_KMEANS_STEPS = 50
+_DECAYS = (1e-4, 1e-3, 1e-2)
+
+
+def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
+    """Choose landmarks that stand for all points, without labels (Li et al. 2019, Empirical Kernel Approximation Loss).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (N, d)
+    n_landmarks : int
+        From 1 to N.
+    method : {"sample", "cluster", "nearest"}
+        Rows without replacement (SAMPLE), the centroids of k-means (CLUSTER), or the row nearest to each centroid,
+        for dimensions in which centroids lie far from all points. The k-means is of at most max(10000, 50 n_landmarks)
+        rows, a sample; the shares of the clusters are those of all rows.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    landmarks : array or CSR matrix of shape (n_landmarks, d)
+        CSR for rows of a CSR `X`; centroids are dense.
+    weights : ndarray of shape (n_landmarks,)
+        The squared landmark weights q_s^2, which sum to 1: 1/n each, or the share of the points in each cluster.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer points than landmarks, or the method is unknown.
+    """
+    X = as_points(X)
+    check_choice(method, "method", ("sample", "cluster", "nearest"))
+    N = X.shape[0]
+    if check_count(n_landmarks, "n_landmarks") > N:
+        raise ValueError(f"n_landmarks is {n_landmarks}; there are only {N} points to choose from.")
+    rng = as_rng(random_state)
+    if method == "sample":
+        return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
+    if sp.issparse(X):  # KMeans takes no indices of 64 bits
+        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
+    with warnings.catch_warnings():
+        # Fewer distinct points than centroids: clusters without points weigh nothing.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clusters = KMeans(n_landmarks, n_init=1, max_iter=_KMEANS_STEPS, random_state=draw_seed(rng))
+        clusters.fit(X if enough >= N else X[rng.permutation(N)[:enough]])
+        weights = np.bincount(clusters.predict(X), minlength=n_landmarks) / N
+    if method == "cluster":
+        return clusters.cluster_centers_, weights
+    return X[pairwise_distances_argmin(clusters.cluster_centers_, X)], weights
+
+
+@dataclass(frozen=True)
+class AdaptedFrequencies:
+    """What a descent of the kernel approximation loss found, and how it went (Li et al. 2019, Algorithms 1 and 2).
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (r, d)
+    weights : ndarray of shape (r,)
+        At least 0; they sum to about 1, the kernel at 0, without being made to.
+    losses : ndarray of shape (steps + 1,)
+        The objective at the start, the weights already at their best, and after each step; it never rises.
+    path : tuple of pairs (frequencies, weights), or None
+        One a loss, if asked for.
+    """
+
+    frequencies: np.ndarray
+    weights: np.ndarray
+    losses: np.ndarray
+    path: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
+
+
+def _as_start(omega, landmarks):
+    return as_points(omega, "omega", n_features=landmarks.shape[1], dense=True).astype(np.float64)
+
+
+def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: float = 0.03) -> np.ndarray:
+    """Weights of given frequencies that approximate a kernel best at the landmarks (Li et al. 2019, p-step).
+
+    Parameters
+    ----------
+    landmarks : array or CSR matrix of shape (n, d)
+    kernel : SpectralKernel
+    omega : array of shape (r, d)
+    landmark_weights : array of shape (n,), optional
+        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
+
+    Returns
+    -------
+    ndarray of shape (r,)
+        At least 0 each, many of them 0 as a rule.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
+    return loss.best_weights(*loss.waves(loss.inside(_as_start(omega, landmarks))))
+
+
+def adapt_frequencies(
+    landmarks,
+    kernel,
+    omega,
+    landmark_weights=None,
+    ridge: float = 0.03,
+    max_steps: int = 150,
+    tol: float = 1e-3,
+    keep_path: bool = False,
+) -> AdaptedFrequencies:
+    """Frequencies and weights that approximate a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
+
+    Where Algorithm 1 alternates, the weights here are at their best for every frequencies looked at, which leaves a
+    function of the frequencies alone; its gradient is that of Eq. 6 at these weights, and L-BFGS descends it.
+
+    Parameters
+    ----------
+    landmarks : array or CSR matrix of shape (n, d)
+    kernel : SpectralKernel
+    omega : array of shape (r, d)
+        The frequencies to start from.
+    landmark_weights : array of shape (n,), optional
+        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
+    max_steps : int
+        The most steps to take, at least 0.
+    tol : float
+        Stop once ten steps have lowered the objective by less than this share of it; at least 0.
+    keep_path : bool
+        Keep the frequencies and weights after each step.
+
+    Returns
+    -------
+    AdaptedFrequencies
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
+    omega = _as_start(omega, landmarks)
+    steps = check_count(max_steps, "max_steps", low=0)
+    check_nonnegative(tol, "tol")
+    free = None
+
+    def objective(V):
+        nonlocal free
+        value, gradient, p = loss.at(V, free)
+        free = p > 0
+        return value, gradient, p
+
+    losses, (V, p), path = descend(objective, loss.inside(omega), steps, tol, keep_path)
+    path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
+    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path)
+
+
+def relative_kernel_error(X, kernel, features) -> float:
+    """How far inner products of features are from a kernel, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
+
+    The two matrices are formed block by block, and their upper half only.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (N, d)
+    kernel : SpectralKernel
+    features : array of shape (N, F)
+        One row a point. Products are made in its precision and those of the kernel in that of `X`; sums in float64.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+    """
+    X = as_points(X)
+    features = as_points(features, "features", dense=True)
+    N = X.shape[0]
+    if features.shape[0] != N:
+        raise ValueError(f"features has {features.shape[0]} rows for {N} points; one row a point is needed.")
+    size = max(1, min(N, int(_BLOCK_ENTRIES**0.5)))
+    missed = total = 0.0
+    for i in range(0, N, size):
+        rows = slice(i, i + size)
+        for j in range(i, N, size):
+            columns = slice(j, j + size)
+            K = kernel(X[rows], X[columns])
+            twice = 1 if i == j else 2
+            total += twice * _sum_of_squares(K)
+            K -= features[rows] @ features[columns].T
+            missed += twice * _sum_of_squares(K)
+    return float(np.sqrt(missed / total))
+
+
+def _sum_of_squares(block) -> float:
+    """In float64, a row at a time."""
+    return float(np.einsum("ij,ij->i", block, block).sum(dtype=np.float64))
+
+
+def importance_density(omega, kernel, spread: float) -> np.ndarray:
+    """The density from which frequencies are best drawn if x - x' ~ N(0, spread^2 I) (Li et al. 2019, Claim 1).
+
+    With weights p/q it makes the mean squared error of the kernel estimate least: by the inequality of Cauchy and
+    Schwarz q is in proportion to p (E cos^2(omega . (x - x')))^(1/2), and the mean is (1 + exp(-2 spread^2
+    ||omega||^2)) / 2. The claim leaves the constant open; here it is the binomial series of the root, whose terms are
+    Gaussian integrals.
+
+    Parameters
+    ----------
+    omega : array of shape (D, d)
+    kernel : GaussianKernel
+    spread : float
+        Standard deviation of each coordinate of x - x', at least 0; sqrt(2) for standardised independent points. 0
+        gives the kernel's own density.
+
+    Returns
+    -------
+    ndarray of shape (D,)
+        It integrates to 1.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not a GaussianKernel, a shape is wrong or a value is not allowed.
+    """
+    omega = as_points(omega, "omega", dense=True).astype(np.float64)
+    if not isinstance(kernel, GaussianKernel):
+        raise ValueError(f"kernel is {kernel!r}; a GaussianKernel is needed, for which alone the density is known.")
+    spread = check_nonnegative(spread, "spread")
+    d = omega.shape[1]
+    k = np.arange(_SERIES_TERMS)
+    terms = binom(0.5, k) * (1 + 4 * k * (spread / kernel.sigma) ** 2) ** (-d / 2)
+    # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
+    constant = terms.sum() - terms[-1] / 2
+    return kernel.spectral_density(omega) * np.sqrt(1 + np.exp(-2 * spread**2 * (omega**2).sum(axis=1))) / constant
+
+
+class _Regression:
+    """Mean squared error of ridge regression on the features at given frequencies, at its best coefficients."""
+
+    def __init__(self, X, y):
+        y = as_numbers(y, "y")
+        if y.shape != (X.shape[0],):
+            raise ValueError(f"y has shape {y.shape}; {X.shape[0]} numbers, one a row, are needed.")
+        self.targets = ((y - y.mean()) / (y.std() or 1.0))[:, None]
+
+    def fit(self, rows, features, decay, last=None):
+        targets = self.targets[rows]
+        mean, n = features.mean(axis=0), len(features)
+        moment = features.T @ features / n - np.outer(mean, mean)
+        moment.flat[:: len(moment) + 1] += decay
+        coef = solve(moment, features.T @ (targets - targets.mean()) / n, assume_a="pos")
+        return coef, targets.mean(axis=0) - mean @ coef
+
+    def losses(self, rows, predictions):
+        """The mean loss of predictions, and its derivative with respect to each of them."""
+        missed = predictions - self.targets[rows]
+        return float((missed**2).mean()), 2 * missed / len(missed)
+
+    def penalty(self, coef, intercept):
+        return float((coef**2).sum())
+
+
+class _Classification:
+    """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their best."""
+
+    def __init__(self, X, y):
+        classes, codes = as_labels(y, X.shape[0])
+        columns = [1] if len(classes) == 2 else range(len(classes))
+        self.targets = np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns])
+
+    def fit(self, rows, features, decay, last=None):
+        # The objective is 1 / (C n) times that of `linear_svm_path`.
+        form, C = PrimalForm(features), 0.5 / (decay * len(features))
+        points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
+        found = np.empty_like(points)
+        for k, signs in enumerate(self.targets[rows].T):
+            form.prepare(points[k], signs, C)
+            found[k] = minimise(form, signs, C, points[k])
+        return found[:, :-1].T, found[:, -1]
+
+    def losses(self, rows, predictions):
+        signs = self.targets[rows]
+        hinge = np.maximum(1 - signs * predictions, 0)
+        return float((hinge**2).sum(axis=1).mean()), -2 * signs * hinge / len(hinge)
+
+    def penalty(self, coef, intercept):
+        return float((coef**2).sum() + (intercept**2).sum())
+
+
+_TASKS = {"regression": _Regression, "classification": _Classification}
+
+
+def supervise_frequencies(
+    X,
+    y,
+    kernel,
+    omega,
+    task: str = "regression",
+    decay: float | None = None,
+    agreement: float = 1.0,
+    n_landmarks: int | None = None,
+    ridge: float = 0.03,
+    max_steps: int = 60,
+    tol: float = 1e-3,
+    max_rows: int = 8000,
+    random_state=None,
+    keep_path: bool = False,
+) -> AdaptedFrequencies:
+    """Frequencies that serve a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
+
+    The objective is the predictor's loss plus decay times its squared coefficients, plus `agreement` times the
+    kernel approximation loss on sampled landmarks. Predictor and weights are at their best for every frequencies
+    looked at, and L-BFGS descends what is left, a function of the frequencies alone, instead of the three alternating
+    steps of Algorithm 2. The predictor is linear in the unweighted `fourier_features`: the weights belong to the
+    approximation.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (N, d)
+    y : array of shape (N,)
+        Numbers, which are standardised here, or the labels of two classes or more.
+    kernel : SpectralKernel
+    omega : array of shape (r, d)
+        The frequencies to start from; the paper draws them from the kernel's spectral measure.
+    task : {"regression", "classification"}
+        Squared loss with a free intercept, or the squared hinge loss of `linear_svm_path`, one class against the
+        others where there are more than two.
+    decay : float, optional
+        gamma, above 0. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss on a
+        third of the rows, held out from a first descent for each.
+    agreement : float
+        eta, at least 0: the price of the kernel approximation loss.
+    n_landmarks : int, optional
+        From 1 to N. ``None`` stands for as many as frequencies, or all rows where there are fewer.
+    ridge : float
+        lambda, at least 0: the price of ||p||^2.
+    max_steps : int
+        The most steps to take, at least 0.
+    tol : float
+        Stop once ten steps have lowered the objective by less than this share of it; at least 0.
+    max_rows : int
+        Of more rows than these a sample is used, at least 6.
+    random_state : int, RandomState, Generator or None
+    keep_path : bool
+        Keep the frequencies and weights after each step.
+
+    Returns
+    -------
+    AdaptedFrequencies
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X)
+    start = _as_start(omega, X)
+    check_choice(task, "task", tuple(_TASKS))
+    check_nonnegative(agreement, "agreement")
+    steps = check_count(max_steps, "max_steps", low=0)
+    check_nonnegative(tol, "tol")
+    most = check_count(max_rows, "max_rows", low=6)
+    if decay is not None:
+        check_positive(decay, "decay")
+    predictor = _TASKS[task](X, y)
+    rng = as_rng(random_state)
+    N = X.shape[0]
+    n_landmarks = min(len(start), N) if n_landmarks is None else n_landmarks
+    landmarks, shares = kernel_landmarks(X, n_landmarks, "sample", rng)
+    approximation = KernelApproximationLoss(landmarks, kernel, shares, ridge)
+    rows = rng.permutation(N)[:most]
+    X = X.astype(np.float64, copy=False)
+    if decay is None:
+        decay, steps = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol)
+    objective = _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
+    losses, (W, (p, _)), path = descend(objective, start, steps, tol, keep_path)
+    path = tuple((W, p) for W, (p, _) in path) if keep_path else None
+    return AdaptedFrequencies(W, p, losses, path)
+
+
+def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
+    """Li et al. 2019, Eq. 9, at the best predictor and weights, as a function of the frequencies."""
+    points = X[rows]
+    r = len(start)
+    free = predicted = None
+
+    def objective(W):
+        nonlocal free, predicted
+        of_kernel, pull_of_kernel, p = approximation.at(approximation.inside(W), free)
+        free = p > 0
+        features = _features(points, W)
+        predicted = coef, intercept = predictor.fit(rows, features, decay, predicted)
+        of_labels, slope = predictor.losses(rows, features @ coef + intercept)
+        # d cos(omega . x) = -sin(omega . x) x, and d sin = cos x.
+        pull = features[:, :r] * (slope @ coef[r:].T)
+        pull -= features[:, r:] * (slope @ coef[:r].T)
+        value = of_labels + decay * predictor.penalty(coef, intercept) + agreement * of_kernel
+        gradient = (points.T @ pull).T + agreement * approximation.gradient_outside(pull_of_kernel)
+        return value, gradient, (p, predicted)
+
+    return objective
+
+
+def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol) -> tuple[float, int]:
+    """The decay, and the number of steps, at which held-out rows are predicted best."""
+    if len(rows) < 6:  # too few to hold any out
+        return _DECAYS[1], steps
+    held_out, used = np.split(rows, [len(rows) // 3])
+    points = X[held_out]
+    best = np.inf, _DECAYS[1], steps
+    for decay in _DECAYS:
+        objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
+        path = descend(objective, start, steps, tol, keep_path=True)[2]
+        for i, (W, (_, (coef, intercept))) in enumerate(path):
+            best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
+    return best[1:]
+
+
+def _features(points, W) -> np.ndarray:
+    """The features of the predictor, `fourier_features` without its checks."""
+    angle = np.asarray(points @ W.T)
+    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1) * len(W) ** -0.5

@@ -1,0 +1,204 @@
+"""Frequencies that fit the data, as scikit-learn transformers.
+
+They store their parameters, validate in `fit`, and call `adaptive`; there is no mathematics here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._validation import as_rng, check_choice, check_count
+from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
+from .estimators import _chosen_kernel, _FourierTransformer
+from .features import fourier_features
+from .frequencies import draw_frequencies
+
+__all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
+
+
+class AdaptiveFourierFeatures(_FourierTransformer):
+    """Features at frequencies and with weights that approximate a kernel on the data's landmarks (Li et al. 2019).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_components : int
+        r, the number of frequencies; there are 2 r features.
+    landmarks : {"sample", "cluster", "nearest"}
+        SAMPLE, CLUSTER, or the rows nearest to the centroids of CLUSTER; see `kernel_landmarks`.
+    n_landmarks : int, optional
+        ``None`` stands for `n_components`. Of fewer training points all are landmarks.
+    sampling : str
+        How the frequencies are drawn that the descent starts from; see `draw_frequencies`.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    frequencies_ : ndarray of shape (n_components, d)
+    weights_ : ndarray of shape (n_components,)
+    losses_ : ndarray of shape (steps + 1,)
+        The objective on the landmarks after each step.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> adaptive = rff.AdaptiveFourierFeatures(rff.GaussianKernel(1.5), n_components=20, random_state=0).fit(X)
+    >>> adaptive.transform(X).shape
+    (60, 40)
+    """
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        landmarks="sample",
+        n_landmarks=None,
+        sampling="monte_carlo",
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.n_landmarks = n_landmarks
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Choose the landmarks, draw frequencies, and fit these and their weights to the kernel on the landmarks.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or a value of `X` is not allowed.
+        """
+        X = self._points(X, reset=True)
+        r = check_count(self.n_components, "n_components")
+        n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
+        rng = as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
+        landmarks, shares = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
+        found = adapt_frequencies(landmarks, self.kernel_, omega, shares)
+        self.frequencies_, self.weights_, self.losses_ = found.frequencies, found.weights, found.losses
+        return self
+
+    def transform(self, X):
+        """Map points to their weighted cosine and sine features (Li et al. 2019, Eq. 3).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2 n_components), in the precision of `X`
+            All cosines, then all sines.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_)
+
+
+class SupervisedFourierFeatures(_FourierTransformer):
+    """Features at frequencies that serve a linear predictor and approximate a kernel: SUPERVISE (Li et al. 2019).
+
+    The features are the unweighted ones of the paper's predictor (its Eq. 10).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel, optional
+        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    n_components : int
+        r, the number of frequencies; there are 2 r features.
+    task : {"auto", "regression", "classification"}
+        "auto" is a classification for labels that scikit-learn's `type_of_target` calls binary or multiclass and a
+        regression otherwise; whole numbers count as classes.
+    decay : float, optional
+        Of the predictor's coefficients; ``None`` chooses it on held-out rows, see `supervise_frequencies`.
+    agreement : float
+        The price of the kernel approximation loss, at least 0.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+    frequencies_ : ndarray of shape (n_components, d)
+    losses_ : ndarray of shape (steps + 1,)
+        The joint objective after each step.
+    n_features_in_ : int
+    """
+
+    _learns_from_labels = True
+
+    def __init__(self, kernel=None, n_components=100, task="auto", decay=None, agreement=1.0, random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.task = task
+        self.decay = decay
+        self.agreement = agreement
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Draw frequencies and fit them to the labels and the kernel.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Numbers, or the labels of two classes or more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a value of `X` or a label is not allowed.
+        """
+        check_choice(self.task, "task", ("auto", "regression", "classification"))
+        task = self.task
+        if task == "auto":
+            task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
+        if task == "classification":
+            X, y = self._labelled_points(X, y)
+        else:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_min_samples=2,
+                y_numeric=True,
+            )
+        r = check_count(self.n_components, "n_components")
+        rng = as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
+        found = supervise_frequencies(
+            X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng
+        )
+        self.frequencies_, self.losses_ = found.frequencies, found.losses
+        return self

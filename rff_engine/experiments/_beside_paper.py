@@ -1,0 +1,73 @@
+"""Numbers of a paper beside ours: the mean over random splits, and where one more split would lie.
+
+By that a difference from a single printed number can be judged. Which numbers these are is said by `reproduction` and
+`reproduction_li`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student_t
+
+__all__ = ["AGREEMENTS", "compared"]
+
+AGREEMENTS = ("not known yet", "within the spread of splits", "paper lower", "paper higher")
+
+
+def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str], rounding: float = 5e-5) -> pd.DataFrame:
+    """Test errors of the paper and ours, beta, rho or D chosen on validation for each split.
+
+    Parameters
+    ----------
+    ours : DataFrame
+        Result rows, with the columns `by`. Of those that `by` does not tell apart, validation chooses one for each
+        split; of equal validation errors the first, so they are to be in the order of `report.to_frame`.
+    paper : DataFrame
+        With the columns `by` and test_error.
+    by : list of str
+        What tells one number of the paper from another.
+    rounding : float
+        Half a unit of the last digit that the paper prints: that is no difference.
+
+    Returns
+    -------
+    DataFrame
+        With the columns `by`; `paper`; `published`, ours on the published split, and the smallest and largest error
+        among the settings whose validation errors tie with the chosen one, `tied_low` and `tied_high`; over random
+        splits the mean `mean`, the half-width `half_width` of its 95 % interval, that of a 95 % interval for one more
+        split, `spread`, and their number `splits`; and `agreement`, one of `AGREEMENTS`: where the paper's number lies
+        to the interval for one more split. What is not known is missing. Errors are fractions.
+    """
+    chosen = _chosen(ours, by)
+    published = chosen[chosen["split"] == "published"].groupby(by, as_index=False).first()
+    published = published[[*by, "test_error", "tied_low", "tied_high"]].rename(columns={"test_error": "published"})
+    random = chosen[chosen["split"] == "random"].groupby(by)["test_error"]
+    found = random.agg(mean="mean", deviation="std", splits="size").reset_index()
+    reach = student_t.ppf(0.975, (found["splits"] - 1).clip(lower=1)) * found["deviation"]
+    found["half_width"] = reach / np.sqrt(found["splits"])
+    found["spread"] = reach * np.sqrt(1 + 1 / found["splits"])
+    result = paper.rename(columns={"test_error": "paper"})
+    for other in (published, found.drop(columns="deviation")):
+        result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
+    return result.assign(agreement=_agreement(result, rounding))
+
+
+def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:
+    above = found["paper"] - found["mean"]
+    outside = above.abs() > found["spread"] + rounding
+    known = found["spread"].notna() & found["paper"].notna()
+    unknown, within, lower, higher = AGREEMENTS
+    return np.select([~known, ~outside, above < 0], [unknown, within, lower], higher)
+
+
+def _chosen(ours: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The row that validation chooses for each number and split, and the test errors of those that tie with it."""
+    one = [*by, "split", "repeat"]
+    fewest = ours.groupby(one, dropna=False)["valid_error"].transform("min")
+    ties = ours[ours["valid_error"] == fewest].groupby(one, dropna=False, sort=False)["test_error"]
+    return ties.agg(test_error="first", tied_low="min", tied_high="max").reset_index()
+
+
+def _same_types(frame: pd.DataFrame, like: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    return frame.astype({name: like[name].dtype for name in by})

@@ -1,0 +1,392 @@
+"""Figures of frequencies that adapt to points: weights on a grid, a descent that plays, densities, landmarks.
+
+The player is a figure with frames, which a browser plays by itself: nothing is asked of a server meanwhile.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .sheet import Sheet
+from .spectra import add_map, finish_panels, panel_scale, square_panels
+from .style import (
+    METHOD_COLOURS,
+    METHOD_DASHES,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    SEQUENTIAL_SCALE,
+    finish,
+    fixed_margin,
+)
+
+__all__ = ["descent_player", "importance_densities", "inputs_and_grid", "landmark_errors"]
+
+_POINT, _LANDMARK = "#8C8C8C", "#E69F00"
+_TRAIL, _START, _LOSS, _ALL = "#7A5CD6", "#8C8C8C", METHOD_COLOURS["weight"], METHOD_COLOURS["sample"]
+#: Diameters in pixels: of a dot of weight 1/r, and of the largest there may be.
+_EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
+#: Points of a frame's trails, all frequencies together: what a frame costs on the way to the browser.
+_TRAIL_POINTS = 800
+_FRAME_MILLISECONDS = 90
+_ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
+_ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
+
+
+def inputs_and_grid(X, landmarks, data_extent: float, grid, frequency_extent: float, *, height: int = 400) -> go.Figure:
+    """Points with their landmarks, the prior on a grid of frequencies, and the weights that the points ask for.
+
+    Parameters
+    ----------
+    X, landmarks : arrays of shapes (n, 2) and (m, 2)
+    data_extent, frequency_extent : float
+        Half the sides of the squares of points and of frequencies.
+    grid : experiments.toy_adaptive.GridWeights
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels(
+        [
+            f"<b>points</b>, {len(X)}<br><span style='color:{_LANDMARK}'>●</span> {len(landmarks)} landmarks<br> ",
+            "",
+            "",
+        ],
+        [data_extent, frequency_extent, frequency_extent],
+        ["x", "ω", "ω"],
+    )
+    for points, marker in (
+        (X, {"size": 4, "color": _POINT, "opacity": 0.7}),
+        (landmarks, {"size": 7, "color": _LANDMARK, "line": {"width": 0.8, "color": "#333333"}}),
+    ):
+        fig.add_scatter(**_dots(points, marker), hoverinfo="skip", showlegend=False, row=1, col=1)
+    for panel, (values, title) in enumerate(((grid.prior, "by the prior"), (grid.weights, "by the points")), start=2):
+        top = float(np.max(values))
+        add_map(fig, panel, values, frequency_extent, f"coloraxis{panel}", "weight")
+        bar = panel_scale(fig, panel, f"<b>weights {title}</b>", SEQUENTIAL_SCALE, 0.0, top, [0, top / 2, top])
+        bar["colorbar"]["tickformat"] = ".2g"
+        fig.update_layout(**{f"coloraxis{panel}": bar})
+    return finish_panels(fig, height, top=78)
+
+
+def _dots(points, marker) -> dict:
+    points = np.asarray(points, dtype=np.float32)
+    return {"x": points[:, 0], "y": points[:, 1], "mode": "markers", "marker": marker}
+
+
+def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
+    """Frequencies moving in the plane and the errors that fall meanwhile, with a button to play and a slider.
+
+    Parameters
+    ----------
+    descent : experiments.toy_adaptive.Descent
+    frequency_extent : float
+        Half the side of the square of frequencies.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        One frame a kept step, named by it; only the traces that move are in a frame.
+    """
+    fig = Sheet(columns=2, gap=(0.1, 0))
+    first = descent.frequencies[0]
+    fig.add_scatter(
+        **_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}),
+        name="start",
+        showlegend=False,
+        hoverinfo="skip",
+        row=1,
+        col=1,
+    )
+    moving = _moving(descent, 0)
+    fig.add_scatter(
+        **moving[0],
+        mode="lines",
+        line={"color": _TRAIL, "width": 1},
+        opacity=0.7,
+        name="trail",
+        showlegend=False,
+        hoverinfo="skip",
+        row=1,
+        col=1,
+    )
+    fig.add_scatter(
+        **moving[1],
+        mode="markers",
+        name="frequency",
+        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3f}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    for x, y, colour, dash, name in (
+        (np.arange(len(descent.landmark_errors)), descent.landmark_errors, _LOSS, "dash", "at the landmarks"),
+        (descent.steps, descent.errors, _ALL, "solid", "over all points"),
+    ):
+        fig.add_scatter(
+            x=x,
+            y=y.astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 2.2, "dash": dash},
+            name=name,
+            hovertemplate="step %{x}: error %{y:.3g}<extra>" + name + "</extra>",
+            row=1,
+            col=2,
+        )
+    fig.add_scatter(**moving[2], mode="markers", name="this step", showlegend=False, hoverinfo="skip", row=1, col=2)
+    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": METHOD_COLOURS["monte_carlo"], "dash": "dot"})
+    fig.add_annotation(
+        x=1,
+        y=float(np.log10(descent.drawn_error)),
+        xref="x2 domain",
+        yref="y2",
+        xanchor="right",
+        yanchor="bottom",
+        text=f"as drawn, weights 1/r: {descent.drawn_error:.3g}",
+        showarrow=False,
+    )
+    _square(fig, frequency_extent)
+    _error_axes(fig, descent)
+    _controls(fig, descent)
+    figure = finish(fig, height, margin=fixed_margin(top=40, bottom=178))
+    figure.frames = [
+        go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
+    ]
+    return figure
+
+
+def _moving(descent, k: int) -> list[dict]:
+    """What a frame changes: trails, dots, and the mark on the curve over all points."""
+    step, weights = descent.steps[k], descent.weights[k]
+    r = len(weights)
+    stride = max(1, -(-len(descent.steps) * r // _TRAIL_POINTS))
+    path = descent.frequencies[[*range(0, k, stride), k]]  # (T, r, 2): where all were at times, and where they are
+    gap = np.full((1, r, 2), np.nan)
+    trail = np.concatenate([path, gap]).transpose(1, 0, 2).reshape(-1, 2).astype(np.float32)
+    # One scale for all frames: a dot that grows has gained weight.
+    largest = np.sqrt(descent.weights.max() * r)
+    dots = descent.frequencies[k].astype(np.float32)
+    size = (np.sqrt(weights * r) * min(_EVEN_DOT, _LARGEST_DOT / max(largest, 1e-12))).astype(np.float32)
+    return [
+        {"type": "scatter", "x": trail[:, 0], "y": trail[:, 1]},
+        {
+            "type": "scatter",
+            "x": dots[:, 0],
+            "y": dots[:, 1],
+            "customdata": weights.astype(np.float32),
+            "marker": {"size": size, "color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}},
+        },
+        {
+            "type": "scatter",
+            "x": [int(step)] * 2,
+            "y": np.array([descent.errors[k], descent.landmark_errors[step]], dtype=np.float32),
+            "marker": {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}},
+        },
+    ]
+
+
+def _square(fig: Sheet, extent: float) -> None:
+    fig.update_xaxes(
+        title="ω₁ →   ω₂ ↑",
+        range=[-extent, extent],
+        constrain="domain",
+        zeroline=False,
+        showgrid=False,
+        fixedrange=True,
+        nticks=6,
+        col=1,
+    )
+    fig.update_yaxes(
+        range=[-extent, extent],
+        scaleanchor="x",
+        constrain="domain",
+        constraintoward="top",
+        zeroline=False,
+        showgrid=False,
+        fixedrange=True,
+        nticks=6,
+        col=1,
+    )
+
+
+def _error_axes(fig: Sheet, descent) -> None:
+    shown = np.concatenate([descent.errors, descent.landmark_errors, [descent.drawn_error]])
+    low, high = np.log10(np.maximum([shown.min(), shown.max()], 1e-6))
+    last = len(descent.landmark_errors) - 1
+    fig.update_xaxes(title="step", range=[-0.03 * max(last, 1), 1.03 * max(last, 1)], fixedrange=True, col=2)
+    fig.update_yaxes(
+        type="log",
+        title="error ‖K̃ − K‖ / ‖K‖",
+        range=[low - 0.1, high + 0.15],
+        tickvals=_ERROR_TICKS,
+        ticktext=_ERROR_TEXTS,
+        fixedrange=True,
+        col=2,
+    )
+
+
+def _controls(fig: Sheet, descent) -> None:
+    """Play and stop, and a slider over the kept steps; both speak to the frames alone."""
+    at_once = {"mode": "immediate", "transition": {"duration": 0}}
+    play = at_once | {"fromcurrent": True, "frame": {"duration": _FRAME_MILLISECONDS, "redraw": False}}
+    jump = at_once | {"frame": {"duration": 0, "redraw": False}}
+    look = {"bgcolor": "rgba(140,140,140,0.15)", "bordercolor": "#8C8C8C"}
+    fig.update_layout(
+        updatemenus=[
+            {
+                "type": "buttons",
+                "direction": "right",
+                "showactive": False,
+                "x": 0,
+                "xanchor": "left",
+                "y": 0,
+                "yanchor": "top",
+                "pad": {"t": 56, "l": 0},
+                "buttons": [
+                    {"label": "▶ Play", "method": "animate", "args": [None, play]},
+                    {"label": "❚❚ Stop", "method": "animate", "args": [[None], jump]},
+                ],
+            }
+            | look
+        ],
+        sliders=[
+            {
+                "active": 0,
+                "x": 0,
+                "len": 1,
+                "y": 0,
+                "yanchor": "top",
+                "pad": {"t": 96, "b": 0},
+                "currentvalue": {"prefix": "step ", "xanchor": "left"},
+                "activebgcolor": _ALL,
+                "ticklen": 0,
+                "minorticklen": 0,
+                "font": {"size": 12},
+                "transition": {"duration": 0},
+                "steps": [
+                    {
+                        "label": str(step),
+                        "method": "animate",
+                        "args": [[str(step)], jump],
+                    }
+                    for step in descent.steps
+                ],
+            }
+            | look
+        ],
+    )
+
+
+def importance_densities(plane, frequency_extent: float, *, height: int = 400) -> go.Figure:
+    """The prior and the importance densities on the line through 0, and the ratio of the best one to the prior.
+
+    Parameters
+    ----------
+    plane : experiments.toy_adaptive.ImportancePlane
+        With an odd number of cells: the frequency 0 is in the middle.
+    frequency_extent : float
+        Half the side of its square.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
+    middle = len(plane.grid) // 2
+    for values, name, colour, dash in (
+        (plane.prior, "prior", METHOD_COLOURS["monte_carlo"], "dot"),
+        (plane.claim, "Claim 1", "#8C8C8C", "dash"),
+        (plane.data, "best", METHOD_COLOURS["sample"], "solid"),
+    ):
+        fig.add_scatter(
+            x=plane.grid.astype(np.float32),
+            y=values[middle].astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 2.4, "dash": dash},
+            name=name,
+            hovertemplate="ω = (%{x:.2f}, 0): %{y:.3g}<extra>" + name + "</extra>",
+            row=1,
+            col=1,
+        )
+    add_map(fig, 2, plane.data / plane.prior, frequency_extent, "coloraxis", "ratio")
+    fig.update_layout(coloraxis=panel_scale(fig, 2, "<b>best density / prior</b>", "PuOr_r", 0.5, 1.5, [0.5, 1, 1.5]))
+    fig.update_xaxes(title="ω₁, at ω₂ = 0", range=[-frequency_extent, frequency_extent], fixedrange=True, col=1)
+    fig.update_yaxes(title="density", rangemode="tozero", fixedrange=True, col=1)
+    square = {"range": [-frequency_extent, frequency_extent], "constrain": "domain", "fixedrange": True, "nticks": 6}
+    square |= {"showgrid": False, "zeroline": False, "col": 2}
+    fig.update_xaxes(title="ω₁ →   ω₂ ↑", **square)
+    fig.update_yaxes(scaleanchor="x2", constraintoward="top", **square)
+    return finish(fig, height, margin=fixed_margin(top=78))
+
+
+def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: int, *, height: int = 400) -> go.Figure:
+    """Error over all points against the number of landmarks: means over draws, and bands from the best to the worst.
+
+    Parameters
+    ----------
+    counts : sequence of P ints
+        Numbers of landmarks.
+    errors : dict of arrays of shape (P, draws)
+        Relative errors by how landmarks are chosen.
+    r : int
+        Number of frequencies, marked on the axis.
+    drawn_error : float
+        Of frequencies as the prior draws them.
+    chosen : int
+        The number of landmarks to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    counts = np.asarray(counts)
+    fig = Sheet()
+    fig.add_vline(r, line={"color": "#8C8C8C", "width": 1, "dash": "dash"})
+    fig.add_annotation(
+        x=float(np.log10(r)), y=0, yref="y domain", text=" n = r", showarrow=False, xanchor="left", yanchor="bottom"
+    )
+    fig.add_scatter(
+        x=counts[[0, -1]],
+        y=[drawn_error] * 2,
+        mode="lines",
+        line={"color": METHOD_COLOURS["monte_carlo"], "width": 2, "dash": METHOD_DASHES["monte_carlo"]},
+        name=f"{METHOD_NAMES['monte_carlo']}: {drawn_error:.3g}",
+        hovertemplate="as drawn: error %{y:.3g}<extra></extra>",
+    )
+    for method, drawn in errors.items():
+        colour, name = METHOD_COLOURS[method], METHOD_NAMES[method]
+        fig.add_scatter(
+            x=np.concatenate([counts, counts[::-1]]),
+            y=np.concatenate([drawn.max(axis=1), drawn.min(axis=1)[::-1]]),
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.15,
+            line={"width": 0},
+            mode="lines",
+            hoverinfo="skip",
+            legendgroup=method,
+            showlegend=False,
+        )
+        fig.add_scatter(
+            x=counts,
+            y=drawn.mean(axis=1),
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": {"cluster": "dash"}.get(method, "solid")},
+            marker={"symbol": METHOD_SYMBOLS[method], "size": np.where(counts == chosen, 14, 8)},
+            name=name,
+            legendgroup=method,
+            hovertemplate="%{x} landmarks: error %{y:.3g}<extra>" + name + "</extra>",
+        )
+    fig.update_xaxes(
+        type="log", title="number of landmarks n", tickvals=counts, ticktext=[str(count) for count in counts]
+    )
+    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS, ticktext=_ERROR_TEXTS)
+    return finish(fig, height, margin=fixed_margin(top=62))

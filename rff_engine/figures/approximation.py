@@ -1,0 +1,254 @@
+"""Figures of approximated kernels: errors of all methods, and two methods beside each other in the plane."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .sheet import Sheet
+from .spectra import add_map, finish_panels, panel_scale, square_panels
+from .style import (
+    FEATURE_MAP_COLOURS,
+    METHOD_COLOURS,
+    METHOD_DASHES,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    SEQUENTIAL_SCALE,
+    finish,
+    fixed_margin,
+)
+
+_ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
+#: Errors are shown on the same colours whatever is compared.
+ERROR_LIMIT = 0.3
+# Diameters in pixels: of a frequency of weight 1/r, unless the largest would then be above the other.
+_EVEN_DOT, _LARGEST_DOT = 7.0, 24.0
+# Entries of a legend side by side where the window is narrow, and the height of a row of them in pixels.
+_ENTRIES_A_ROW, _ROW = 3, 20
+
+
+def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, height: int = 400) -> go.Figure:
+    """Relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
+
+    Parameters
+    ----------
+    r_values : dict of sequences of R ints
+        By method.
+    errors : dict of arrays of shape (R, n_draws)
+        By method. Lines are means over draws, bands reach from the smallest to the largest.
+    chosen : int
+        The number of frequencies to mark.
+    height : int
+        Of the panel with what stands below it, in pixels; the legend comes on top of it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    for method, drawn in errors.items():
+        r, drawn = np.asarray(r_values[method]), np.asarray(drawn)
+        mean, colour, name = drawn.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
+        fig.add_scatter(
+            x=np.concatenate([r, r[::-1]]),
+            y=np.concatenate([drawn.max(axis=1), drawn.min(axis=1)[::-1]]),
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.15,
+            line={"width": 0},
+            mode="lines",
+            hoverinfo="skip",
+            legendgroup=method,
+            showlegend=False,
+        )
+        fig.add_scatter(
+            x=r,
+            y=mean,
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": METHOD_DASHES[method]},
+            marker={"symbol": METHOD_SYMBOLS[method], "size": np.where(r == chosen, 13, 7)},
+            name=name,
+            legendgroup=method,
+            hovertemplate="r = %{x}: error %{y:.3g}<extra>" + name + "</extra>",
+        )
+    ticks = sorted({r for values in r_values.values() for r in values})
+    fig.update_xaxes(type="log", title="number of frequencies r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+    smallest = min((float(np.min(drawn)) for drawn in errors.values()), default=1)
+    ticks = {"tickvals": _ERROR_TICKS} if smallest >= _ERROR_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
+    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
+    above = 16 + _ROW * -(-len(errors) // _ENTRIES_A_ROW)
+    return finish(fig, height + above, margin=fixed_margin(top=above))
+
+
+def two_sets_of_frequencies(
+    methods, views, frequency_extent: float, data_extent: float, *, height: int = 350
+) -> go.Figure:
+    """The frequencies of two methods in the plane beside each other, or the landmarks of one that has no waves.
+
+    Parameters
+    ----------
+    methods : pair of str
+    views : pair of experiments.toy_approximation.MethodView
+    frequency_extent, data_extent : float
+        Half the sides of the squares of frequencies and of points.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    waves = [view.frequencies is not None for view in views]
+    fig = square_panels(
+        [_heading(method, view, frequency_extent) for method, view in zip(methods, views, strict=True)],
+        [frequency_extent if wave else data_extent for wave in waves],
+        ["ω" if wave else "x" for wave in waves],
+    )
+    for panel, (method, view) in enumerate(zip(methods, views, strict=True), start=1):
+        if view.frequencies is None:
+            _add_landmarks(fig, panel, view.landmarks, METHOD_COLOURS[method])
+        else:
+            _add_frequencies(fig, panel, view.frequencies, view.weights, METHOD_COLOURS[method], frequency_extent)
+    return finish_panels(fig, height, top=78)
+
+
+def error_text(error: float) -> str:
+    """A relative error for people: three decimals, and the power of ten where they would all be 0."""
+    return f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
+
+
+def _heading(method: str, view, extent: float) -> str:
+    kind = "landmarks"
+    if view.frequencies is not None:
+        used = view.frequencies[view.weights > 0]
+        outside = int((np.abs(used).max(axis=1) > extent).sum())
+        kind = f"{len(used)} frequencies" + (f", {outside} beyond the axes" if outside else "")
+    return f"<b>{METHOD_NAMES[method]}</b>: error {error_text(view.error)}<br>{kind}"
+
+
+def _add_frequencies(fig, panel, omega, weights, colour, extent) -> None:
+    shown = (np.abs(omega).max(axis=1) <= extent) & (weights > 0)
+    root = np.sqrt(weights * len(weights))
+    size = root * min(_EVEN_DOT, _LARGEST_DOT / root.max())
+    fig.add_scatter(
+        x=omega[shown, 0].astype(np.float32),
+        y=omega[shown, 1].astype(np.float32),
+        mode="markers",
+        marker={
+            "size": np.maximum(size[shown], 1.5).astype(np.float32),
+            "color": colour,
+            "opacity": 0.75,
+            "line": {"width": 0},
+        },
+        customdata=(weights * len(weights))[shown].astype(np.float32),
+        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3g} / r<extra></extra>",
+        showlegend=False,
+        row=1,
+        col=panel,
+    )
+
+
+def _add_landmarks(fig, panel, landmarks, colour) -> None:
+    fig.add_scatter(
+        x=landmarks[:, 0].astype(np.float32),
+        y=landmarks[:, 1].astype(np.float32),
+        mode="markers",
+        marker={"size": _EVEN_DOT + 1, "color": colour, "symbol": "star"},
+        hovertemplate="landmark at (%{x:.2f}, %{y:.2f})<extra></extra>",
+        showlegend=False,
+        row=1,
+        col=panel,
+    )
+
+
+def error_maps(methods, views, points, extent: float, *, height: int = 350) -> go.Figure:
+    """How far two methods are from the kernel between the centre and every point of a plane, on the same colours.
+
+    Parameters
+    ----------
+    methods : pair of str
+    views : pair of experiments.toy_approximation.MethodView
+    points : array of shape (n, 2)
+        The rows of the data in the plane, seen from the centre.
+    extent : float
+        Half the side of the square.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels([""] * 2, [extent] * 2, ["x"] * 2)
+    points = np.asarray(points, dtype=np.float32)
+    for panel, (method, view) in enumerate(zip(methods, views, strict=True), start=1):
+        coloraxis = f"coloraxis{panel}"
+        add_map(fig, panel, view.error_map, extent, coloraxis, "error")
+        for x, marker in (
+            (points, {"size": 3, "color": "white", "opacity": 0.45}),
+            (
+                np.zeros((1, 2)),
+                {"size": 13, "color": "white", "symbol": "star", "line": {"width": 1, "color": "black"}},
+            ),
+        ):
+            fig.add_scatter(
+                x=x[:, 0],
+                y=x[:, 1],
+                mode="markers",
+                marker=marker,
+                hoverinfo="skip",
+                showlegend=False,
+                row=1,
+                col=panel,
+            )
+        title = f"<b>{METHOD_NAMES[method]}</b>: |k̃ − k|"
+        bar = panel_scale(fig, panel, title, SEQUENTIAL_SCALE, 0, ERROR_LIMIT, [0, ERROR_LIMIT / 2, ERROR_LIMIT])
+        fig.update_layout(**{coloraxis: bar})
+    return finish_panels(fig, height, top=78)
+
+
+def variances(curves, *, height: int = 360) -> go.Figure:
+    """Variance of the two feature maps' estimates against the distance, by formula and by simulation.
+
+    Parameters
+    ----------
+    curves : experiments.toy_approximation.VarianceCurves
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    distances = curves.distances.astype(np.float32)
+    fig.add_scatter(
+        x=distances,
+        y=curves.kernel.astype(np.float32),
+        mode="lines",
+        line={"color": "#8C8C8C", "width": 3},
+        name="kernel k(δ)",
+        hovertemplate="k(%{x:.2f}) = %{y:.3f}<extra></extra>",
+    )
+    for key, name, symbol in (("random_phase", "random phase", "square"), ("cos_sin", "cos/sin", "circle")):
+        colour = FEATURE_MAP_COLOURS[key]
+        fig.add_scatter(
+            x=distances,
+            y=curves.expected[key].astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 2, "dash": "dash"},
+            name=f"{name}, formula",
+            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
+        )
+        fig.add_scatter(
+            x=distances,
+            y=curves.simulated[key].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 7, "symbol": symbol},
+            name=f"{name}, simulation",
+            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
+        )
+    fig.update_xaxes(title="distance δ between two points", rangemode="tozero")
+    fig.update_yaxes(title="variance × features", rangemode="tozero")
+    return finish(fig, height, margin=fixed_margin(top=16 + 2 * _ROW + 6))

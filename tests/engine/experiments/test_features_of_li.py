@@ -1,0 +1,285 @@
+"""The kernel approximation and the feature comparison, through runner and store, against slow formulas."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_predict
+
+from rff_engine.__main__ import main
+from rff_engine.adaptive import relative_kernel_error
+from rff_engine.experiments import _kernel_approximation, reproduction, reproduction_li
+from rff_engine.experiments._feature_comparison import _folds, ridge_path
+from rff_engine.experiments._feature_problem import FeatureProblem, two_part_digest
+from rff_engine.experiments.feature_methods import METHODS, UNLABELLED, fit_features
+from rff_engine.experiments.protocols import FeatureComparison, KernelApproximation, RunSpec
+from rff_engine.experiments.runner import COLUMNS, run, run_repeats, run_stored
+from rff_engine.experiments.store import Store
+from rff_engine.figures import reruns
+
+SMALL = ("monte_carlo", "sample", "nystroem")
+APPROXIMATION = KernelApproximation(n_features=(5, 10), methods=SMALL)
+COMPARISON = FeatureComparison(n_features=(8,), methods=("monte_carlo", "align", "pbrff"), folds=3)
+
+
+def make_split(seed=0, task="regression", n=120):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.standard_normal((n, 3)) * [1, 10, 0.1], np.ones(n)])
+    y = np.sin(X[:, 0]) + X[:, 1] / 10 + 0.3 * rng.standard_normal(n)
+    y = y if task == "regression" else np.where(y > 0, 1, -1)
+    a = 2 * n // 3
+    return SimpleNamespace(X_train=X[:a], y_train=y[:a], X_test=X[a:], y_test=y[a:], task=task)
+
+
+def frame_of(protocol, split, **named):
+    steps = run(protocol, split, dataset="toy", split_name="random", run_id="r", **named)
+    rows = [row for step in steps for row in step.rows]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).drop(columns="seconds")
+
+
+def in_order(frame):
+    frame = pd.DataFrame(frame).drop(columns="seconds", errors="ignore")
+    return frame.sort_values(["repeat", "method", "D", "beta", "rho"], ignore_index=True)
+
+
+def same(frame, other):
+    pd.testing.assert_frame_equal(in_order(frame), in_order(other), check_dtype=False, check_exact=True)
+
+
+@pytest.mark.parametrize("rows", [7, 2048])
+def test_the_error_is_the_naive_one(rows, monkeypatch):
+    monkeypatch.setattr(_kernel_approximation, "_BLOCK_ROWS", rows)
+    split = make_split()
+    problem = FeatureProblem.of(split, {}, 0, "standard")
+    np.testing.assert_allclose(problem.train.X.std(axis=0), [1, 1, 1, 0], atol=1e-12)  # a constant column stays 0
+    frame = frame_of(APPROXIMATION, split).set_index(["method", "D"])
+    assert len(frame) == 6 and (frame["gamma"] == 1 / 4).all()  # 2 sigma^2 = d
+    for (method, r), row in frame.iterrows():
+        fitted = fit_features(method, problem.train.X, None, problem.kernel, r, problem.child("features", r))
+        for part, error in ((problem.train, row["train_error"]), (problem.test, row["test_error"])):
+            Z, K = fitted.transform(part.X), problem.kernel(part.X)
+            naive = np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K)
+            assert error == pytest.approx(naive, rel=1e-4)  # features are float32
+            assert relative_kernel_error(part.X, problem.kernel, Z) == pytest.approx(naive)
+            assert _kernel_approximation.relative_errors(part.X, problem.kernel, [Z, Z]) == pytest.approx([naive] * 2)
+        assert row["valid_error"] == row["train_error"]
+
+
+def test_errors_on_some_rows_say_so():
+    split = make_split()
+    frame = frame_of(replace(APPROXIMATION, max_evaluated=60), split)
+    assert (frame["note"] == "errors on 60 of 80 training rows").all()
+    assert (frame["train_error"] != frame_of(APPROXIMATION, split)["train_error"]).all()
+    fewer = frame_of(replace(APPROXIMATION, max_train=50), split)
+    assert (fewer["note"] == "trained on 50 of 80 training rows").all()
+
+
+def test_what_a_method_warns_of_is_in_its_note():
+    protocol = replace(APPROXIMATION, n_features=(2,), methods=("monte_carlo", "moment_matching"))
+    notes = frame_of(protocol, make_split()).set_index("method")["note"]
+    assert notes["monte_carlo"] == "" and "too few to match a covariance" in notes["moment_matching"]
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_the_comparison_chooses_C_by_cross_validation(task):
+    split = make_split(task=task)
+    frame = frame_of(COMPARISON, split)
+    assert frame["method"].value_counts().to_dict() == {"align": 2, "pbrff": 2, "monte_carlo": 1}
+    (row,) = frame[frame["method"] == "monte_carlo"].to_dict("records")
+    problem = FeatureProblem.of(split, {}, 0, "standard")
+    train, test = problem.train, problem.test
+    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.child("features", 8))
+    if task == "classification":
+        assert row["valid_error"] * 80 == pytest.approx(round(row["valid_error"] * 80))
+        assert row["test_error"] * 40 == pytest.approx(round(row["test_error"] * 40)) and row["test_error"] < 0.5
+        return
+    Z, folds = fitted.transform(train.X), list(_folds(problem, 3))
+    found = {}
+    for C in COMPARISON.Cs:
+        predicted = cross_val_predict(Ridge(alpha=1 / (2 * C)), Z, train.y, cv=folds)
+        found[C] = np.sqrt(np.mean((predicted - train.y) ** 2))
+    best = min(found, key=found.get)
+    assert row["C"] == best and row["valid_error"] == pytest.approx(found[best])
+    model = Ridge(alpha=1 / (2 * best)).fit(Z, train.y)
+    for part, error in ((train, row["train_error"]), (test, row["test_error"])):
+        residual = model.predict(fitted.transform(part.X)) - part.y
+        assert error == pytest.approx(np.sqrt(np.mean(residual**2)))
+
+
+def test_ridge_is_scikit_learns_along_a_path():
+    rng = np.random.default_rng(1)
+    Z, y, Cs = rng.standard_normal((30, 40)), rng.standard_normal(30) + 5, (1e-2, 1.0, 1e2)
+    coef, intercept = ridge_path(Z, y, Cs)
+    for i, C in enumerate(Cs):
+        model = Ridge(alpha=1 / (2 * C), solver="cholesky").fit(Z, y)
+        np.testing.assert_allclose(coef[i], model.coef_, atol=1e-8)
+        assert intercept[i] == pytest.approx(model.intercept_)
+
+
+@pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
+def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
+    split = make_split(task="classification")
+    everything = frame_of(protocol, split, seed=3)
+    same(everything, frame_of(protocol, split, seed=3))
+    assert not everything.equals(frame_of(protocol, split, seed=4))
+    alone = frame_of(replace(protocol, methods=protocol.methods[1:2]), split, seed=3)
+    same(everything[everything["method"] == protocol.methods[1]], alone)
+
+
+@pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
+def test_a_stored_run_equals_one_that_is_not_and_goes_on_where_it_was_stopped(protocol, tmp_path):
+    spec = RunSpec(protocol, "toy", repeats=2)
+    assert spec.split == "random" and RunSpec.from_json(spec.to_json()) == spec
+    direct = [
+        row for step in run_repeats(protocol, make_split, 2, dataset="toy", split_name="random") for row in step.rows
+    ]
+    with Store(tmp_path / "results.sqlite") as store:
+        stopped = run_stored(store, spec, split_of=make_split)
+        while not (first := next(stopped).rows):
+            pass
+        stopped.close()
+        assert len(store.rows(spec)) == len(first)
+        rest = [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
+        assert len(first) + len(rest) == len(direct) and store.find(spec).finished
+        same(store.rows(spec), direct)
+        assert not [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
+
+
+def test_methods_of_two_protocols_are_different_rows(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+        for protocol in (replace(COMPARISON, methods=("monte_carlo",)), replace(APPROXIMATION, n_features=(8,))):
+            assert [
+                row for step in run_stored(store, RunSpec(protocol, "toy"), split_of=make_split) for row in step.rows
+            ]
+
+
+def test_the_digest_sees_every_target():
+    split, other = make_split(), make_split()
+    assert two_part_digest(split) == two_part_digest(other)
+    other.y_train[3] += 1e-9
+    assert two_part_digest(split) != two_part_digest(other)
+    assert two_part_digest(make_split(task="classification")) != two_part_digest(split)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        (KernelApproximation, {"methods": ("supervise",)}, "'supervise'"),
+        (KernelApproximation, {"n_features": (0,)}, "n_features contains 0"),
+        (KernelApproximation, {"max_evaluated": 1}, "max_evaluated contains 1"),
+        (FeatureComparison, {"folds": 1}, "folds contains 1"),
+        (FeatureComparison, {"rhos": (2.0,)}, "at most 1"),
+        (FeatureComparison, {"scaling": "minmax"}, "'minmax'"),
+    ],
+)
+def test_a_bad_field_is_named_in_one_sentence(kind, change, said):
+    with pytest.raises(ValueError) as error:
+        kind(**change)
+    assert said in str(error.value) and str(error.value).endswith(".")
+
+
+def test_published_splits_and_many_classes_are_refused():
+    with pytest.raises(ValueError, match="'published'"):
+        RunSpec(APPROXIMATION, "wine", "published")
+    split = make_split(task="classification")
+    split.y_train = np.arange(len(split.y_train)) % 3
+    with pytest.raises(ValueError, match="3 classes"):
+        run(COMPARISON, split, dataset="toy", split_name="random")
+
+
+# --- the command line and the tables ---
+
+
+def test_the_command_line_runs_both_protocols(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("RFF_STORE", str(tmp_path / "results.sqlite"))
+    for protocol, seen in (("approximation", 3), ("comparison", 1)):
+        arguments = ["run", protocol, "--dataset", "wine", "--methods", "monte_carlo", "--output", "-"]
+        assert main(arguments) == 0
+        header, *lines = capsys.readouterr().out.splitlines()
+        assert header == ",".join(COLUMNS) and len(lines) == seen
+        assert all("3000 of 4898 rows" in line and ",random," in line for line in lines)
+    assert main(["runs"]) == 0
+    runs = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    for name in runs:
+        assert main(["report", name]) == 0
+        assert "monte_carlo" in capsys.readouterr().out
+        assert main(["report", name, "--format", "html"]) == 0
+        assert name in capsys.readouterr().out
+    assert main(["reproduce", "li-table2", "--split", "none", "--datasets", "wine", "--output", "-"]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 30 and lines[0].startswith("wine,50,monte_carlo,0.31,")
+    assert main(["reproduce", "li-table3", "--split", "none", "--datasets", "breast"]) == 2
+    assert main(["run", "comparison", "--dataset", "wine", "--split", "published"]) == 2
+
+
+def rows_of_table(target, values, dataset="wine", method="monte_carlo", D=50):
+    base = dict.fromkeys(COLUMNS) | {"run": "r", "dataset": dataset, "split": "random", "note": "", "seconds": 0.1}
+    error = "train_error" if target == "li-table2" else "test_error"
+    empty = {"train_error": 9.0, "valid_error": 9.0, "test_error": 9.0}
+    return [base | empty | {"repeat": i, "method": method, "D": D, error: value} for i, value in enumerate(values)]
+
+
+def test_tables_are_the_papers_beside_our_means():
+    target = "li-table2"
+    found = reproduction.beside_paper(target, rows_of_table(target, (0.30, 0.32, 0.34))).set_index(
+        ["dataset", "D", "method"]
+    )
+    assert len(found) == 6 * 3 * 10
+    cell = found.loc[("wine", 50, "monte_carlo")]
+    assert cell["paper"] == 0.31 and cell["mean"] == pytest.approx(0.32) and cell["splits"] == 3
+    assert cell["agreement"] == "within the spread of splits"
+    assert np.isnan(found.loc[("mnist01", 50, "lattice"), "paper"])
+    extra = reproduction.beside_paper(target, rows_of_table(target, (0.1, 0.2), method="nystroem"))
+    assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not known yet"
+
+
+def test_table_3_takes_the_setting_that_cross_validation_chooses():
+    target = "li-table3"
+    rows = rows_of_table(target, (0.70, 0.71), method="align", D=200)
+    rows = [row | {"rho": 0.001, "valid_error": 0.6} for row in rows] + [
+        row | {"rho": 0.01, "valid_error": 0.5, "test_error": 0.8} for row in rows
+    ]
+    found = reproduction.beside_paper(target, rows).set_index(["dataset", "method"])
+    assert len(found) == 6 * 12 and found.loc[("wine", "align"), "mean"] == pytest.approx(0.8)
+    assert found.loc[("a9a", "supervise"), "paper"] == pytest.approx(0.1564)
+    assert found.loc[("cpu", "supervise"), "paper"] == pytest.approx(3.687)
+
+
+@pytest.mark.parametrize("target", ["li-table2", "li-table3"])
+def test_what_is_run_for_a_table(target):
+    found = reproduction.specs(target)
+    assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(reproduction_li.DATASETS)
+    for spec in found:
+        assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
+        assert spec.protocol.methods == (UNLABELLED if target == "li-table2" else tuple(METHODS))
+        assert spec.protocol.n_features == reproduction_li.sizes(target)
+        assert (spec.protocol.max_rows == 58101) == (spec.dataset == "covtype")
+    with pytest.raises(ValueError, match="'breast'"):
+        reproduction.specs(target, ["breast"])
+
+
+def test_the_figure_says_what_the_table_holds():
+    target = "li-table3"
+    rows = rows_of_table(target, (0.70, 0.72), D=200) + rows_of_table(target, (0.60, 0.62), method="sample", D=200)
+    rows += rows_of_table(target, (0.15, 0.17), dataset="a9a", D=200)
+    found = reproduction.beside_paper(target, rows)
+    methods = reproduction_li.METHODS_OF[target]
+    figure = reruns.methods_beside_paper(found, reproduction_li.DATASETS, methods, reproduction_li.units(target))
+    texts = {(note.x, note.y): note.text for note in figure.layout.annotations}
+    assert len(texts) == 6 * len(methods)
+    assert texts[0, methods.index("monte_carlo")] == "paper <b>0.712</b><br>ours <b>0.710</b><br>± 0.127"
+    assert texts[0, methods.index("sample")] == "paper <b>0.706</b><br>ours <b>0.610</b><br>★ ± 0.127"
+    assert texts[3, methods.index("monte_carlo")].startswith("paper <b>16.02</b><br>ours <b>16.00</b><br>★ ± 12")
+    assert texts[3, methods.index("nystroem")] == "paper –<br>ours –"
+
+
+def test_nothing_known_yet_is_the_paper_alone():
+    for target in reproduction_li.TARGETS:
+        found = reproduction.beside_paper(target, [])
+        assert found["mean"].isna().all() and (found["agreement"] == "not known yet").all()
+        reruns.methods_beside_paper(
+            found[found["D"] == 200], reproduction_li.DATASETS, ("lattice", "nystroem"), reproduction_li.units(target)
+        )

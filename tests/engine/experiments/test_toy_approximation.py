@@ -1,0 +1,167 @@
+"""Approximated kernels against the formulas they compose, written out, and against what must hold of them."""
+
+import numpy as np
+import pytest
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments import toy_approximation as toy
+from rff_engine.experiments.feature_methods import FourierMap, fit_features
+from rff_engine.experiments.plane import cell_centres
+
+KERNELS = [rff.GaussianKernel(0.7), rff.LaplacianKernel(1.3), rff.MaternKernel(1.5, 0.6), rff.CauchyKernel(0.9)]
+
+
+def rows_of(name="wine", n=40, seed=0):
+    data = datasets.load(name) if name in datasets.names() else datasets.make_toy(name, 60, 0.1, seed)
+    return toy.approximation_rows(data.X, data.y, data.task, n, seed)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_some_of_the_data_set_each_once_and_standardised():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * [1, 10, 100] + [5, 0, -5]
+    rows = toy.approximation_rows(X, np.arange(30), "regression", 12, 1)
+    assert len(set(rows.y)) == len(rows.X) == 12
+    chosen = X[rows.y]
+    np.testing.assert_allclose(rows.X, (chosen - chosen.mean(axis=0)) / chosen.std(axis=0))
+    np.testing.assert_array_equal(rows.y, toy.approximation_rows(X, np.arange(30), "regression", 12, 1).y)
+    assert set(rows.y) != set(toy.approximation_rows(X, np.arange(30), "regression", 12, 2).y)
+    assert len(toy.approximation_rows(X, np.arange(30), "regression", 99, 1).X) == 30
+
+
+def test_constant_columns_are_left_out_and_two_must_remain():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    X[:, 1] = 3
+    assert toy.approximation_rows(X, np.zeros(20), "regression", 20, 0).X.shape == (20, 3)
+    X[:, 2:] = 1
+    with pytest.raises(ValueError, match="1 columns that are not constant"):
+        toy.approximation_rows(X, np.zeros(20), "regression", 20, 0)
+
+
+def test_the_plane_holds_the_two_directions_of_largest_variance():
+    rows = rows_of("wine", 200)
+    np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(2), atol=1e-12)
+    _, vectors = np.linalg.eigh(rows.X.T @ rows.X)
+    for k in range(2):
+        assert abs(rows.axes[:, k] @ vectors[:, -1 - k]) == pytest.approx(1)
+    np.testing.assert_allclose(rows.in_plane, [[(x - rows.centre) @ axis for axis in rows.axes.T] for x in rows.X])
+    assert np.abs(rows.in_plane).max() < rows.extent
+    assert min(np.linalg.norm(x) for x in rows.X) == np.linalg.norm(rows.centre)
+
+
+def test_in_two_dimensions_the_plane_is_that_of_the_data():
+    rows = rows_of("moons")
+    np.testing.assert_array_equal(rows.axes, np.eye(2))
+    np.testing.assert_allclose(rows.in_plane + rows.centre, rows.X)
+
+
+@pytest.mark.parametrize("name", ["Gaussian", "Laplacian", "Matérn", "Cauchy"])
+@pytest.mark.parametrize("d", [2, 11, 60])
+def test_a_width_means_about_the_same_for_every_kernel_and_dimension(name, d):
+    X = np.random.default_rng(0).normal(size=(200, d))
+    middle = [np.median(toy.scaled_kernel(name, width, d)(X)[np.triu_indices(200, 1)]) for width in (0.5, 1, 2)]
+    assert 0.1 < middle[1] < 0.45
+    assert middle[0] < 0.7 * middle[1] < 0.7 * middle[2]
+
+
+def test_at_width_one_the_gaussian_kernel_is_that_of_the_paper():
+    assert 2 * toy.scaled_kernel("Gaussian", 1.0, 11).sigma ** 2 == pytest.approx(11)
+    assert toy.scaled_kernel("Matérn", 1.0, 11, 2.5).nu == 2.5
+
+
+# --- errors and views ---------------------------------------------------------------------------------------------
+
+
+def naive_error(kernel, X, features) -> float:
+    """The relative error, pair by pair."""
+    above = below = 0.0
+    for i in range(len(X)):
+        for j in range(len(X)):
+            k = kernel(X[i : i + 1], X[j : j + 1])[0, 0]
+            above += (features[i] @ features[j] - k) ** 2
+            below += k**2
+    return np.sqrt(above / below)
+
+
+@pytest.mark.parametrize("method", ["monte_carlo", "weight", "sample", "nystroem"])
+def test_errors_are_those_of_every_pair_of_rows(method):
+    rows, kernel = rows_of(n=25), rff.GaussianKernel(2.0)
+    errors = toy.approximation_errors(rows, kernel, method, (3, 8), 2, 5)
+    assert errors.shape == (2, 2) and len(np.unique(errors)) == 4
+    for i, r in enumerate((3, 8)):
+        for draw in range(2):
+            seed = int(np.random.SeedSequence((5, r, draw)).generate_state(1)[0])
+            features = fit_features(method, rows.X, rows.y, kernel, r, seed, rows.task).transform(rows.X)
+            assert errors[i, draw] == pytest.approx(naive_error(kernel, rows.X, features), rel=1e-9)
+
+
+def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
+    errors = toy.approximation_errors(rows_of(n=100), rff.GaussianKernel(2.3), "monte_carlo", (25, 400), 20, 0)
+    few, many = np.sqrt((errors**2).mean(axis=1))
+    assert few / many == pytest.approx(4, rel=0.25)
+
+
+@pytest.mark.parametrize("name", ["moons", "wine"])
+@pytest.mark.parametrize("method", ["monte_carlo", "sample"])
+def test_a_view_is_one_draw_seen_in_the_plane(name, method):
+    rows, kernel = rows_of(name), rff.GaussianKernel(1.1)
+    view = toy.method_view(rows, kernel, method, 9, 3, cells=4)
+    assert view.error == toy.approximation_errors(rows, kernel, method, (9,), 1, 3)[0, 0]
+    seed = int(np.random.SeedSequence((3, 9, 0)).generate_state(1)[0])
+    fitted = fit_features(method, rows.X, rows.y, kernel, 9, seed, rows.task)
+    assert isinstance(fitted, FourierMap) and view.landmarks is None
+    weights = np.full(9, 1 / 9) if method == "monte_carlo" else fitted.weights
+    np.testing.assert_allclose(view.weights, weights)
+    np.testing.assert_allclose(view.frequencies, [[w @ axis for axis in rows.axes.T] for w in fitted.frequencies])
+    cells = cell_centres(rows.extent, 4)
+    for row, v in enumerate(cells):
+        for column, u in enumerate(cells):
+            delta = u * rows.axes[:, 0] + v * rows.axes[:, 1]
+            wrong = weights @ np.cos(fitted.frequencies @ delta) - np.exp(-(delta @ delta) / (2 * 1.1**2))
+            assert view.error_map[row, column] == pytest.approx(abs(wrong), abs=1e-9)
+
+
+def test_a_view_of_nystroem_has_landmarks_at_which_it_is_right():
+    rows, kernel = rows_of("moons"), rff.GaussianKernel(0.5)
+    view = toy.method_view(rows, kernel, "nystroem", 12, 0)
+    assert view.frequencies is None and view.weights is None and view.landmarks.shape == (12, 2)
+    for landmark in view.landmarks + rows.centre:
+        assert np.abs(rows.X - landmark).max(axis=1).min() < 1e-12
+    # With every row a landmark, the kernel matrix is met.
+    assert toy.method_view(rows, kernel, "nystroem", len(rows.X), 0).error < 1e-5
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_about_the_share_asked_for_lies_within_the_extent(kernel):
+    extent = toy.frequency_extent(kernel, 0.9)
+    fresh = kernel.sample_frequencies(20000, 2, 99)
+    assert (np.abs(fresh).max(axis=1) <= extent).mean() == pytest.approx(0.9, abs=0.02)
+
+
+# --- variances ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_variances_are_those_of_single_terms_and_are_simulated_truly(kernel):
+    curves = toy.variance_curves(kernel, 3.0, 5, 7, 4000, 0)
+    np.testing.assert_allclose(curves.distances, [0, 0.75, 1.5, 2.25, 3])
+    rng = np.random.default_rng(1)
+    omega, b = kernel.sample_frequencies(200_000, 1, rng)[:, 0], rng.uniform(0, 2 * np.pi, 200_000)
+    for i, delta in enumerate(curves.distances):
+        assert curves.kernel[i] == pytest.approx(kernel([[delta]], [[0.0]])[0, 0])
+        # One frequency is two features of the cos/sin map, one of the random-phase map.
+        terms = {"cos_sin": 2 * np.var(np.cos(omega * delta))}
+        terms["random_phase"] = np.var(2 * np.cos(omega * delta + b) * np.cos(b))
+        for name, variance in terms.items():
+            assert curves.expected[name][i] == pytest.approx(variance, abs=0.02)
+            # Five standard errors of a variance of 4000 draws that are nearly normal.
+            error = 5 * np.sqrt(2 / 4000) * curves.expected[name][i] + 1e-12
+            assert curves.simulated[name][i] == pytest.approx(curves.expected[name][i], abs=error)
+
+
+def test_for_the_gaussian_kernel_cos_sin_never_varies_more():
+    curves = toy.variance_curves(rff.GaussianKernel(1.3), 8.0, 200, 1, 2, 0)
+    assert (curves.expected["cos_sin"] <= curves.expected["random_phase"] + 1e-12).all()
+    assert curves.expected["cos_sin"][0] == 0 and curves.expected["random_phase"][0] == 0.5

@@ -1,0 +1,496 @@
+"""Adaptive frequencies: the objectives by their definitions, their gradients, optimality, descent, and landmarks."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.integrate import quad
+from scipy.optimize import nnls
+from sklearn.cluster import KMeans
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import datasets
+from rff_engine import (
+    CauchyKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    adapt_frequencies,
+    draw_frequencies,
+    feature_weights,
+    fourier_features,
+    importance_density,
+    kernel_landmarks,
+    relative_kernel_error,
+    supervise_frequencies,
+)
+from rff_engine._approximation_loss import KernelApproximationLoss, least_nonnegative
+from rff_engine.adaptive import _TASKS, _joint_objective
+from rff_engine.frequencies import SAMPLING_SCHEMES
+
+KERNELS = [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(1.5, 2.0), CauchyKernel(0.4)]
+SHAPES = [(9, 3, 5), (6, 15, 8), (12, 1, 4)]  # landmarks, dimensions, frequencies
+
+
+def naive_objective(points, weights, kernel, omega, p, ridge):
+    """Li et al. 2019, the objective above Eq. 5, one pair of landmarks at a time."""
+    total = 0.0
+    for s in range(len(points)):
+        for t in range(len(points)):
+            delta = points[s] - points[t]
+            estimate = sum(p[j] * np.cos(omega[j] @ delta) for j in range(len(omega)))
+            exact = kernel(points[s : s + 1], points[t : t + 1])[0, 0]
+            total += weights[s] * weights[t] * (estimate - exact) ** 2
+    return total + ridge * sum(p**2)
+
+
+def finite_differences(function, W, step=1e-5):
+    slopes = np.empty_like(W)
+    for at in np.ndindex(*W.shape):
+        there = np.zeros_like(W)
+        there[at] = step
+        slopes[at] = (function(W + there) - function(W - there)) / (2 * step)
+    return slopes
+
+
+def problem(shape=(9, 3, 5), seed=0, kernel=KERNELS[0]):
+    n, d, r = shape
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(n))
+    return rng.normal(size=(n, d)), weights, kernel.sample_frequencies(r, d, rng), rng.uniform(0, 0.4, r)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """The training rows of wine, and the kernel of the paper's protocol."""
+    found = datasets.load("wine")
+    rows = np.random.default_rng(0).permutation(found.n_samples)[: 2 * found.n_samples // 3]
+    X = StandardScaler().fit_transform(found.X[rows])
+    return X, np.asarray(found.y[rows], dtype=float), GaussianKernel(np.sqrt(X.shape[1] / 2))
+
+
+# --- the objective ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_objective_is_its_definition(kernel, shape):
+    points, weights, omega, p = problem(shape, kernel=kernel)
+    loss = KernelApproximationLoss(points, kernel, weights, 0.1)
+    C, S = loss.waves(loss.inside(omega))
+    value = loss.value(loss.residual(C, S, p), p)
+    assert value == pytest.approx(naive_objective(points, weights, kernel, omega, p, 0.1), rel=1e-10)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_gradient_is_that_of_finite_differences(shape, seed):
+    points, weights, omega, p = problem(shape, seed)
+    loss = KernelApproximationLoss(points, KERNELS[0], weights, 0.1)
+
+    def value(omega):
+        C, S = loss.waves(loss.inside(omega))
+        return loss.value(loss.residual(C, S, p), p)
+
+    C, S = loss.waves(loss.inside(omega))
+    gradient = loss.gradient_outside(loss.gradient(C, S, loss.residual(C, S, p), p))
+    slopes = finite_differences(value, omega)
+    assert gradient.shape == omega.shape
+    assert np.abs(gradient - slopes).max() <= 1e-6 * np.abs(slopes).max()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gradient_at_the_best_weights_is_that_of_the_lowered_function(shape):
+    points, weights, omega, _ = problem(shape, 1)
+    loss = KernelApproximationLoss(points, KERNELS[0], weights, 0.1)
+    start = loss.inside(omega)
+    slopes = finite_differences(lambda V: loss.at(V)[0], start)
+    assert np.abs(loss.at(start)[1] - slopes).max() <= 1e-6 * np.abs(slopes).max()
+
+
+# --- the weights --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 0.03, 1.0])
+@pytest.mark.parametrize("shape", [*SHAPES, (30, 4, 60)])
+def test_weights_are_optimal(shape, ridge):
+    """Karush-Kuhn-Tucker: p >= 0, slope >= 0, and one of the two 0 everywhere; slopes by sums over all pairs."""
+    points, weights, omega, _ = problem(shape, 2)
+    p = feature_weights(points, KERNELS[0], omega, weights, ridge)
+    cosines = np.cos((points[:, None] - points[None]) @ omega.T)
+    pairs = np.outer(weights, weights)[:, :, None]
+    residual = cosines @ p - KERNELS[0](points)
+    slope = 2 * (pairs * residual[:, :, None] * cosines).sum(axis=(0, 1)) + 2 * ridge * p
+    assert p.min() >= 0
+    assert slope.min() >= -1e-8
+    assert np.abs(slope * p).max() <= 1e-8
+
+
+def test_quadratic_programs_are_those_of_nnls():
+    rng = np.random.default_rng(0)
+    for r in (1, 2, 7, 40):
+        for _ in range(10):
+            U = rng.normal(size=(r + 3, r))
+            goal = rng.normal(size=r + 3)
+            found = least_nonnegative(U.T @ U, U.T @ goal, rng.random(r) < 0.5)
+            np.testing.assert_allclose(found, nnls(U, goal)[0], atol=1e-8)
+
+
+def test_frequencies_that_coincide_need_no_ridge():
+    points, weights, omega, _ = problem()
+    twice = feature_weights(points, KERNELS[0], np.vstack([omega, omega]), weights, ridge=0)
+    once = feature_weights(points, KERNELS[0], omega, weights, ridge=0)
+    np.testing.assert_allclose(twice[: len(omega)] + twice[len(omega) :], once, atol=1e-4)
+
+
+def test_a_kernel_of_few_cosines_is_found_exactly():
+    class Cosines(GaussianKernel):
+        def _matrix(self, X, Y):
+            return np.cos((X[:, None] - Y[None]) @ omega.T) @ [0.5, 0, 0.2, 0.3, 0]
+
+    points, _, omega, _ = problem((30, 3, 5))
+    np.testing.assert_allclose(feature_weights(points, Cosines(), omega, ridge=0), [0.5, 0, 0.2, 0.3, 0], atol=1e-10)
+
+
+# --- the descent --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(40, 3, 20), (15, 40, 30)])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_loss_never_rises_and_belongs_to_the_path(kernel, shape):
+    points, weights, omega, _ = problem(shape, 3, kernel)
+    found = adapt_frequencies(points, kernel, omega, weights, max_steps=25, keep_path=True)
+    assert (np.diff(found.losses) <= 0).all()
+    assert found.losses[-1] < 0.8 * found.losses[0]
+    assert len(found.path) == len(found.losses) <= 26
+    for i in (0, -1):
+        frequencies, p = found.path[i]
+        again = KernelApproximationLoss(points, kernel, weights, 0.03)
+        C, S = again.waves(again.inside(frequencies))
+        assert again.value(again.residual(C, S, p), p) == pytest.approx(found.losses[i], rel=1e-9)
+    np.testing.assert_array_equal(found.path[-1][0], found.frequencies)
+    np.testing.assert_array_equal(found.path[-1][1], found.weights)
+    np.testing.assert_allclose(found.path[0][0], omega, atol=1e-12)
+
+
+def test_more_dimensions_than_landmarks_leave_the_rest_of_a_frequency_alone():
+    points, weights, omega, _ = problem((6, 15, 8))
+    moved = adapt_frequencies(points, KERNELS[0], omega, weights).frequencies - omega
+    assert np.abs(moved).max() > 1e-3
+    outside = np.linalg.svd(points)[2][6:]
+    np.testing.assert_allclose(moved @ outside.T, 0, atol=1e-10)
+
+
+def test_descent_stops_by_steps_and_by_decrease():
+    points, weights, omega, _ = problem((40, 3, 20))
+    few = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=3)
+    assert len(few.losses) == 4
+    assert few.path is None
+    none = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=0)
+    np.testing.assert_allclose(none.frequencies, omega)
+    np.testing.assert_allclose(none.weights, feature_weights(points, KERNELS[0], omega, weights), atol=1e-10)
+    rough = adapt_frequencies(points, KERNELS[0], omega, weights, tol=0.5)
+    fine = adapt_frequencies(points, KERNELS[0], omega, weights, tol=1e-3)
+    assert len(rough.losses) < len(fine.losses)
+    assert rough.losses[-1] > fine.losses[-1]
+
+
+def test_csr_landmarks_are_dense_ones():
+    points, weights, omega, _ = problem((10, 6, 8))
+    points[points < 0.3] = 0
+    dense = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=5)
+    sparse = adapt_frequencies(sp.csr_array(points), KERNELS[0], omega, weights, max_steps=5)
+    np.testing.assert_allclose(sparse.frequencies, dense.frequencies, atol=1e-8)
+
+
+# --- landmarks ----------------------------------------------------------------------------------------------------
+
+
+def test_sampled_landmarks_are_rows_and_count_the_same():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    landmarks, shares = kernel_landmarks(X, 20, "sample", 0)
+    rows = [int(np.flatnonzero((point == X).all(axis=1))[0]) for point in landmarks]
+    assert len(set(rows)) == 20
+    np.testing.assert_array_equal(shares, np.full(20, 1 / 20))
+
+
+def test_clusters_weigh_what_they_hold():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.1, (10, 2)), rng.normal(5, 0.1, (30, 2)), rng.normal((9, 0), 0.1, (60, 2))])
+    centroids, shares = kernel_landmarks(X, 3, "cluster", 0)
+    order = np.argsort(shares)
+    np.testing.assert_allclose(shares[order], [0.1, 0.3, 0.6])
+    np.testing.assert_allclose(centroids[order], [X[:10].mean(0), X[10:40].mean(0), X[40:].mean(0)])
+    nearest, nearest_shares = kernel_landmarks(X, 3, "nearest", 0)
+    np.testing.assert_array_equal(nearest_shares, shares)
+    for point, centroid in zip(nearest, centroids, strict=True):
+        np.testing.assert_array_equal(point, X[np.argmin(((X - centroid) ** 2).sum(axis=1))])
+
+
+def test_clusters_of_many_rows_are_those_of_a_sample(monkeypatch):
+    monkeypatch.setattr("rff_engine.adaptive._CLUSTERED_ROWS", 200)
+    monkeypatch.setattr("rff_engine.adaptive._CLUSTERED_ROWS_A_LANDMARK", 1)
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    centroids, shares = kernel_landmarks(X, 4, "cluster", 0)
+    assert shares.sum() == pytest.approx(1)
+    nearest = np.argmin(((X[:, None] - centroids[None]) ** 2).sum(axis=2), axis=1)
+    np.testing.assert_allclose(shares, np.bincount(nearest, minlength=4) / 5000)
+    whole = KMeans(4, n_init=1, random_state=0).fit(X).inertia_
+    assert ((X - centroids[nearest]) ** 2).sum() < 1.2 * whole
+
+
+@pytest.mark.parametrize("method", ["sample", "cluster", "nearest"])
+def test_csr_points(method):
+    X = np.random.default_rng(0).normal(size=(40, 5)).clip(0)
+    dense, shares = kernel_landmarks(X, 6, method, 0)
+    sparse, sparse_shares = kernel_landmarks(sp.csr_array(X), 6, method, 0)
+    assert sp.issparse(sparse) == (method != "cluster")
+    np.testing.assert_allclose(sparse.toarray() if sp.issparse(sparse) else sparse, dense, atol=1e-12)
+    np.testing.assert_allclose(sparse_shares, shares)
+
+
+# --- what it is good for ------------------------------------------------------------------------------------------
+
+
+def test_relative_error_is_that_of_whole_matrices(monkeypatch):
+    monkeypatch.setattr("rff_engine.adaptive._BLOCK_ENTRIES", 49)
+    X = np.random.default_rng(0).normal(size=(23, 4))
+    for kernel in KERNELS:
+        features = fourier_features(X, kernel.sample_frequencies(10, 4, 0))
+        K = kernel(X)
+        expected = np.linalg.norm(features @ features.T - K) / np.linalg.norm(K)
+        assert relative_kernel_error(X, kernel, features) == pytest.approx(expected, rel=1e-12)
+        assert relative_kernel_error(sp.csr_array(X), kernel, features) == pytest.approx(expected, rel=1e-12)
+        single = relative_kernel_error(X.astype(np.float32), kernel, features.astype(np.float32))
+        assert single == pytest.approx(expected, rel=1e-4)
+
+
+def test_adapted_frequencies_are_below_every_sampling_scheme_on_wine(wine):
+    """Table 2 of Li et al. 2019, wine at r = 50, on a part of the rows."""
+    X, _, kernel = wine
+    r, d = 50, X.shape[1]
+    part = X[:1500]
+    start = kernel.sample_frequencies(r, d, 1)
+    errors = {}
+    for method in ("sample", "cluster", "nearest"):
+        landmarks, shares = kernel_landmarks(X, r, method, 0)
+        found = adapt_frequencies(landmarks, kernel, start, shares)
+        errors[method] = relative_kernel_error(part, kernel, fourier_features(part, found.frequencies, found.weights))
+    landmarks, shares = kernel_landmarks(X, r, "sample", 0)
+    weights = feature_weights(landmarks, kernel, start, shares)
+    weighted = relative_kernel_error(part, kernel, fourier_features(part, start, weights))
+    for sampling in SAMPLING_SCHEMES:
+        features = fourier_features(part, draw_frequencies(kernel, r, d, sampling, 1))
+        assert min(errors.values()) < relative_kernel_error(part, kernel, features), sampling
+    plain = relative_kernel_error(part, kernel, fourier_features(part, start))
+    assert max(errors["sample"], errors["cluster"]) < weighted < plain
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 3.0])
+def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, spread):
+    kernel = GaussianKernel(1.3)
+    radii = np.linspace(0, 3, 7)
+    omega = np.zeros((7, d))
+    omega[:, 0] = radii
+    density = importance_density(omega, kernel, spread)
+    claimed = np.sqrt(np.exp(-((1.3 * radii) ** 2)) + np.exp(-(1.3**2 + 2 * spread**2) * radii**2))
+    np.testing.assert_allclose(density / density[0], claimed / claimed[0], rtol=1e-10)
+    sphere = {1: 2.0, 2: 2 * np.pi, 3: 4 * np.pi}[d]
+
+    def shell(radius):
+        return sphere * radius ** (d - 1) * importance_density([[radius, *[0.0] * (d - 1)]], kernel, spread)[0]
+
+    assert quad(shell, 0, 20, limit=200, points=[0.5, 2])[0] == pytest.approx(1, abs=1e-6)
+    if spread == 0:
+        np.testing.assert_allclose(density, kernel.spectral_density(omega))
+
+
+def test_importance_density_has_the_least_error_among_neighbours():
+    """The error to be least is E p^2/q cos^2, q the density drawn from; here on a grid of the line."""
+    kernel, spread = GaussianKernel(1.0), 2.0
+    omega = np.linspace(-8, 8, 4001)[:, None]
+    p, q = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
+    cosine = (1 + np.exp(-2 * spread**2 * omega[:, 0] ** 2)) / 2
+
+    def error(density):
+        return (p**2 / density * cosine).sum() / density.sum() ** -1
+
+    assert error(q) < error(p)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        assert error(q) <= error(q * (1 + 0.3 * np.sin(rng.uniform(0, 5) * omega[:, 0] + rng.uniform(0, 6)))) + 1e-12
+
+
+# --- with a predictor ---------------------------------------------------------------------------------------------
+
+
+def labelled(task, n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    wave = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    return X, {
+        "regression": 10 + 5 * wave,
+        "classification": np.where(wave > 0, "up", "down"),
+        "three": np.digitize(wave, [-0.5, 0.5]),
+    }[task]
+
+
+@pytest.mark.parametrize("labels", ["regression", "classification", "three"])
+@pytest.mark.parametrize("d", [3, 9])
+def test_joint_objective_is_its_definition_and_its_gradient_that_of_finite_differences(labels, d):
+    X, y = labelled(labels, 60, d)
+    task = "regression" if labels == "regression" else "classification"
+    kernel = GaussianKernel(1.5)
+    W = kernel.sample_frequencies(6, d, 0)
+    rows = np.arange(60)
+    landmarks = X[:5]
+    loss = KernelApproximationLoss(landmarks, kernel, None, 0.03)
+    objective = _joint_objective(X, _TASKS[task](X, y), rows, loss, 2.0, 0.01, W)
+    value, gradient, (p, _) = objective(W)
+    slopes = finite_differences(lambda W: objective(W)[0], W)
+    close = 1e-6 if task == "regression" else 1e-5  # the hinge has no second derivative where a margin is 1
+    assert np.abs(gradient - slopes).max() <= close * np.abs(slopes).max()
+
+    features = fourier_features(X, W)
+    if task == "regression":
+        target = (y - y.mean()) / y.std()
+        head = Ridge(alpha=0.01 * 60).fit(features, target)
+        of_labels = np.mean((head.predict(features) - target) ** 2) + 0.01 * (head.coef_**2).sum()
+    else:
+        of_labels = 0
+        for label in np.unique(y)[1:] if labels == "classification" else np.unique(y):
+            signs = np.where(y == label, 1, -1)
+            head = LinearSVC(C=0.5 / (0.01 * 60), tol=1e-10, max_iter=100_000).fit(features, signs)
+            hinge = np.maximum(1 - signs * head.decision_function(features), 0)
+            of_labels += np.mean(hinge**2) + 0.01 * ((head.coef_**2).sum() + head.intercept_[0] ** 2)
+    of_kernel = naive_objective(landmarks, np.full(5, 0.2), kernel, W, p, 0.03)
+    assert value == pytest.approx(of_labels + 2.0 * of_kernel, rel=1e-6)
+
+
+@pytest.mark.parametrize("labels", ["regression", "classification", "three"])
+def test_supervised_frequencies_serve_the_predictor(labels):
+    X, y = labelled(labels, 600)
+    task = "regression" if labels == "regression" else "classification"
+    kernel = GaussianKernel(2.0)
+    start = kernel.sample_frequencies(12, 4, 0)
+    found = supervise_frequencies(X[:400], y[:400], kernel, start, task, random_state=0, keep_path=True)
+    assert (np.diff(found.losses) <= 0).all()
+    assert len(found.path) == len(found.losses)
+    assert found.weights.shape == (12,) and found.weights.min() >= 0
+
+    def missed(omega):
+        features = fourier_features(X, omega)
+        if task == "regression":
+            head = Ridge(alpha=0.4).fit(features[:400], y[:400])
+            return np.mean((head.predict(features[400:]) - y[400:]) ** 2)
+        head = LinearSVC(C=1).fit(features[:400], y[:400])
+        return 1 - accuracy_score(y[400:], head.predict(features[400:]))
+
+    assert missed(found.frequencies) < 0.7 * missed(start)
+
+
+def test_a_high_price_of_agreement_keeps_to_the_kernel():
+    X, y = labelled("regression", 300)
+    kernel = GaussianKernel(2.0)
+    start = kernel.sample_frequencies(20, 4, 0)
+    errors = []
+    for agreement in (0, 1000):
+        found = supervise_frequencies(X, y, kernel, start, decay=1e-3, agreement=agreement, random_state=0)
+        errors.append(relative_kernel_error(X, kernel, fourier_features(X, found.frequencies, found.weights)))
+    assert errors[1] < errors[0]
+
+
+def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
+    X, y, kernel = wine
+    start = kernel.sample_frequencies(30, X.shape[1], 0)
+    found = supervise_frequencies(X[:1500], y[:1500], kernel, start, random_state=0)
+
+    def rmse(omega):
+        features = fourier_features(X, omega)
+        return np.sqrt(np.mean((Ridge(1.5).fit(features[:1500], y[:1500]).predict(features[1500:]) - y[1500:]) ** 2))
+
+    assert rmse(found.frequencies) < rmse(start)
+
+
+def test_supervision_at_its_limits():
+    X, y = labelled("regression", 40)
+    kernel = GaussianKernel(2.0)
+    start = kernel.sample_frequencies(3, 4, 0)
+    sparse = supervise_frequencies(sp.csr_array(X), y, kernel, start, decay=0.01, random_state=0)
+    dense = supervise_frequencies(X, y, kernel, start, decay=0.01, random_state=0)
+    np.testing.assert_allclose(sparse.losses, dense.losses, rtol=1e-6)
+    assert np.isfinite(supervise_frequencies(X[:2], y[:2], kernel, start, random_state=0).losses).all()
+    assert np.isfinite(supervise_frequencies(X, np.ones(40), kernel, start, random_state=0).losses).all()
+    fewer = supervise_frequencies(X, y, kernel, start, decay=0.01, max_rows=20, random_state=0)
+    assert fewer.losses[0] != dense.losses[0]
+
+
+# --- the yardsticks -----------------------------------------------------------------------------------------------
+
+
+def test_scikit_learns_nystroem_is_the_direct_formula():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    kernel = GaussianKernel(1.0)
+    nystroem = Nystroem(kernel="rbf", gamma=kernel.gamma, n_components=12, random_state=0).fit(X)
+    landmarks = X[nystroem.component_indices_]
+    values, vectors = np.linalg.eigh(kernel(landmarks))
+    features = kernel(X, landmarks) @ vectors / np.sqrt(values)
+    direct = kernel(X, landmarks) @ np.linalg.inv(kernel(landmarks)) @ kernel(landmarks, X)
+    np.testing.assert_allclose(features @ features.T, direct, atol=1e-8)
+    found = nystroem.transform(X)
+    np.testing.assert_allclose(found @ found.T, direct, atol=1e-8)
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+def test_ridge_on_features_is_kernel_ridge_on_their_kernel(ridge):
+    """MATH 8: alpha = (K + n lambda I)^-1 y and theta = (phi' phi + n lambda I)^-1 phi' y predict the same."""
+    rng = np.random.default_rng(0)
+    X, y, kernel = rng.normal(size=(30, 3)), rng.normal(size=30), GaussianKernel(1.0)
+    features = fourier_features(X, kernel.sample_frequencies(8, 3, 0))
+    K = features @ features.T
+    dual = K @ np.linalg.solve(K + 30 * ridge * np.eye(30), y)
+    theta = np.linalg.solve(features.T @ features + 30 * ridge * np.eye(16), features.T @ y)
+    np.testing.assert_allclose(features @ theta, dual, atol=1e-8)
+    head = Ridge(alpha=30 * ridge, fit_intercept=False).fit(features, y)
+    np.testing.assert_allclose(head.predict(features), dual, atol=1e-8)
+    exact = KernelRidge(alpha=30 * ridge, kernel="rbf", gamma=kernel.gamma).fit(X, y).predict(X)
+    K = kernel(X)
+    np.testing.assert_allclose(exact, K @ np.linalg.solve(K + 30 * ridge * np.eye(30), y), atol=1e-8)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+X3 = np.arange(12.0).reshape(4, 3)
+W3 = np.ones((2, 3))
+K0 = KERNELS[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: kernel_landmarks(X3, 5), "n_landmarks is 5; there are only 4"),
+        (lambda: kernel_landmarks(X3, 2, "best"), "method is 'best'"),
+        (lambda: feature_weights(X3, K0, np.ones((2, 4))), "omega has 4 columns"),
+        (lambda: feature_weights(X3, K0, W3, np.ones(3)), "landmark_weights must be 4"),
+        (lambda: feature_weights(X3, K0, W3, [-1, 1, 1, 1]), "landmark_weights must be 4"),
+        (lambda: feature_weights(X3, K0, W3, ridge=-1), "ridge is -1"),
+        (lambda: adapt_frequencies(X3, K0, W3, max_steps=-1), "max_steps is -1"),
+        (lambda: adapt_frequencies(X3, K0, W3, tol=-1), "tol is -1"),
+        (lambda: relative_kernel_error(X3, K0, np.ones((3, 2))), "features has 3 rows for 4 points"),
+        (lambda: importance_density(W3, LaplacianKernel(1.0), 1), "a GaussianKernel is needed"),
+        (lambda: importance_density(W3, K0, -1), "spread is -1"),
+        (lambda: supervise_frequencies(X3, np.ones(3), K0, W3), "y has shape"),
+        (lambda: supervise_frequencies(X3, list("aaaa"), K0, W3, "classification"), "at least 2 classes"),
+        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, "ranking"), "task is 'ranking'"),
+        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, decay=0), "decay is 0"),
+        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, agreement=-1), "agreement is -1"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
