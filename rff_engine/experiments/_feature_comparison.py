@@ -85,16 +85,22 @@ def _folds(problem: FeatureProblem, folds: int):
     return shuffled.split(problem.train.X, problem.train.y)
 
 
-def _path(regression: bool, features, y, Cs):
-    return (ridge_path if regression else linear_svm_path)(features, y, Cs)
+def _path(regression: bool, features, y, Cs) -> dict:
+    """Models over C: of more than two classes one path for each class against the others, by class."""
+    if regression:
+        return {None: ridge_path(features, y, Cs)}
+    classes = [True] if y.dtype == bool else np.unique(y)
+    return {k: linear_svm_path(features, y == k, Cs) for k in classes}
 
 
-def _losses(regression: bool, path, features, y) -> np.ndarray:
+def _losses(regression: bool, path: dict, features, y) -> np.ndarray:
     """The sum of squares, or the number of errors, of each model of a path."""
     if regression:
-        coef, intercept = path
+        coef, intercept = path[None]
         return ((features @ coef.T + intercept - y[:, None]) ** 2).sum(axis=0)
-    return ((linear_svm_decision(features, *path) > 0) != y).sum(axis=1).astype(np.float64)
+    decisions = [linear_svm_decision(features, *of_class) for of_class in path.values()]
+    predicted = decisions[0] > 0 if y.dtype == bool else np.array(list(path))[np.argmax(decisions, axis=0)]
+    return (predicted != y).sum(axis=1).astype(np.float64)
 
 
 def _error(regression: bool, loss: float, part: Part) -> float:

@@ -1,7 +1,7 @@
 """What the units of a run on features share: standardised points with their targets, the kernel, seeds, rows.
 
-Unlike `_problem` it is for targets of a regression as well as two classes, and has no validation part: what is chosen
-is chosen by cross-validation. Nothing here knows which methods there are, or where a unit runs.
+Unlike `_problem` it is for targets of a regression and for many classes as well, and has no validation part: what is
+chosen is chosen by cross-validation. Nothing here knows which methods there are, or where a unit runs.
 """
 
 from __future__ import annotations
@@ -41,17 +41,20 @@ class FeatureProblem:
 
     @classmethod
     def of(cls, split, labels: dict, seed: int, scaling: str, max_train: int | None = None) -> FeatureProblem:
-        """Check a split, code two classes, scale its columns; a ValueError says what is wrong with it."""
+        """Check a split, code its classes, scale its columns; a ValueError says what is wrong with it.
+
+        Two classes are coded as whether it is the larger one, more as numbers from 0.
+        """
         task = check_choice(split.task, "task", TASKS)
         X = as_points(split.X_train, "X_train"), as_points(split.X_test, "X_test", n_features=split.X_train.shape[1])
         if task == "classification":
             classes, _ = as_labels(split.y_train, X[0].shape[0], "y_train")
-            if len(classes) != 2:
-                raise ValueError(f"y_train holds {len(classes)} classes; an experiment is for exactly 2.")
             as_labels(split.y_test, X[1].shape[0], "y_test", min_classes=1)
             if not np.isin(split.y_test, classes).all():
-                raise ValueError("y_test holds a label that y_train does not; both need the same two classes.")
-            y = tuple(np.asarray(part) == classes[1] for part in (split.y_train, split.y_test))
+                raise ValueError("y_test holds a label that y_train does not; both need the same classes.")
+            y = tuple(np.searchsorted(classes, part) for part in (split.y_train, split.y_test))
+            if len(classes) == 2:
+                y = tuple(part == 1 for part in y)
         else:
             y = as_numbers(split.y_train, "y_train"), as_numbers(split.y_test, "y_test")
             if y[0].shape != (X[0].shape[0],) or y[1].shape != (X[1].shape[0],):

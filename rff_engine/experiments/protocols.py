@@ -312,7 +312,8 @@ class KernelApproximation(FeatureProtocol):
 class FeatureComparison(FeatureProtocol):
     """Test error of linear models on features (Li et al. 2019, Table 3).
 
-    Ridge regression, whose errors are root mean squares, or the linear SVM with the squared hinge loss. Both minimise
+    Ridge regression, whose errors are root mean squares, or the linear SVM with the squared hinge loss, where there are
+    more than two classes one for each against the others. Both minimise
     ``||w||^2 / 2 + C sum of losses``; C is chosen by cross-validation on the training rows, whose error is a result's
     valid_error. Methods that look at labels are fitted anew on the training rows of each fold.
 
