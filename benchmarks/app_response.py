@@ -125,7 +125,7 @@ def visit(browser, address: str, opened: str = DRAWN):
 
 
 def drag(page) -> tuple[float, list[float]] | None:
-    """Frames a second, and milliseconds from an input event to its frame, while a live page's first slider is dragged."""
+    """Frames a second, and milliseconds from an input to its frame, while a live page's first slider is dragged."""
     if page.locator(".live").count() == 0:
         return None
     thumb = page.locator(".live input[type=range]").first

@@ -171,9 +171,9 @@ with layout.problems_explained():
 layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
-    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer landmarks "
-    "than frequencies, left of n = r, the descent fits those and misses the points between; a few times r are as good as "
-    "all. Centroids of k-means stand for all points with fewer.",
+    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
+    "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; a few times r "
+    "are as good as all. Centroids of k-means stand for all points with fewer.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
 )

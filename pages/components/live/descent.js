@@ -18,6 +18,10 @@ function roundStep(length, count) {
   return power * [5, 2, 1].find((lead) => lead * power <= most);
 }
 
+const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
+/** An error in three digits, as the words below the picture have it. */
+const short = (error) => (error < 1e-4 ? error.toExponential(2).replace("-", "−") : error.toPrecision(3));
+
 class LiveDescent extends LiveView {
   constructor(root) {
     super(root);
@@ -56,7 +60,7 @@ class LiveDescent extends LiveView {
     this.dots = { omega: new Float32Array(2 * r), weight: new Float32Array(r), spots: [] };
     this.slider.max = this.last;
     if (atEnd) this.slider.value = this.last; // the end of one descent beside the end of another
-    this.find(".drawn-words").textContent = `as drawn, weights 1/r: ${data.drawn_error.toPrecision(3)}`;
+    this.find(".drawn-words").textContent = `as drawn: ${short(data.drawn_error)}`;
   }
 
   line(name) {
@@ -75,7 +79,7 @@ class LiveDescent extends LiveView {
   }
 
   said() {
-    const [all, landmarks] = this.shown.errors.map((error) => error.toPrecision(3));
+    const [all, landmarks] = this.shown.errors.map(short);
     return `${this.text()}: error ${all} over all points, ${landmarks} at the landmarks`;
   }
 
@@ -100,14 +104,15 @@ class LiveDescent extends LiveView {
     this.mark(true);
     let before;
     const frame = (now) => {
-      this.playing = requestAnimationFrame(frame);
       const passed = now - (before ??= now);
-      if (jump && passed < 1000) return;
-      before = now;
-      // A page that was out of sight goes on where it was.
-      slider.value = Number(slider.value) + (jump || (KEPT_A_SECOND * Math.min(passed, 100)) / 1000);
-      if (Number(slider.value) >= last) this.stop();
-      this.request();
+      if (!jump || passed >= 1000) {
+        before = now;
+        // A page that was out of sight goes on where it was.
+        slider.value = Number(slider.value) + (jump || (KEPT_A_SECOND * Math.min(passed, 100)) / 1000);
+        if (Number(slider.value) >= last) return this.stop();
+        this.request(); // before the next turn is asked for: the other way about, every other frame would be drawn
+      }
+      this.playing = requestAnimationFrame(frame);
     };
     this.playing = requestAnimationFrame(frame);
   }
@@ -148,9 +153,9 @@ class LiveDescent extends LiveView {
     const beyond = omega.filter((v, i) => i % 2 === 0 && Math.max(Math.abs(v), Math.abs(omega[i + 1])) > extent).length;
     this.find(".plane-words").textContent =
       `${this.r} frequencies: ○ as drawn, ● at step ${this.value()}, area their weight${beyond ? `; ${beyond} beyond the axes` : ""}`;
-    this.find(".all-words").textContent = `over all points: ${all.toPrecision(3)}`;
-    this.find(".landmarks-words").textContent = `at the landmarks: ${landmarks.toPrecision(3)}`;
-    const { frequency: j } = this.focus, place = (values) => `(${values[2 * j].toFixed(2)}, ${values[2 * j + 1].toFixed(2)})`;
+    this.find(".all-words").textContent = `over all points: ${short(all)}`;
+    this.find(".landmarks-words").textContent = `at the landmarks: ${short(landmarks)}`;
+    const { frequency: j } = this.focus, place = (values) => `(${signed(values[2 * j], 2)}, ${signed(values[2 * j + 1], 2)})`;
     this.find(".readout").textContent = j === undefined
       ? "Point at a frequency: its weight, and where it was drawn."
       : `ω = ${place(omega)}, weight ${weight[j].toFixed(4)}, which is ${(weight[j] * this.r).toPrecision(3)} × 1/r. ` +
@@ -209,7 +214,7 @@ class LiveDescent extends LiveView {
     c.arc(...way[0], (chosen ? 4 : 2.6) * scale, 0, 2 * Math.PI);
     c.stroke();
     c.strokeStyle = this.data.colours.trail;
-    c.globalAlpha = chosen ? 1 : 0.35;
+    c.globalAlpha = chosen ? 1 : 0.5;
     c.lineWidth = (chosen ? 2 : 1) * scale;
     paintLine(c, way);
     c.globalAlpha = 1;
