@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from pages.components import guide, layout, presets, sharing
+import streamlit as st
+
+from pages.components import guide, layout, live, presets, sharing
 from pages.components.adaptive_results import (
     CURVE_DRAWS,
     CURVE_STEPS,
@@ -18,10 +20,11 @@ from pages.components.adaptive_results import (
     landmark_counts,
     landmark_curve,
     landmarks,
+    live_descent,
 )
 from pages.components.controls import Number, Options, Scale, mount, powers
 from pages.components.sharing.recipes import adaptive as recipe
-from pages.components.toy_controls import DATA, NOISE, SEED, SIGMA
+from pages.components.toy_controls import DATA, NOISE, PLAIN, SEED, SIGMA
 from rff_engine.experiments import toy_adaptive
 from rff_engine.figures import adaptive as figures
 
@@ -62,6 +65,7 @@ CONTROLS = (
     replace(NOISE, default=0.05),
     Number("n", "Number of points N", None, 50, 500, 300, 10),
     SEED,
+    PLAIN,
 )
 
 
@@ -109,15 +113,25 @@ layout.equation(
     "above, as in Figure 1 of the paper.",
 )
 
-layout.figure(
-    figures.descent_player(found, extent),
+player_words = (
     f"Press Play, or drag the slider: {values.r} frequencies drawn from the prior (rings) move with their best "
     "weights, the area of a dot. Right: the error that falls meanwhile. Weights alone take it from "
     f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
-    f"{found.errors[-1]:.3g} over all points, {found.landmark_errors[-1]:.3g} at the landmarks, which alone are seen.",
-    key="player",
-    alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the steps",
+    f"{found.errors[-1]:.3g} over all points, {found.landmark_errors[-1]:.3g} at the landmarks, which alone are seen. "
+    f"λ is {toy_adaptive.RIDGE:f} here and in the last figure of this page, next to nothing; the engine's "
+    "`adapt_frequencies` takes 0.03 unless it is told otherwise."
 )
+if values.plain:
+    layout.figure(
+        figures.descent_player(found, extent),
+        player_words,
+        key="player",
+        alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the "
+        "steps",
+    )
+else:
+    live.mount("descent", live_descent(settings, values.r), values)
+    st.caption(player_words)
 layout.equation(
     "the gradient that moves them",
     r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
@@ -157,9 +171,9 @@ with layout.problems_explained():
 layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
-    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, bands from the best to the worst. With fewer landmarks than "
-    "frequencies, left of n = r, the descent fits those and misses the points between; a few times r are as good as "
-    "all. Centroids of k-means stand for all points with fewer.",
+    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
+    "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; a few times r "
+    "are as good as all. Centroids of k-means stand for all points with fewer.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
 )

@@ -151,7 +151,7 @@ def test_all_figures_at_once(open_page):
     assert sorted(files) == [f"kernel-{key}.svg" for key in ("approximation", "errors", "line", "plane")]
 
 
-@pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds"])
+@pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds", "adaptive"])
 def test_the_live_picture_as_png_and_svg(open_page, name):
     page = open_page(name)
     page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
