@@ -35,10 +35,10 @@ lock: | .venv/dev.stamp
 	$(LOCK) $(UPGRADE) requirements.txt --output-file requirements.lock
 	$(LOCK) $(UPGRADE) --constraints requirements.lock requirements-dev.txt --output-file requirements-dev.lock
 
-# Known vulnerabilities of what the locks hold, as PyPI's advisories tell them; needs a network.
+# Known vulnerabilities of what the locks hold, as PyPI's advisories tell them; what cannot be asked for is a failure.
 audit: .venv/dev.stamp
-	$(BIN)/pip-audit --require-hashes --disable-pip --progress-spinner off -r requirements.lock
-	$(BIN)/pip-audit --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.lock
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
 
 # docs/licences.md, from what is installed and from the SOURCE.md of each bundled data set.
 licences: .venv/dev.stamp

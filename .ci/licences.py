@@ -20,6 +20,8 @@ _HEAD = """# Licences
 Written by `make licences`, which reads the metadata of the installed packages and the catalogue of data sets. The code
 of this repository is under the BSD 3-clause licence, see `LICENSE`.
 """
+# Of packages that not every system installs, as their own metadata say.
+_ELSEWHERE = {"colorama": "BSD License"}
 
 
 def locked(lock: Path) -> dict[str, tuple[str, str]]:
@@ -33,9 +35,14 @@ def licence(name: str) -> str:
     if expression := said.get("License-Expression"):
         return expression
     classes = [line.split(" :: ")[-1] for line in said.get_all("Classifier", []) if line.startswith("License ::")]
-    first = (said.get("License") or "").strip().split("\n")[0]
-    # Some put the whole text into the field: its title is what is wanted, and classifiers are shorter still.
-    return first if first and (len(first) < 40 or not classes) else "; ".join(classes) or "not said"
+    lines = (said.get("License") or "").strip().split("\n")
+    if len(lines) == 1 and 0 < len(lines[0]) < 40:  # some put the whole text into the field
+        return lines[0]
+    if classes:
+        return "; ".join(classes)
+    files = [file for file in metadata.files(name) or () if "licen" in file.name.lower() and ".dist-info" in str(file)]
+    text = [line.strip() for file in files for line in file.read_text("utf-8").splitlines() if line.strip()]
+    return f"{text[0]} (the title of its licence file)" if text else lines[0] or "not said"
 
 
 def table(packages: dict[str, tuple[str, str]]) -> str:
@@ -44,7 +51,7 @@ def table(packages: dict[str, tuple[str, str]]) -> str:
         try:
             said = licence(name)
         except metadata.PackageNotFoundError:
-            said = f"not installed where this was written (only if {marker})" if marker else "not installed"
+            said = _ELSEWHERE.get(name, f"not installed here (only if {marker})" if marker else "not installed")
         lines.append(f"| {name} | {version} | {said} |")
     return "\n".join(lines)
 
