@@ -143,6 +143,9 @@ def build(tree: Path, install: bool, keep_data: Path) -> None:
         device.parent.mkdir(exist_ok=True)
         device.touch()
         _run("mount", "--bind", f"/dev/{name}", device)
+    # As every engine gives it, on a read-only root as well: the locks between processes are there.
+    (tree / "dev" / "shm").mkdir()
+    _run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", tree / "dev" / "shm")
     (tree / "proc").mkdir()
     _run("mount", "-t", "proc", "proc", tree / "proc")
     (tree / "tmp").mkdir()  # read-only like the rest: no tmpfs is taken for granted
@@ -210,7 +213,7 @@ def check(tree: Path, log: Path) -> None:
             assert time.monotonic() - start < 90, f"no health: {log.read_text()}"
             time.sleep(0.2)
         _say(f"health check answers after {time.monotonic() - start:.1f} s, as user {_owner(server.pid)}")
-        run = ["python", "-m", "rff_engine", "run", "features", "--dataset", "breast", "--repeats", "1"]
+        run = ["python", "-m", "rff_engine", "run", "features", "--dataset", "breast", "--repeats", "2", "--jobs", "2"]
         done = subprocess.run(inside(tree, run, variables), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         _say(done.stderr.strip().splitlines()[-1])

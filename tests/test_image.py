@@ -82,7 +82,7 @@ def test_its_steps_work_in_an_empty_tree_of_folders():
         pytest.skip("this machine allows no mount namespace")
     ran = subprocess.run([sys.executable, ROOT / ".ci" / "image.py"], capture_output=True, text=True, timeout=400)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    for said in ("health check answers", "as user 10001", "features-breast-published", "written: data/results.sqlite"):
+    for said in ("health check answers", "as user 10001", "features-breast-published", "data/results.sqlite"):
         assert said in ran.stdout, ran.stdout
 
 
