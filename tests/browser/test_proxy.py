@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack
 
 import pytest
-from conftest import ROOT, settle, wait_until
+from conftest import ROOT, _missing, settle, wait_until
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 OPENSSL = shutil.which("openssl")
@@ -27,7 +27,7 @@ def free_port() -> int:
 def proxy(server, tmp_path_factory):
     """Addresses of nginx in front of the app, with and without TLS."""
     if NGINX is None or OPENSSL is None:
-        pytest.skip("no nginx, or no openssl, on this machine")
+        _missing("no nginx, or no openssl, on this machine")
     folder = tmp_path_factory.mktemp("nginx")
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
