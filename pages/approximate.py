@@ -133,7 +133,7 @@ layout.equation(
 chosen = [METHODS[name] for name in values.methods]
 errors, refused = error_curves(settings, chosen)
 counts = {method: curve_counts(method) for method in errors}
-ends = f", and end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
+ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
 layout.figure(
     figures.errors_against_frequencies(counts, errors, values.r),
     f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "

@@ -125,8 +125,8 @@ def unmatched(settings: ApproximationSettings, methods, r_values) -> str:
     few = toy_approximation.too_few_to_match(r_values, d) if "moment_matching" in methods else ()
     if not few:
         return ""
-    upto = f"r = {few[0]}" if len(few) == 1 else f"r up to {max(few)}"
-    return f" With {upto} there are too few to match a covariance of {d} columns: mean and scale alone are matched."
+    small = f"r = {few[0]} is" if len(few) == 1 else f"numbers up to r = {max(few)} are"
+    return f" Moment matching: {small} too few to match a covariance of {d} columns, so mean and scale alone are."
 
 
 def ranking(errors: dict[str, np.ndarray], r: int) -> str:

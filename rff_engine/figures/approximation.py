@@ -137,6 +137,8 @@ def _heading(method: str, view, extent: float) -> str:
 def _add_misfit(fig, panel) -> None:
     """In place of a method that makes no sense for the kernel."""
     name = "" if panel == 1 else str(panel)
+    # A panel without a trace is not drawn, and a note in it would land in the other one.
+    fig.add_scatter(x=[0], y=[0], mode="markers", opacity=0, hoverinfo="skip", showlegend=False, row=1, col=panel)
     add_note(fig, 0.5, 0.5, "does not fit<br>this kernel", xref=f"x{name} domain", yref=f"y{name} domain")
 
 

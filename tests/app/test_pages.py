@@ -55,7 +55,7 @@ def test_the_page_says_where_moments_are_matched_in_part():
     put(app, "r", 10)
     put(app, "methods", ["Moment matching"])
     said = [caption.value for caption in app.caption if "too few to match a covariance of 11 columns" in caption.value]
-    assert ["With r = 10 " in said[0], "With r up to 10 " in said[1]] == [True, True]
+    assert ["matching: r = 10 is" in said[0], "up to r = 10 are" in said[1]] == [True, True]
 
 
 def ends(widget) -> list:
