@@ -164,8 +164,8 @@ layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
     f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, bands from the best to the worst. With fewer landmarks than "
-    "frequencies, left of n = r, the descent fits those and misses the points between; further right there is less and "
-    "less to gain. Centroids of k-means help most where landmarks are few: "
+    "frequencies, left of n = r, the descent fits those and misses the points between; beyond a few "
+    "times r more landmarks change little. Centroids of k-means help most where landmarks are few: "
     f"{', '.join(side_by_side(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
