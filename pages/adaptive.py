@@ -53,7 +53,7 @@ CONTROLS = (
         tuple(METHODS),
         "Sample",
     ),
-    Scale("landmarks", "Number of landmarks n", None, LANDMARK_COUNTS, 50),
+    Scale("landmarks", "Number of landmarks n", "No more than there are points.", LANDMARK_COUNTS, 50),
     "Points",
     replace(
         DATA,
@@ -67,6 +67,12 @@ CONTROLS = (
     SEED,
     PLAIN,
 )
+
+
+def side_by_side(curves: dict, counts: tuple, n: int) -> str:
+    """The mean errors of both ways to choose n landmarks, in words."""
+    sample, cluster = (curves[method][counts.index(n)].mean() for method in ("sample", "cluster"))
+    return f"at n = {n} Sample {sample:.2g} and Cluster {cluster:.2g}"
 
 
 def saving(share: float) -> str:
@@ -95,11 +101,11 @@ with layout.problems_explained():
 
 layout.figure(
     figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, extent),
-    f"A grid of {grid.weights.size} frequencies. By the prior the weights are a round hill, as concentrated as "
-    f"{grid.prior_effective:.0f} equal ones would be, and the error at the landmarks is {grid.prior_error:.2g}. By the "
-    f"points ({grid.effective:.0f}, error {grid.error:.2g}) weight goes wherever it does no harm: points along a line "
-    "do not feel a frequency across it. Raise λ, and weight spreads over all frequencies that these points cannot tell "
-    "apart; lower it, and the hill comes back.",
+    f"A grid of {grid.weights.size} frequencies, weighed twice. By the prior: a round hill, as concentrated as "
+    f"{grid.prior_effective:.0f} equal weights, with error {grid.prior_error:.2g} at the landmarks. By the points: as "
+    f"concentrated as {grid.effective:.0f}, with error {grid.error:.2g}. λ pays for even weights with some error, so "
+    "weight goes where that costs little: points along a line, for one, do not feel a frequency across it. Raise λ, "
+    "and weight spreads further; lower it, and the error falls, and the hill returns where the landmarks ask for it.",
     key="grid",
     alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the points",
 )
@@ -148,8 +154,8 @@ layout.figure(
     "From where should frequencies be drawn, if they may not move? Left, on a line through the middle of the plane; "
     "right, how much more often than by the prior. The points shift the density a little: of the squared error, Claim "
     f"1's density {saving(toy_adaptive.saving(plane, 'claim'))}, and the best one "
-    f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: moving the frequencies is worth far "
-    "more than drawing them well.",
+    f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: given landmarks enough, moving the "
+    "frequencies is worth far more than drawing them well.",
     key="densities",
     alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
 )
@@ -172,8 +178,9 @@ layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
     f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
-    "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; a few times r "
-    "are as good as all. Centroids of k-means stand for all points with fewer.",
+    "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; beyond a few "
+    "times r more landmarks change little. Centroids of k-means help most where landmarks are few: "
+    f"{', '.join(side_by_side(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
 )
