@@ -179,7 +179,7 @@ layout.figure(
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
     f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
     "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; beyond a few "
-    "times r more landmarks change little. Centroids of k-means help most where landmarks are few: "
+    "times r more landmarks change little. Are centroids of k-means worth it? On average, "
     f"{', '.join(side_by_side(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
