@@ -105,7 +105,7 @@ with left:
     layout.figure(
         figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
         f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave holes and heaps, "
-        "evenly spread ones do not, fitted ones leave the prior's disc where the data ask for it."
+        "evenly spread ones do not, fitted ones move to where the data ask for them."
         + landmarks
         + unmatched(settings, pair, [values.r]),
         key="frequencies",
