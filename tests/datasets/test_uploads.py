@@ -32,6 +32,11 @@ def in_this_process(data, limits):
     return parquet_reader.decode(data, dataclasses.asdict(limits))
 
 
+@pytest.fixture
+def no_child(monkeypatch):
+    monkeypatch.setattr(parquet_reader, "read", in_this_process)
+
+
 def check_sentence(error: UploadError) -> None:
     text = str(error)
     assert re.fullmatch(r"[A-Z0-9].{15,400}[.?]", text), text  # one line, from its capital to its full stop
@@ -45,7 +50,7 @@ def check_table(table: Table, limits: Limits) -> None:
     assert limits.fewest_rows <= table.n_rows <= limits.rows and 2 <= len(table.columns) <= limits.columns + 1
     assert len(set(table.names)) == len(table.names)
     for column in table.columns:
-        assert column.name and column.name == printable(column.name) and len(column.values) == table.n_rows
+        assert column.name and column.name == printable(column.name, 100) and len(column.values) == table.n_rows
         assert 0 <= column.n_missing <= table.n_rows and column.n_values <= table.n_rows
         assert (column.kind == "empty") == (column.n_missing == table.n_rows)
         if column.kind == "text":
@@ -73,8 +78,7 @@ def test_there_are_a_thousand_of_them():
     assert len({(file.data, file.name, str(file.limits)) for file in FILES}) > 0.9 * len(FILES)
 
 
-def test_each_is_refused_in_one_sentence_or_read(monkeypatch):
-    monkeypatch.setattr(parquet_reader, "read", in_this_process)
+def test_each_is_refused_in_one_sentence_or_read(no_child):
     outcomes = Counter()
     for file in FILES:
         limits = Limits(**file.limits)
@@ -139,7 +143,7 @@ def test_a_good_table_comes_back_as_it_is():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed):
+def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed, no_child):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * 10.0 ** rng.integers(-300, 300, size=(30, 4))
     X[rng.random(X.shape) < 0.1] = 0
@@ -154,7 +158,7 @@ def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_texts_of_any_letters_survive_csv_and_parquet(seed):
+def test_texts_of_any_letters_survive_csv_and_parquet(seed, no_child):
     rng = random.Random(seed)
     letters = "abc,;\t|\"'<>&$%*_`[](){}#\\/äß名👩=+-@ 0\n"
     words = ["first", *("w" + "".join(rng.choices(letters, k=rng.randint(0, 12))) + "w" for _ in range(40))]
@@ -210,7 +214,7 @@ def test_the_child_gives_what_its_function_gives():
     for one, other in zip(parquet_reader.read(data, limits), in_this_process(data, limits), strict=True):
         assert one[:2] == other[:2] and one[3] == other[3]
         np.testing.assert_array_equal(one[2], other[2])
-    with pytest.raises(UploadError, match="holds list"):
+    with pytest.raises(UploadError, match="holds “list"):
         read_table(parquet({"a": [[1]] * 20, "y": [1] * 20}))
 
 
@@ -274,8 +278,7 @@ def test_gaps_are_filled_or_their_rows_dropped():
     rest = [i for i in range(20) if i != 5]
     median = np.median([i for i in rest if i != 3])
     np.testing.assert_array_equal(filled.X[:, 0], [median if i == 3 else i for i in rest])
-    np.testing.assert_array_equal(filled.X[:, 1], [float(i == 4 or i > 7) for i in rest])
-    assert filled.X[rest.index(4), 1] == 1.0  # b is the more frequent
+    np.testing.assert_array_equal(filled.X[:, 1], [float(i < 8 and i != 4) for i in rest])
     dropped = preparation.prepare(table, "y", ["a", "t"], "none", "drop")
     np.testing.assert_array_equal(dropped.X[:, 0], [i for i in range(20) if i not in (3, 4, 5)])
 
