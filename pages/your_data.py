@@ -1,81 +1,158 @@
 """Your data: a table that a visitor hands in, and every view of this app that fits it."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
-from pages.components import handing_in, layout, literal
-from pages.components.controls import Number, Options, mount
-from pages.components.toy_controls import BETA, COST, SEED, SIGMA
+from pages.components import handing_in, layout, literal, live
+from pages.components.controls import Number, Options, Scale, mount, powers
+from pages.components.toy_controls import BETA, COST, PLAIN, SEED, SIGMA
 from pages.components.your_data_results import (
+    CANDIDATES,
     MOST_ROWS,
     SPLITS,
     SWEEP,
     bounds_along_beta,
+    coordinates,
+    kernel_maps,
+    kernel_plane,
     known,
-    landmark_maps,
+    landmark_path,
+    landmark_problem,
+    landmark_view,
+    live_kernel,
+    live_landmarks,
     remembered,
     sweep_means,
     sweep_steps,
     turn,
 )
+from rff_engine.experiments import toy_learning
 from rff_engine.figures import bounds as bound_figures
+from rff_engine.figures import kernels, paths, spectra, sweeps
 from rff_engine.figures import landmarks as figures
-from rff_engine.figures import paths, sweeps
 
-VIEWS = ("landmarks", "error against D", "bounds")
+LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
+MOST_FREQUENCIES = 256
+
+INVERSE_TEMPERATURE = replace(BETA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS)))
+FREQUENCIES = Number(
+    "D",
+    "Frequencies D",
+    "Of each landmark; of the candidates behind the bounds.",
+    *(1, MOST_FREQUENCIES, 50, 1),
+    only_if=("view", (LANDMARKS, BOUNDS)),
+)
+RADIUS = Scale(
+    "rho",
+    "Radius of OKRFF, ρ/N",
+    "How far from the prior the optimized kernel may go.",
+    powers(-4, 0, 5),
+    0.01,
+    only_if=("view", (KERNEL,)),
+)
 
 CONTROLS = (
-    Options("view", "View", None, VIEWS, "landmarks", True),
+    Options("view", "View", None, VIEWS, LANDMARKS),
     "Learning",
-    BETA,
-    Number("D", "Frequencies D", "Of each landmark; of the candidates behind the bounds.", 1, 256, 50, 1),
-    SIGMA,
-    COST,
+    INVERSE_TEMPERATURE,
+    FREQUENCIES,
+    RADIUS,
+    replace(SIGMA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS))),
+    replace(COST, only_if=("view", (LANDMARKS,))),
     SEED,
-    "Landmarks",
-    Options("how", "How they are chosen", None, ("random", "k-means"), "k-means", True),
-    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1),
+    Options(
+        "how", "How landmarks are chosen", None, ("random", "k-means"), "k-means", True, only_if=("view", (LANDMARKS,))
+    ),
+    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, only_if=("view", (LANDMARKS,))),
+    PLAIN,
 )
+
+
+def mapped(chosen):
+    """Two coordinates of the rows, and what these are known by."""
+    columns = handing_in.choose_coordinates(chosen)
+    key = ("coordinates", *chosen.key, columns, values.seed)
+    with layout.problems_explained():
+        where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
+    across, upwards = (literal.code(name) for name in where.train.feature_names)
+    st.caption(
+        f"Across: {across}; upwards: {upwards}; both of mean 0 and variance 1, which σ refers to. Points beyond a map "
+        f"stand at its edge. Learned from {where.train.n_samples} rows, a random half of yours (at most {MOST_ROWS}); "
+        f"errors are measured on {where.test.n_samples} others."
+    )
+    return where, key
 
 
 def show_landmarks(chosen) -> None:
     """Prior against learned maps, and what an SVM decides with either."""
-    columns = handing_in.choose_coordinates(chosen)
+    where, key = mapped(chosen)
     method = {"random": "random", "k-means": "kmeans"}[values.how]
-    key = ("maps", *chosen.key, columns, method, values.beta, values.D, values.sigma, values.C, values.seed)
+    key = (*key, method, values.sigma, values.landmarks)
+    # Frequencies are drawn one after the other: the live view takes the first of the most.
     with layout.problems_explained():
-        made = remembered((*key, values.landmarks), lambda: landmark_maps(chosen.binary, columns, values, method))
-    problem, view, train = made.problem, made.view, made.train
-    across, upwards = (literal.code(name) for name in train.feature_names)
+        drawn = remembered(("live problem", *key), lambda: landmark_problem(where, values, MOST_FREQUENCIES, method))
+        problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
+        path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
+    if values.plain:
+        show_plain_landmarks(where, problem, (*key, values.D))
+    else:
+        packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, drawn, values))
+        live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
+        st.caption(
+            "Drag β and D, or press play. Each column is one landmark, the star. Green: similar to it; purple: "
+            "dissimilar. Decisions are a linear SVM on the similarities of a row, in these two coordinates alone: does "
+            "learning pay on your data?"
+        )
+    errors = {"test error": path.test_error, "train error": path.train_error}
+    layout.figure(
+        paths.errors_and_kl(
+            values.beta,
+            {name: paths.ErrorPath(path.betas, error) for name, error in errors.items()},
+            path.betas,
+            path.kl,
+            "mean KL(Q‖P) over the landmarks",
+        ),
+        "What every β comes to; dotted: yours. Look for the β at which the test error is lowest.",
+        key="along_beta",
+        alt="Train and test error on your data and mean KL divergence against beta",
+    )
+
+
+def show_plain_landmarks(where, problem, key) -> None:
+    """The live pictures as Plotly figures."""
+    with layout.problems_explained():
+        view = remembered(("view", *key, values.beta, values.C), lambda: landmark_view(where, problem, values))
+    train = where.train
     layout.figure(
         figures.similarity_mosaic(
-            made.extent,
+            where.extent,
             np.stack([view.prior_maps, view.learned_maps]),
             problem.landmarks,
             train.X,
             train.y,
             row_names=("prior", "learned"),
         ),
-        f"Each column is one landmark, the star. Green: similar to it; purple: dissimilar. Across: {across}; upwards: "
-        f"{upwards}; both of mean 0 and variance 1, which σ refers to. Points beyond the map stand at its edge.",
+        "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither.",
         key="maps",
         alt="Similarity maps of each landmark on your data, for the prior and for the learned weights",
     )
     left, right = st.columns([2, 4])
     with left:
-        points = figures.points_and_landmarks(train.X, train.y, problem.landmarks, problem.indices, made.extent)
+        points = figures.points_and_landmarks(train.X, train.y, problem.landmarks, problem.indices, where.extent)
         points.update_xaxes(title=literal.plotly(train.feature_names[0]))
         points.update_yaxes(title=literal.plotly(train.feature_names[1]))
         layout.figure(
             points,
-            f"The {train.n_samples} training rows, a random half of yours (at most {MOST_ROWS}), and the landmarks.",
+            "The training rows and the landmarks.",
             key="points",
             alt="Training rows of your data in two coordinates, with the landmarks as numbered stars",
         )
     with right:
         layout.figure(
             figures.decision_maps(
-                made.extent,
+                where.extent,
                 np.stack([view.prior.values, view.learned.values]),
                 problem.landmarks,
                 train.X,
@@ -86,23 +163,42 @@ def show_landmarks(chosen) -> None:
                     for name, one in (("prior", view.prior), ("learned", view.learned))
                 ],
             ),
-            f"A linear SVM on the {len(problem.labels)} similarities of each row, in these two coordinates alone; test "
-            f"errors on the {made.n_test} rows held back. Compare the two: does learning pay on your data?",
+            f"A linear SVM on the {len(problem.labels)} similarities of each row, in these two coordinates alone. "
+            "Compare the two: does learning pay on your data?",
             key="decisions",
             alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
         )
-    errors = {"test error": made.path.test_error, "train error": made.path.train_error}
-    layout.figure(
-        paths.errors_and_kl(
-            values.beta,
-            {name: paths.ErrorPath(made.path.betas, error) for name, error in errors.items()},
-            made.path.betas,
-            made.path.kl,
-            "mean KL(Q‖P) over the landmarks",
-        ),
-        "What every β comes to; dotted: yours. Look for the β at which the test error is lowest.",
-        key="along_beta",
-        alt="Train and test error on your data and mean KL divergence against beta",
+
+
+def show_kernel(chosen) -> None:
+    """Which frequencies of the plane agree with the labels, and the kernels that come of it."""
+    where, key = mapped(chosen)
+    key = (*key, values.sigma)
+    with layout.problems_explained():
+        made = remembered(("plane", *key), lambda: kernel_plane(where, values))
+    if not values.plain:
+        packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
+        live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
+    else:
+        posterior = toy_learning.plane_posterior(made.plane, values.beta)
+        layout.figure(
+            spectra.frequency_planes(made.frequency_extent, made.plane.prior, made.plane.loss, posterior),
+            "Bright is where cosines are wanted.",
+            key="spectrum",
+            alt="Prior density, alignment loss of your data and pseudo-posterior density over the frequency plane",
+        )
+        layout.figure(
+            kernels.kernel_maps(
+                remembered(("kernels", *key, values.beta, values.rho), lambda: kernel_maps(made, values)),
+                made.delta_extent,
+            ),
+            "How similar two rows are whose difference is δ: green alike, purple unlike, white neither.",
+            key="kernels",
+            alt="The prior kernel and the kernels learned from your data over the plane of differences",
+        )
+    st.caption(
+        f"What the prior believes, what your labels say of every frequency (bright is low loss), and the two together; "
+        f"{CANDIDATES} candidates weighed by PBRFF and OKRFF; and how similar two rows are whose difference is δ."
     )
 
 
@@ -176,4 +272,5 @@ except ValueError as error:
     st.stop()
 handing_in.show_problem(chosen)
 st.header(f"What is learned: {values.view}")
-{"landmarks": show_landmarks, "error against D": show_sweep, "bounds": show_bounds}[values.view](chosen)
+show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
+show[values.view](chosen)

@@ -20,19 +20,24 @@ import rff_engine as rff
 from datasets import Dataset, Table, random_split
 from datasets.preparation import plane, some_rows
 from datasets.tables import printable
+from pages.components import live
 from pages.components.bound_results import BOUND_BETAS
 from pages.components.landmark_results import MAP_CELLS, PATH_BETAS
-from rff_engine.experiments import bound_curves, report, toy_landmarks
+from pages.components.learning_results import OptimizedKernel, PseudoPosterior
+from rff_engine.experiments import bound_curves, report, toy_kernels, toy_landmarks, toy_learning
 from rff_engine.experiments.protocols import FeatureSweep
 from rff_engine.experiments.runner import run_repeats
 
 #: Training rows and test rows of a map or a bound, drawn at random from more.
 MOST_ROWS = 2000
+#: Candidates of the learned kernel in the plane, and the order of OKRFF's divergence.
+CANDIDATES, ORDER = 1000, 2.0
 #: Random splits of the feature sweep; with four there is an interval.
 SPLITS = 4
 
 _RESULTS, _KEPT_RESULTS = "results on your data", 12
 _SHOWN_ROWS, _FARTHEST = 20, 4.0
+_FEWEST_OF_A_CLASS = 8
 
 SWEEP = FeatureSweep(
     n_candidates=1000,
@@ -100,18 +105,6 @@ def class_counts(dataset: Dataset) -> pd.DataFrame:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class MapResult:
-    """The landmark experiment in two coordinates of your data."""
-
-    train: Dataset
-    extent: float
-    problem: toy_landmarks.LandmarkProblem
-    view: toy_landmarks.LandmarkView
-    path: toy_landmarks.LandmarkPath
-    n_test: int
-
-
 def halves(dataset: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     """Training rows, and those held back, at most MOST_ROWS of each, drawn at random."""
     drawn = some_rows(dataset, 2 * MOST_ROWS, seed)
@@ -124,24 +117,85 @@ def _rows(dataset: Dataset, rows: np.ndarray) -> Dataset:
     return type(dataset)(**{**vars(dataset), "X": dataset.X[rows], "y": dataset.y[rows]})
 
 
-def landmark_maps(dataset: Dataset, columns: tuple[int, int] | None, values, selection: str) -> MapResult:
-    """Prior against learned maps on two columns, or on the first two principal components, of a two-class problem."""
-    train, test = halves(plane(dataset, columns), values.seed)
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Two coordinates of your rows, of two classes."""
+
+    train: Dataset
+    test: Dataset
+    extent: float
+    """Half the side of the square that maps show; what lies farther out is drawn at the edge."""
+
+
+def coordinates(dataset: Dataset, columns: tuple[int, int] | None, seed: int) -> Coordinates:
+    """Two columns of a two-class problem, or its first two principal components."""
+    train, test = halves(plane(dataset, columns), seed)
     _two_classes_in(train, test)
-    # What lies farther out is shown at the edge.
-    extent = float(min(1.05 * np.abs(train.X).max(), _FARTHEST))
-    problem = toy_landmarks.landmark_problem(
-        train.X,
-        train.y,
-        rff.GaussianKernel(values.sigma),
-        values.landmarks,
-        values.D,
-        selection,
-        random_state=values.seed,
+    return Coordinates(train, test, float(min(1.05 * np.abs(train.X).max(), _FARTHEST)))
+
+
+def landmark_problem(where: Coordinates, values, n_frequencies: int, selection: str) -> toy_landmarks.LandmarkProblem:
+    kernel = rff.GaussianKernel(values.sigma)
+    X, y = where.train.X, where.train.y
+    return toy_landmarks.landmark_problem(X, y, kernel, values.landmarks, n_frequencies, selection, values.seed)
+
+
+def landmark_view(where: Coordinates, problem, values) -> toy_landmarks.LandmarkView:
+    test = where.test
+    return toy_landmarks.landmark_view(problem, test.X, test.y, values.beta, values.C, where.extent, MAP_CELLS)
+
+
+def landmark_path(where: Coordinates, problem, values) -> toy_landmarks.LandmarkPath:
+    return toy_landmarks.landmark_path(problem, where.test.X, where.test.y, PATH_BETAS, values.C)
+
+
+def live_landmarks(where: Coordinates, problem, values) -> dict:
+    """What the live view needs of a problem with all frequencies that D may reach."""
+    test, extent = where.test, where.extent
+    maps, prior = toy_landmarks.prior_view(problem, test.X, test.y, values.C, extent, live.LIVE_CELLS)
+    return live.pack_landmarks(problem, maps, prior, test, extent, values.C)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPlane:
+    """Frequencies of the plane, drawn from the prior and all there are, with what they lose on your data."""
+
+    frequency_extent: float
+    delta_extent: float
+    plane: toy_learning.FrequencyPlane
+    drawn: toy_learning.Candidates
+
+
+def kernel_plane(where: Coordinates, values) -> KernelPlane:
+    kernel, extent = rff.GaussianKernel(values.sigma), 3.5 / values.sigma
+    X, y = where.train.X, where.train.y
+    return KernelPlane(
+        extent,
+        2 * where.extent,
+        toy_learning.frequency_plane(X, y, kernel, extent),
+        toy_learning.draw_candidates(X, y, kernel, CANDIDATES, values.seed),
     )
-    view = toy_landmarks.landmark_view(problem, test.X, test.y, values.beta, values.C, extent, MAP_CELLS)
-    path = toy_landmarks.landmark_path(problem, test.X, test.y, PATH_BETAS, values.C)
-    return MapResult(train, extent, problem, view, path, test.n_samples)
+
+
+def live_kernel(where: Coordinates, made: KernelPlane, values, rho_shares: tuple[float, ...]) -> dict:
+    """What the live view needs: planes, candidates, and the weights of OKRFF for every radius of the slider."""
+    drawn = made.drawn
+    optimized = np.stack([OptimizedKernel(share, ORDER)(drawn.loss, drawn.n) for share in rho_shares])
+    prior = toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), made.delta_extent, live.KERNEL_CELLS)
+    extents = made.frequency_extent, made.delta_extent, where.extent
+    return live.pack_kernel(made.plane, drawn, optimized, where.train, prior, ORDER, *extents)
+
+
+def kernel_maps(made: KernelPlane, values) -> dict[str, np.ndarray]:
+    """The prior kernel and those learned, over the plane of differences."""
+    drawn, extent = made.drawn, made.delta_extent
+    weights = {
+        "pbrff": PseudoPosterior(values.beta)(drawn.loss, drawn.n),
+        "okrff": OptimizedKernel(values.rho, ORDER)(drawn.loss, drawn.n),
+    }
+    return {"rff": toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), extent)} | {
+        method: toy_kernels.weighted_kernel_map(drawn.omega, Q, extent) for method, Q in weights.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +228,19 @@ def _two_classes_in(train: Dataset, test: Dataset) -> None:
 
 
 def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
-    """The feature sweep on SPLITS random splits of a two-class problem, step by step."""
+    """The feature sweep on SPLITS random splits of a two-class problem, step by step.
+
+    Raises
+    ------
+    ValueError
+        If the rarer class would soon be missing from a part.
+    """
+    rarer = int(min((dataset.y == label).sum() for label in dataset.label_names))
+    if rarer < _FEWEST_OF_A_CLASS:
+        raise ValueError(
+            f"The rarer class has {rarer} rows; at least {_FEWEST_OF_A_CLASS} are needed for training, validation and "
+            "test rows."
+        )
     return run_repeats(
         SWEEP, lambda s: random_split(dataset, s), SPLITS, dataset=dataset.name, split_name="random", seed=seed
     )
