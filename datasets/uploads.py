@@ -49,6 +49,7 @@ _FOREIGN = {  # leading bytes of what people hand in by mistake
     b"\x80\x05": "a Python pickle",
 }
 _SNIFFED_LINES, _SNIFFED_CHARACTERS = 20, 1 << 16
+_ROWS_AT_ONCE = 500
 _PAIR = re.compile(r"(-?\d{1,19}):(\S+)", re.ASCII)
 _LABEL = re.compile(r"\S+")
 
@@ -148,8 +149,8 @@ def _read_delimited(text: str, delimiter: str | None, notes: list[str], limits: 
     else:
         notes = [*notes, "The first line holds numbers, so it was taken for a row: columns are named by their place."]
         raw_names = [f"column {i}" for i in range(1, len(first) + 1)]
-        _append(cells, first)
-    n_rows = 0 if headed else 1
+        _append(cells, [first])
+    n_rows, waiting = 0 if headed else 1, []
     for at, row in rows:
         if len(row) != len(first):
             raise UploadError(
@@ -158,7 +159,11 @@ def _read_delimited(text: str, delimiter: str | None, notes: list[str], limits: 
         n_rows += 1
         if n_rows > limits.rows or n_rows * len(first) > limits.cells:
             limits.check(n_rows, len(first))
-        _append(cells, row)
+        waiting.append(row)
+        if len(waiting) == _ROWS_AT_ONCE:
+            _append(cells, waiting)
+            waiting = []
+    _append(cells, waiting)
     if n_rows == 0:
         raise UploadError("The table has names of columns but no row; a line for each row is needed.")
     names = unique_names(raw_names)
@@ -177,9 +182,9 @@ def _note_on_names(raw: list[str]) -> list[str]:
     return [f"Several columns are called {quoted(twice)}: they were numbered."] if twice else []
 
 
-def _append(cells: list[CellColumn], row: list[str]) -> None:
-    for column, cell in zip(cells, row, strict=True):
-        column.append(cell)
+def _append(cells: list[CellColumn], rows: list[list[str]]) -> None:
+    for column, own in zip(cells, zip(*rows, strict=True), strict=bool(rows)):
+        column.extend(own)
 
 
 def _rows(text: str, delimiter: str, limits: Limits):
@@ -196,12 +201,12 @@ def _rows(text: str, delimiter: str, limits: Limits):
             return
         except csv.Error as error:
             raise UploadError(_sentence(str(error), before + 1, reader.line_num, delimiter)) from None
-        for cell in row:
-            if len(cell) > limits.cell_characters:
-                raise UploadError(
-                    f"A cell that begins on line {before + 1} has {len(cell)} characters; at most "
-                    f"{limits.cell_characters} are allowed: is a quotation mark never closed?"
-                )
+        longest = max(map(len, row), default=0)
+        if longest > limits.cell_characters:
+            raise UploadError(
+                f"A cell that begins on line {before + 1} has {longest} characters; at most {limits.cell_characters} "
+                "are allowed: is a quotation mark never closed?"
+            )
         if row and (len(row) > 1 or row[0].strip()):
             yield reader.line_num, row
 
@@ -318,8 +323,7 @@ def parquet_table(decoded, limits: Limits) -> Table:
             columns.append(Column.of_numbers(name, values, kind))
             continue
         cells = CellColumn()
-        for code in values:
-            cells.append(words[code] if code >= 0 else "")
+        cells.extend([words[code] if code >= 0 else "" for code in values])
         columns.append(cells.column(name))
     limits.check(len(decoded[0][2]), len(columns))
     return Table(tuple(columns), "Parquet", tuple(_note_on_names([part[0] for part in decoded])))
