@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import settle, wait_until
 from playwright.sync_api import expect
 
@@ -71,14 +72,17 @@ def test_hostile_names_are_letters_everywhere(open_page):
     nothing_came_alive(page)
 
 
-def test_hostile_names_are_letters_in_a_refusal_and_on_an_axis(open_page):
+@pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
+def test_hostile_names_are_letters_in_a_refusal_and_on_an_axis(open_page, some):
     page = open_page("your_data?plain=true")
-    for name in NAMES:
-        upload(page, f"b,{name}\n".encode() + "".join(f"{i},word {i}\n" for i in range(60)).encode())
+    for name in NAMES[some]:
+        upload(page, f"b,{name}\n".encode() + "".join(f"{i},word {i}\n" for i in range(60)).encode(), "bad.csv")
         wait_until(lambda: f"The target {name} has 60 different values" in alert_text(page))  # noqa: B023
+        settle(page)
         nothing_came_alive(page)
         upload(page, f"{name},b,y\n".encode() + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(40)).encode())
         wait_until(lambda: page.locator(".st-key-points .xtitle").all_text_contents() == [name])  # noqa: B023
+        settle(page)
         assert name in main_text(page)
         nothing_came_alive(page)
 
