@@ -1,4 +1,4 @@
-# Each target does its own set-up: .venv is made, and what is pinned installed, the first time and whenever a pin changes.
+# Each target does its own set-up: .venv is made, and what is locked installed, the first time and whenever a lock changes.
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
@@ -6,7 +6,7 @@ BIN := .venv/bin
 # One worker a core: more threads than that would only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app test quick lint bench clean
+.PHONY: app test quick lint bench lock audit licences image clean
 
 app: .venv/app.stamp
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -25,6 +25,29 @@ lint: .venv/dev.stamp
 bench: .venv/dev.stamp
 	$(BIN)/python -m benchmarks.engine $(BENCH)
 
+# One lock for every system and every Python from 3.11 on, each package with the hashes of all its files on PyPI.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-annotate --no-config \
+	--default-index https://pypi.org/simple --custom-compile-command "make lock"
+
+# After a pin in requirements*.txt has changed; what is not pinned there stays as it is in the lock.
+# make lock UPGRADE=--upgrade takes the newest of those as well.
+lock: | .venv/dev.stamp
+	$(LOCK) $(UPGRADE) requirements.txt --output-file requirements.lock
+	$(LOCK) $(UPGRADE) --constraints requirements.lock requirements-dev.txt --output-file requirements-dev.lock
+
+# Known vulnerabilities of what the locks hold, as PyPI's advisories tell them; what cannot be asked for is a failure.
+audit: .venv/dev.stamp
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.lock
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
+
+# docs/licences.md, from what is installed and from the SOURCE.md of each bundled data set.
+licences: .venv/dev.stamp
+	$(BIN)/python .ci/licences.py docs/licences.md
+
+# The steps of the Dockerfile by hand, in an empty tree of folders; Linux, as root.
+image: .venv/dev.stamp
+	$(BIN)/python .ci/image.py
+
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache
 
@@ -32,10 +55,13 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; this is %d.%d (choose another with make PYTHON=...)" % sys.version_info[:2])'
 	$(PYTHON) -m venv .venv
 
-.venv/app.stamp: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
+
+.venv/app.stamp: requirements.lock | $(BIN)/python
+	$(INSTALL) -r requirements.lock
 	touch $@
 
-.venv/dev.stamp: requirements-dev.txt .venv/app.stamp
-	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
-	touch $@
+# The lock for developing holds the other one.
+.venv/dev.stamp: requirements-dev.lock | $(BIN)/python
+	$(INSTALL) -r requirements-dev.lock
+	touch .venv/app.stamp $@

@@ -125,10 +125,12 @@ def visit(browser, address: str, opened: str = DRAWN):
 
 
 def drag(page) -> tuple[float, list[float]] | None:
-    """Frames a second, and milliseconds from an input event to its frame, while beta is dragged on a live page."""
+    """Frames a second, and milliseconds from an input to its frame, while a live page's first slider is dragged."""
     if page.locator(".live").count() == 0:
         return None
-    box = page.locator(".live input[name=beta]").bounding_box()
+    thumb = page.locator(".live input[type=range]").first
+    thumb.scroll_into_view_if_needed()
+    box = thumb.bounding_box()
     x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
     page.mouse.move(x + 0.1 * width, y)
     page.mouse.down()

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from pages.components import guide, layout, presets, sharing
+import streamlit as st
+
+from pages.components import guide, layout, live, presets, sharing
 from pages.components.adaptive_results import (
     CURVE_DRAWS,
     CURVE_STEPS,
@@ -18,10 +20,11 @@ from pages.components.adaptive_results import (
     landmark_counts,
     landmark_curve,
     landmarks,
+    live_descent,
 )
 from pages.components.controls import Number, Options, Scale, mount, powers
 from pages.components.sharing.recipes import adaptive as recipe
-from pages.components.toy_controls import DATA, NOISE, SEED, SIGMA
+from pages.components.toy_controls import DATA, NOISE, PLAIN, SEED, SIGMA
 from rff_engine.experiments import toy_adaptive
 from rff_engine.figures import adaptive as figures
 
@@ -50,7 +53,7 @@ CONTROLS = (
         tuple(METHODS),
         "Sample",
     ),
-    Scale("landmarks", "Number of landmarks n", None, LANDMARK_COUNTS, 50),
+    Scale("landmarks", "Number of landmarks n", "No more than there are points.", LANDMARK_COUNTS, 50),
     "Points",
     replace(
         DATA,
@@ -62,7 +65,14 @@ CONTROLS = (
     replace(NOISE, default=0.05),
     Number("n", "Number of points N", None, 50, 500, 300, 10),
     SEED,
+    PLAIN,
 )
+
+
+def side_by_side(curves: dict, counts: tuple, n: int) -> str:
+    """The mean errors of both ways to choose n landmarks, in words."""
+    sample, cluster = (curves[method][counts.index(n)].mean() for method in ("sample", "cluster"))
+    return f"at n = {n} Sample {sample:.2g} and Cluster {cluster:.2g}"
 
 
 def saving(share: float) -> str:
@@ -91,11 +101,11 @@ with layout.problems_explained():
 
 layout.figure(
     figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, extent),
-    f"A grid of {grid.weights.size} frequencies. By the prior the weights are a round hill, as concentrated as "
-    f"{grid.prior_effective:.0f} equal ones would be, and the error at the landmarks is {grid.prior_error:.2g}. By the "
-    f"points ({grid.effective:.0f}, error {grid.error:.2g}) weight goes wherever it does no harm: points along a line "
-    "do not feel a frequency across it. Raise λ, and weight spreads over all frequencies that these points cannot tell "
-    "apart; lower it, and the hill comes back.",
+    f"A grid of {grid.weights.size} frequencies, weighed twice. By the prior: a round hill, as concentrated as "
+    f"{grid.prior_effective:.0f} equal weights, with error {grid.prior_error:.2g} at the landmarks. By the points: as "
+    f"concentrated as {grid.effective:.0f}, with error {grid.error:.2g}. λ pays for even weights with some error, so "
+    "weight goes where that costs little: points along a line, for one, do not feel a frequency across it. Raise λ, "
+    "and weight spreads further; lower it, and the error falls, and the hill returns where the landmarks ask for it.",
     key="grid",
     alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the points",
 )
@@ -109,15 +119,25 @@ layout.equation(
     "above, as in Figure 1 of the paper.",
 )
 
-layout.figure(
-    figures.descent_player(found, extent),
+player_words = (
     f"Press Play, or drag the slider: {values.r} frequencies drawn from the prior (rings) move with their best "
     "weights, the area of a dot. Right: the error that falls meanwhile. Weights alone take it from "
     f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
-    f"{found.errors[-1]:.3g} over all points, {found.landmark_errors[-1]:.3g} at the landmarks, which alone are seen.",
-    key="player",
-    alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the steps",
+    f"{found.errors[-1]:.3g} over all points, {found.landmark_errors[-1]:.3g} at the landmarks, which alone are seen. "
+    f"λ is {toy_adaptive.RIDGE:f} here and in the last figure of this page, next to nothing; the engine's "
+    "`adapt_frequencies` takes 0.03 unless it is told otherwise."
 )
+if values.plain:
+    layout.figure(
+        figures.descent_player(found, extent),
+        player_words,
+        key="player",
+        alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the "
+        "steps",
+    )
+else:
+    live.mount("descent", live_descent(settings, values.r), values)
+    st.caption(player_words)
 layout.equation(
     "the gradient that moves them",
     r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
@@ -134,8 +154,8 @@ layout.figure(
     "From where should frequencies be drawn, if they may not move? Left, on a line through the middle of the plane; "
     "right, how much more often than by the prior. The points shift the density a little: of the squared error, Claim "
     f"1's density {saving(toy_adaptive.saving(plane, 'claim'))}, and the best one "
-    f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: moving the frequencies is worth far "
-    "more than drawing them well.",
+    f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: given landmarks enough, moving the "
+    "frequencies is worth far more than drawing them well.",
     key="densities",
     alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
 )
@@ -157,9 +177,10 @@ with layout.problems_explained():
 layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
     f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
-    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, bands from the best to the worst. With fewer landmarks than "
-    "frequencies, left of n = r, the descent fits those and misses the points between; a few times r are as good as "
-    "all. Centroids of k-means stand for all points with fewer.",
+    f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
+    "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; beyond a few "
+    "times r more landmarks change little. Centroids of k-means help most where landmarks are few: "
+    f"{', '.join(side_by_side(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
     key="landmark_curve",
     alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
 )

@@ -6,7 +6,9 @@ import streamlit as st
 
 from pages.components import guide, layout, presets, sharing
 from pages.components.approximation_results import (
+    DESCENT,
     DESCENT_DRAWS,
+    DESCENT_R_VALUES,
     DRAWS,
     METHODS,
     R_VALUES,
@@ -18,9 +20,11 @@ from pages.components.approximation_results import (
     curve_counts,
     error_curves,
     frequency_extent,
-    method_view,
+    random_phase_wins,
     ranking,
+    unmatched,
     variance_curves,
+    views_side_by_side,
 )
 from pages.components.controls import Options, Scale, Several, mount, powers
 from pages.components.kernel_results import KERNELS
@@ -83,23 +87,35 @@ pair = METHODS[values.first], METHODS[values.second]
 with layout.problems_explained():
     settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
     rows = approximation_rows(settings.data, settings.seed)
-    views = [method_view(settings, method, values.r) for method in pair]
+    views, misfits = views_side_by_side(settings, pair, values.r)
 
-plane = "the plane of the data" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
+for sentence in misfits.values():
+    st.info(sentence, icon=":material/info:")
+
+flat = rows.X.shape[1] == 2
+plane = "the plane" if flat else "the plane of the first two principal components"
+through = "" if flat else " through it"
+landmarks = (
+    " Stars are landmarks among the rows: Nyström has no frequencies."
+    if "Nyström" in values.first + values.second
+    else ""
+)
 left, right = st.columns(2)
 with left:
     layout.figure(
         figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
         f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave holes and heaps, "
-        "evenly spread ones do not, fitted ones leave the prior's disc where the data ask for it.",
+        "evenly spread ones do not, fitted ones leave the prior's disc where the data ask for it."
+        + landmarks
+        + unmatched(settings, pair, [values.r]),
         key="frequencies",
         alt="The frequencies of two methods in the plane, side by side, sized by weight",
     )
 with right:
     layout.figure(
         figures.error_maps(pair, views, rows.in_plane, rows.extent),
-        f"How wrong the similarity to the row at the star is, for points of {plane} through it; the same colours for "
-        "both. White dots are the rows: a method that is fitted to data may err where there are none.",
+        f"How wrong the similarity to the row at the star is, for points of {plane}{through}; the same colours "
+        "for both. White dots are the rows: a method that is fitted to data may err where there are none.",
         key="maps",
         alt="Error of the approximated kernel over a plane through the data, for two methods",
     )
@@ -117,25 +133,31 @@ layout.equation(
 chosen = [METHODS[name] for name in values.methods]
 errors, refused = error_curves(settings, chosen)
 counts = {method: curve_counts(method) for method in errors}
+ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
 layout.figure(
     figures.errors_against_frequencies(counts, errors, values.r),
     f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
-    f"({DESCENT_DRAWS} where frequencies descend), bands from the best draw to the worst. "
+    f"({DESCENT_DRAWS} where frequencies descend{ends}), bands from the best draw to the worst. "
     f"At r = {values.r}, best first: {ranking(errors, values.r) or 'none of these is known'}. r frequencies are 2r "
-    "features, r landmarks of Nyström are r. Align and PBRFF look at the labels and aim at another kernel.",
+    "features, r landmarks of Nyström are r. Align and PBRFF look at the labels and aim at another kernel."
+    + unmatched(settings, errors, R_VALUES),
     key="errors",
     alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
 )
-for sentence in refused.values():
+for sentence in (said for method, said in refused.items() if method not in misfits):
     st.info(sentence, icon=":material/info:")
 
 curves = variance_curves(settings)
+compared = (
+    "Far out a random phase is slightly better for this kernel: k(2δ) is above 2 k(δ)² there."
+    if random_phase_wins(curves)
+    else "Nowhere here is cos/sin above it."
+)
 layout.figure(
     figures.variances(curves),
     "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and Schneider "
     f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 "
-    "cos/sin is never wrong, random phase is. For the Gaussian kernel cos/sin is never above; a larger r divides both "
-    "alike.",
+    f"cos/sin is never wrong, random phase is. {compared} A larger r divides both alike.",
     key="variances",
     alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
 )

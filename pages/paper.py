@@ -30,7 +30,7 @@ OF_LETARTE = ("Table 1", *FIGURES)
 
 CONTROLS = (
     "What to compare",
-    Options("what", "Of the paper", None, tuple(SHOWN), "Table 1", True),
+    Options("what", "Table or figure", "Without a name: of Letarte et al. (2019).", tuple(SHOWN), "Table 1", True),
     Options("dataset", "Data set", None, reproduction.DATASETS, "breast", only_if=("what", FIGURES)),
     Switch(
         "scaled",
@@ -105,9 +105,11 @@ def show_methods(found) -> None:
     """A table of Li et al. (2019)."""
     layout.figure(
         reruns.methods_beside_paper(found, li.DATASETS, li.METHODS_OF[target], li.units(target)),
+        f"With {values.r if target == 'li-table2' else li.SIZES[-1]} frequencies. "
         "Look down a column for the star, the least mean of ours among the methods that the paper has: is it at "
         "Sample, Cluster or Supervise, which the paper proposes? Each cell holds the paper's number and our mean over "
-        "random splits with its 95 % interval; where cells are grey one of the two is missing.",
+        "random splits with its 95 % interval; where cells are grey one of the two is missing. The paper calls a9a "
+        "Adult, mnist01 MNIST and parkinson_motor Parkinson.",
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, the paper's and ours",
     )

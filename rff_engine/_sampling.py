@@ -17,7 +17,7 @@ from scipy.stats import qmc
 from ._validation import draw_seed
 from .kernels import SpectralKernel
 
-__all__ = ["SCHEMES"]
+__all__ = ["SCHEMES", "covariance_is_matched"]
 
 _BITS = 52  # of a coordinate
 # Joe and Kuo's direction numbers and Kuo's generating vector end there.
@@ -196,12 +196,17 @@ def moment_matching(kernel, D, d, rng):
     return _matched(standard) * scales
 
 
+def covariance_is_matched(D: int, d: int) -> bool:
+    """Whether D draws in d dimensions are enough for `moment_matching` to whiten them."""
+    return 1.1 * d + 1 < D
+
+
 def _matched(standard):
     D, d = standard.shape
     if D == 1:  # its own mean: there is nothing to match
         return standard
     standard = standard - standard.mean(axis=0)
-    if 1.1 * d + 1 < D:
+    if covariance_is_matched(D, d):
         variances, axes = np.linalg.eigh(standard.T @ standard / D)
         return standard @ (axes / np.sqrt(variances)) @ axes.T
     # The covariance of D centred draws has rank D - 1 at most.

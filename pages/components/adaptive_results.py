@@ -9,6 +9,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
+from pages.components import live
 from pages.components.toy_data import ToyData, read_only
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments import toy_adaptive
@@ -81,6 +82,12 @@ def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
     omega = toy_adaptive.first_frequencies(kernel, r, np.random.default_rng((settings.data.seed, 2)))
     with threadpool_limits(1, user_api="blas"):
         return read_only(toy_adaptive.descent(inputs(settings.data), *landmarks(settings), kernel, omega))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def live_descent(settings: AdaptiveSettings, r: int) -> dict:
+    """What the live view needs: the descent itself."""
+    return live.pack_descent(descent(settings, r), frequency_extent(settings))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

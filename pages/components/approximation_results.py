@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,13 @@ DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest"), (5,
 #: Of the simulated variances: frequencies, draws, and distances. Times the number of features a variance is the same
 #: for every number of frequencies; with one, a simulation of it scatters least.
 VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 1, 8000, 33
+#: What a kernel has to have for a method to make sense.
+_ONE_DISTANCE = "a kernel of the distance ‖x − x′‖ alone, as the Gaussian and the Matérn kernel are"
+_NEEDS = dict.fromkeys(("orthogonal", "structured_orthogonal", "fastfood"), _ONE_DISTANCE)
+_NEEDS["moment_matching"] = "frequencies of finite variance, as the Gaussian and the Cauchy kernel have"
+
+# The page says it where it counts, see `unmatched`.
+warnings.filterwarnings("ignore", message=".*too few to match a covariance", category=UserWarning)
 
 
 @dataclass(frozen=True)
@@ -101,8 +109,24 @@ def error_curves(settings: ApproximationSettings, methods) -> tuple[dict[str, np
         try:
             errors[method] = approximation_errors(settings, method)
         except ValueError as error:
-            refused[method] = str(error)
+            refused[method] = _misfit(settings, method, error)
     return errors, refused
+
+
+def _misfit(settings: ApproximationSettings, method: str, error: ValueError) -> str:
+    if method not in _NEEDS:
+        return str(error)
+    return f"{METHOD_NAMES[method]} does not fit the {settings.kernel_name} kernel: it needs {_NEEDS[method]}."
+
+
+def unmatched(settings: ApproximationSettings, methods, r_values) -> str:
+    """A sentence on moment matching where it is among the methods and r is too small for it, else an empty one."""
+    d = approximation_rows(settings.data, settings.seed).X.shape[1]
+    few = toy_approximation.too_few_to_match(r_values, d) if "moment_matching" in methods else ()
+    if not few:
+        return ""
+    small = f"r = {few[0]} is" if len(few) == 1 else f"numbers up to r = {max(few)} are"
+    return f" Moment matching: {small} too few to match a covariance of {d} columns, so mean and scale alone are."
 
 
 def ranking(errors: dict[str, np.ndarray], r: int) -> str:
@@ -116,6 +140,25 @@ def ranking(errors: dict[str, np.ndarray], r: int) -> str:
 def method_view(settings: ApproximationSettings, method: str, r: int) -> toy_approximation.MethodView:
     rows = approximation_rows(settings.data, settings.seed)
     return read_only(toy_approximation.method_view(rows, settings.kernel(), method, r, settings.seed))
+
+
+def views_side_by_side(
+    settings: ApproximationSettings, methods, r: int
+) -> tuple[list[toy_approximation.MethodView | None], dict[str, str]]:
+    """The view of each method, and a sentence by method for each that makes no sense for the kernel."""
+    views, refused = [], {}
+    for method in methods:
+        try:
+            views.append(method_view(settings, method, r))
+        except ValueError as error:
+            views.append(None)
+            refused[method] = _misfit(settings, method, error)
+    return views, refused
+
+
+def random_phase_wins(curves: toy_approximation.VarianceCurves) -> bool:
+    """Whether the variance of cos/sin is above that of random phases anywhere."""
+    return bool(np.any(curves.expected["cos_sin"] > curves.expected["random_phase"] + 1e-9))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

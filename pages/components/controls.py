@@ -107,7 +107,7 @@ class Several(Control):
             bind="query-params",
         )
         if not chosen:
-            st.caption(f":red[Choose at least one; {', '.join(self.default)} is used meanwhile.]")
+            st.caption(f":red[Choose at least one; shown meanwhile: {', '.join(self.default)}.]")
         return tuple(name for name in self.options if name in chosen) or self.default
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import logging
 import queue
 import subprocess
 import sys
@@ -21,12 +20,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.logger import get_logger
 
 import datasets
+from rff_engine.experiments.failures import whereabouts
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.experiments.store import Store, StoreError, default_store
 
-_log = logging.getLogger(__name__)
+# Streamlit's own: with the time, at the level that `logger.level` sets. It names runs, never what is in their data.
+_log = get_logger(__name__)
 
 #: Runs of this server that are kept in mind; the store keeps all.
 KEPT_RUNS = 24
@@ -131,14 +133,17 @@ class Run:
         if self.cancelled.is_set():
             return
         self.state, self.message, self.started = "running", "starting", time.monotonic()
+        run = "of unknown settings"
         try:
+            run = self.settings.spec.run_id
+            _log.info("run %s started", run)
             self._follow()
-        except Exception:
-            _log.exception("run %s failed", self.settings)
-            self.state, self.message = "failed", "The run met an error of ours; the server's log has its details."
+        except Exception as error:
+            self._fail(run, whereabouts(error))
         finally:
             self.end()
             self._known += 1  # whatever was not heard of is read
+            _log.info("run %s %s after %.1f s", run, self.state, time.monotonic() - self.started)
 
     def _follow(self) -> None:
         """Start the process and listen to it until it ends."""
@@ -149,7 +154,7 @@ class Run:
             text=True,
             cwd=_ROOT,
         )
-        error = None
+        error = fault = None
         with self._process as process:
             process.stdin.write(json.dumps([self.store.url, self.settings.spec.to_json()]) + "\n")
             process.stdin.flush()  # and left open: the process ends when it is closed, be it with this server
@@ -157,8 +162,12 @@ class Run:
                 self.end()
             for line in process.stdout:
                 said = json.loads(line)
-                error = said.get("error", error)
-                if error is None:
+                if "error" in said:
+                    error = said["error"]
+                    _log.warning("run %s was refused: %s", self.settings.spec.run_id, said["whereabouts"])
+                elif "fault" in said:
+                    fault = said["fault"]
+                else:
                     self.fraction, self.message = said["done"] / said["total"], said["message"]
                     self._known += said["rows"]
             process.wait()
@@ -169,7 +178,13 @@ class Run:
         elif error is not None:
             self.state, self.message = "failed", error
         else:
-            raise RuntimeError(f"the process of a run ended with code {process.returncode}")
+            self._fail(self.settings.spec.run_id, fault or f"its process ended with code {process.returncode}")
+
+    def _fail(self, run: str, what: str) -> None:
+        """By an error of ours."""
+        _log.error("run %s failed: %s", run, what)
+        message = f"The run met an error of ours; the server's log has its details under {run}."
+        self.state, self.message = "failed", message
 
 
 @lru_cache(maxsize=64)

@@ -65,7 +65,7 @@ TWO_METHODS = (".st-key-frequencies",)
 ERROR_MAPS = (".st-key-maps",)
 APPROXIMATION_ERRORS = (".st-key-errors",)
 GRID_WEIGHTS = (".st-key-grid",)
-PLAYER = (".st-key-player",)
+PLAYER = (".live .descent", ".st-key-player")
 DENSITIES = (".st-key-densities",)
 
 LESSONS = (

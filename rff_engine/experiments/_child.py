@@ -1,7 +1,8 @@
 """A run in a process of its own, which ends with the process that started it.
 
 It reads one line, the store and what to run, and writes a line for each step, or one for what went wrong. When its
-input ends, so does it, at once: all rows known by then are in the store, and its claims are void.
+input ends, so does it, at once: all rows known by then are in the store, and its claims are void. An error of ours
+is told without its message, which may quote the data.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import threading
 from contextlib import closing
 
+from .failures import whereabouts
 from .protocols import RunSpec
 from .runner import run_stored
 from .store import Store
@@ -44,10 +46,14 @@ def main() -> int:
             for step in steps:
                 _say(message=step.message, done=step.done, total=step.total, rows=len(step.rows))
     except (ValueError, OSError, MemoryError) as error:
-        _say(error=str(error) or type(error).__name__)
+        # The message is for whoever asked for the run; the log is for everybody.
+        _say(error=str(error) or type(error).__name__, whereabouts=whereabouts(error))
         return 2
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        _say(fault=whereabouts(error))
+        return 1
     return 0
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._sampling import covariance_is_matched
 from .._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
 from ..features import fourier_features, random_phase_features
 from ..kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
@@ -25,6 +26,7 @@ __all__ = [
     "frequency_extent",
     "method_view",
     "scaled_kernel",
+    "too_few_to_match",
     "variance_curves",
 ]
 
@@ -157,6 +159,23 @@ def approximation_errors(
     return np.array(
         [[_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in draws] for r in r_values]
     )
+
+
+def too_few_to_match(r_values, n_features: int) -> tuple[int, ...]:
+    """The numbers of frequencies at which "moment_matching" leaves the covariance as it is drawn.
+
+    Parameters
+    ----------
+    r_values : sequence of ints
+    n_features : int
+        d.
+
+    Returns
+    -------
+    tuple of ints
+        See `draw_frequencies`.
+    """
+    return tuple(r for r in r_values if not covariance_is_matched(r, n_features))
 
 
 def _fit(rows, kernel, method, r, seed, draw):

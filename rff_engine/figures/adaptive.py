@@ -1,6 +1,7 @@
 """Figures of frequencies that adapt to points: weights on a grid, a descent that plays, densities, landmarks.
 
-The player is a figure with frames, which a browser plays by itself: nothing is asked of a server meanwhile.
+The player is a figure with frames, which a browser plays by itself: nothing is asked of a server meanwhile. It is for
+browsers in which the live picture of a descent does not run.
 """
 
 from __future__ import annotations
@@ -20,10 +21,18 @@ from .style import (
     fixed_margin,
 )
 
-__all__ = ["descent_player", "importance_densities", "inputs_and_grid", "landmark_errors"]
+__all__ = ["DESCENT_COLOURS", "descent_player", "importance_densities", "inputs_and_grid", "landmark_errors"]
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
-_TRAIL, _START, _LOSS, _ALL = "#7A5CD6", "#8C8C8C", METHOD_COLOURS["weight"], METHOD_COLOURS["sample"]
+#: Of a descent: where a frequency was drawn, its way, errors over all points, at the landmarks, and as drawn.
+DESCENT_COLOURS = {
+    "start": "#8C8C8C",
+    "trail": "#7A5CD6",
+    "all": METHOD_COLOURS["sample"],
+    "landmarks": METHOD_COLOURS["weight"],
+    "drawn": METHOD_COLOURS["monte_carlo"],
+}
+_START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
 #: Diameters in pixels: of a dot of weight 1/r, and of the largest there may be.
 _EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
 #: Points of a frame's trails, all frequencies together: what a frame costs on the way to the browser.
@@ -138,7 +147,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
             col=2,
         )
     fig.add_scatter(**moving[2], mode="markers", name="this step", showlegend=False, hoverinfo="skip", row=1, col=2)
-    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": METHOD_COLOURS["monte_carlo"], "dash": "dot"})
+    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": "dot"})
     fig.add_annotation(
         x=1,
         y=float(np.log10(descent.drawn_error)),

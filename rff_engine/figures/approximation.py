@@ -14,11 +14,12 @@ from .style import (
     METHOD_NAMES,
     METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
+    add_note,
     finish,
     fixed_margin,
 )
 
-_ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
+_ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 #: Errors are shown on the same colours whatever is compared.
 ERROR_LIMIT = 0.3
 # Diameters in pixels: of a frequency of weight 1/r, unless the largest would then be above the other.
@@ -89,7 +90,8 @@ def two_sets_of_frequencies(
     Parameters
     ----------
     methods : pair of str
-    views : pair of experiments.toy_approximation.MethodView
+    views : pair of experiments.toy_approximation.MethodView or None
+        A method without a view, since it does not fit the kernel, has a panel that says so.
     frequency_extent, data_extent : float
         Half the sides of the squares of frequencies and of points.
     height : int
@@ -99,14 +101,16 @@ def two_sets_of_frequencies(
     -------
     plotly.graph_objects.Figure
     """
-    waves = [view.frequencies is not None for view in views]
+    waves = [view is None or view.frequencies is not None for view in views]
     fig = square_panels(
         [_heading(method, view, frequency_extent) for method, view in zip(methods, views, strict=True)],
         [frequency_extent if wave else data_extent for wave in waves],
         ["ω" if wave else "x" for wave in waves],
     )
     for panel, (method, view) in enumerate(zip(methods, views, strict=True), start=1):
-        if view.frequencies is None:
+        if view is None:
+            _add_misfit(fig, panel)
+        elif view.frequencies is None:
             _add_landmarks(fig, panel, view.landmarks, METHOD_COLOURS[method])
         else:
             _add_frequencies(fig, panel, view.frequencies, view.weights, METHOD_COLOURS[method], frequency_extent)
@@ -119,12 +123,23 @@ def error_text(error: float) -> str:
 
 
 def _heading(method: str, view, extent: float) -> str:
-    kind = "landmarks"
-    if view.frequencies is not None:
+    if view is None:
+        return f"<b>{METHOD_NAMES[method]}</b><br> "
+    if view.frequencies is None:
+        kind = f"{len(view.landmarks)} landmarks"
+    else:
         used = view.frequencies[view.weights > 0]
         outside = int((np.abs(used).max(axis=1) > extent).sum())
         kind = f"{len(used)} frequencies" + (f", {outside} beyond the axes" if outside else "")
     return f"<b>{METHOD_NAMES[method]}</b>: error {error_text(view.error)}<br>{kind}"
+
+
+def _add_misfit(fig, panel) -> None:
+    """In place of a method that makes no sense for the kernel."""
+    name = "" if panel == 1 else str(panel)
+    # A panel without a trace is not drawn, and a note in it would land in the other one.
+    fig.add_scatter(x=[0], y=[0], mode="markers", opacity=0, hoverinfo="skip", showlegend=False, row=1, col=panel)
+    add_note(fig, 0.5, 0.5, "does not fit<br>this kernel", xref=f"x{name} domain", yref=f"y{name} domain")
 
 
 def _add_frequencies(fig, panel, omega, weights, colour, extent) -> None:
@@ -168,7 +183,8 @@ def error_maps(methods, views, points, extent: float, *, height: int = 350) -> g
     Parameters
     ----------
     methods : pair of str
-    views : pair of experiments.toy_approximation.MethodView
+    views : pair of experiments.toy_approximation.MethodView or None
+        As in `two_sets_of_frequencies`.
     points : array of shape (n, 2)
         The rows of the data in the plane, seen from the centre.
     extent : float
@@ -180,9 +196,13 @@ def error_maps(methods, views, points, extent: float, *, height: int = 350) -> g
     -------
     plotly.graph_objects.Figure
     """
-    fig = square_panels([""] * 2, [extent] * 2, ["x"] * 2)
+    titles = ["" if view else f"<b>{METHOD_NAMES[method]}</b>" for method, view in zip(methods, views, strict=True)]
+    fig = square_panels(titles, [extent] * 2, ["x"] * 2)
     points = np.asarray(points, dtype=np.float32)
     for panel, (method, view) in enumerate(zip(methods, views, strict=True), start=1):
+        if view is None:
+            _add_misfit(fig, panel)
+            continue
         coloraxis = f"coloraxis{panel}"
         add_map(fig, panel, view.error_map, extent, coloraxis, "error")
         for x, marker in (
@@ -204,6 +224,7 @@ def error_maps(methods, views, points, extent: float, *, height: int = 350) -> g
             )
         title = f"<b>{METHOD_NAMES[method]}</b>: |k̃ − k|"
         bar = panel_scale(fig, panel, title, SEQUENTIAL_SCALE, 0, ERROR_LIMIT, [0, ERROR_LIMIT / 2, ERROR_LIMIT])
+        bar["colorbar"]["ticktext"] = ["0", f"{ERROR_LIMIT / 2:g}", f"≥ {ERROR_LIMIT:g}"]
         fig.update_layout(**{coloraxis: bar})
     return finish_panels(fig, height, top=78)
 

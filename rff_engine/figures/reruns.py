@@ -97,6 +97,8 @@ _MEASURED = {"relative": "{:.3f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
 
 
 def _shown(value: float, unit: str, forms: dict[str, str]) -> str:
+    if unit == "percent" and forms is _PRINTED and value < 0.01:  # those of MNIST are printed to 0.001 points
+        return f"{100 * value:.3f}"
     return forms[unit].format(100 * value if unit == "percent" else value) if np.isfinite(value) else "–"
 
 

@@ -63,7 +63,7 @@ METHOD_COLOURS = {
     "moment_matching": "#3D7EA6",
     "weight": "#CC79A7",
     "sample": "#D6336C",
-    "cluster": "#A61E6D",
+    "cluster": "#B146C2",
     "nearest": "#E28AB8",
     "supervise": "#C2571A",
     "nystroem": "#8C8C8C",

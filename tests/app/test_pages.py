@@ -36,6 +36,28 @@ def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert len(page.caption) >= len(figures)
 
 
+def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
+    app = launch("approximate")
+    put(app, "kernel", "Laplacian")
+    put(app, "first", "Orthogonal")
+    put(app, "second", "Moment matching")
+    assert healthy(app)
+    assert len(app.get("plotly_chart")) == 4
+    said = [note.value for note in app.info]
+    assert len(said) == 2 and "Orthogonal does not fit the Laplacian kernel" in said[0]
+    assert "Moment matching does not fit" in said[1]
+
+
+def test_the_page_says_where_moments_are_matched_in_part():
+    app = launch("approximate")
+    assert not any("too few to match" in caption.value for caption in app.caption)
+    put(app, "first", "Moment matching")
+    put(app, "r", 10)
+    put(app, "methods", ["Moment matching"])
+    said = [caption.value for caption in app.caption if "too few to match a covariance of 11 columns" in caption.value]
+    assert ["matching: r = 10 is" in said[0], "up to r = 10 are" in said[1]] == [True, True]
+
+
 def ends(widget) -> list:
     """Values at both ends of a widget, whatever its kind."""
     if widget.type == "slider":

@@ -24,6 +24,7 @@ PAGES = (
     "bounds?plain=true",
     "approximate",
     "adaptive",
+    "adaptive?plain=true",
     "real_data",
     "paper",
 )

@@ -317,12 +317,15 @@ def test_beta_is_dragged_on_a_bound_chart_and_goes_to_the_url(open_page):
     again.wait_for_function("() => (view => view.betas[view.at] === 31.6)(document.querySelector('.live').view)")
 
 
-@pytest.mark.parametrize("path", ["landmarks", "learn_kernel", "bounds"])
-def test_a_picture_to_take_away_holds_every_panel(open_page, path):
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")] + [("adaptive", "over all points")],
+)
+def test_a_picture_to_take_away_holds_every_panel(open_page, path, said):
     page = open_live(open_page, path)
     picture = ElementTree.fromstring(page.evaluate("document.querySelector('.live').view.picture()"))
     words = " ".join(text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text"))
-    assert "temperature β" in words
+    assert said in words
     groups = [child for child in picture if child.get("transform", "").startswith("translate")]
     assert len(groups) >= page.locator(".live canvas").count()
     assert all(len(group) for group in groups)

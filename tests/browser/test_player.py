@@ -1,119 +1,308 @@
-"""The player of a descent: it plays in the browser alone, its slider is dragged, and a control brings another one."""
+"""The player of a descent: it plays in the browser alone, keys and hand move its step, and a control brings another."""
 
 from __future__ import annotations
 
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
 from conftest import settle, wait_until
 
-# What the player shows: the step, where frequencies are, and where the marks on the curves stand.
+import rff_engine as rff
+from rff_engine.adaptive import kernel_landmarks
+from rff_engine.experiments import toy_adaptive
+
+# What the player shows: the step, where frequencies are, what they weigh, and the errors that are marked.
 SHOWN = """() => {
-    const plot = document.querySelector('.st-key-player .js-plotly-plot');
-    if (!plot?._fullData || !plot._transitionData._frames.length) return null;
-    const [dots, mark] = [plot._fullData[2], plot._fullData[5]];
-    const slider = plot._fullLayout.sliders[0];
+    const view = document.querySelector('.live').view;
     return {
-        step: Number(slider.steps[slider.active].label), last: Number(slider.steps.at(-1).label),
-        dots: [...dots.x, ...dots.y], at: mark.x[0], frames: plot._transitionData._frames.length,
+        place: Number(view.slider.value), step: view.shown.step, last: view.steps.at(-1), kept: view.steps.length,
+        omega: [...view.dots.omega], weight: [...view.dots.weight], errors: view.shown.errors,
+        button: view.find('.play').textContent, said: view.slider.getAttribute('aria-valuetext'),
     };
 }"""
-# Where a dot is drawn, whatever the data say.
-DRAWN = """() => [...document.querySelectorAll('.st-key-player .scatterlayer .trace')][2]
-    .querySelector('.point').getAttribute('transform')"""
 
-# How often the page's script starts or ends from now on.
+# How often the page's script starts or ends from now on, and what is sent to the server.
 COUNT_RUNS = """() => {
     window.scriptRuns = 0;
     const watch = new MutationObserver(() => window.scriptRuns++);
     watch.observe(document.querySelector('[data-testid=stApp]'), {attributeFilter: ['data-test-script-state']});
+    const view = document.querySelector('.live').view;
+    view.report = () => window.scriptRuns++;
+}"""
+
+# What a canvas holds: two pictures are the same if their sums are.
+PIXELS = """selector => {
+    const canvas = document.querySelector(selector), c = canvas.getContext('2d');
+    const {data} = c.getImageData(0, 0, canvas.width, canvas.height);
+    return data.reduce((sum, v, k) => (31 * sum + v * (k % 97)) | 0, 7);
 }"""
 
 
 def opened(open_page, path="adaptive", **options):
     page = open_page(path, **options)
-    wait_until(lambda: page.evaluate(SHOWN) is not None)
-    page.locator(".st-key-player").scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('.live')?.view?.shown !== undefined")
+    page.locator(".live").scroll_into_view_if_needed()
     settle(page)
     return page
 
 
+def shown(page) -> dict:
+    return page.evaluate(SHOWN)
+
+
 def play(page):
-    return page.locator(".st-key-player .updatemenu-button").nth(0)
+    return page.locator(".live .play")
 
 
-def stop(page):
-    return page.locator(".st-key-player .updatemenu-button").nth(1)
+def thumb(page):
+    return page.locator(".live input[name=step]")
 
 
-def test_play_moves_the_frequencies_to_the_last_step_and_asks_nothing_of_the_server(open_page):
+def drawn(page) -> list:
+    return [page.evaluate(PIXELS, f".live canvas.{name}") for name in ("frequencies", "errors")]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """The default descent, by the engine alone."""
+    X, kernel = toy_adaptive.toy_inputs("line", 300, 0.05, 0), rff.GaussianKernel(1.0)
+    landmarks = kernel_landmarks(X, 50, "sample", np.random.default_rng((0, 1)))
+    omega = toy_adaptive.first_frequencies(kernel, 20, np.random.default_rng((0, 2)))
+    return toy_adaptive.descent(X, *landmarks, kernel, omega)
+
+
+def test_every_kept_step_is_the_engines(open_page, engine):
     page = opened(open_page)
-    before, place = page.evaluate(SHOWN), page.evaluate(DRAWN)
-    assert before["step"] == before["at"] == 0 and before["frames"] > 10
-    page.evaluate(COUNT_RUNS)
-    play(page).click()
-    wait_until(lambda: 0 < page.evaluate(SHOWN)["at"] < before["last"])  # it is seen on its way
-    wait_until(lambda: page.evaluate(SHOWN)["at"] == before["last"])
-    after = page.evaluate(SHOWN)
-    assert after["step"] == after["last"] and after["dots"] != before["dots"]
-    assert page.evaluate(DRAWN) != place
-    assert page.evaluate("window.scriptRuns") == 0
+    assert shown(page)["kept"] == len(engine.steps)
+    thumb(page).focus()
+    page.keyboard.press("Home")
+    for k in range(len(engine.steps)):
+        step = engine.steps[k]
+        page.wait_for_function(f"() => document.querySelector('.live').view.shown.step === {step}")
+        now = shown(page)
+        np.testing.assert_allclose(np.reshape(now["omega"], (-1, 2)), engine.frequencies[k], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(now["weight"], engine.weights[k], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(now["errors"], [engine.errors[k], engine.landmark_errors[step]], rtol=1e-5)
+        page.keyboard.press("ArrowRight")
     assert page.complaints == []
 
 
-def test_it_stops_and_goes_on_from_there(open_page):
+def test_between_two_kept_steps_it_is_on_the_straight_way(open_page, engine):
     page = opened(open_page)
-    play(page).click()
-    wait_until(lambda: page.evaluate(SHOWN)["at"] > 3)
-    stop(page).click()
-    page.wait_for_timeout(300)  # a frame that was under way is shown
-    stopped = page.evaluate(SHOWN)
-    assert 3 < stopped["at"] < stopped["last"]
-    page.wait_for_timeout(500)  # several frames long
-    assert page.evaluate(SHOWN) == stopped
-    play(page).click()
-    wait_until(lambda: page.evaluate(SHOWN)["at"] > stopped["at"])
-
-
-def test_dragging_the_slider_shows_its_step(open_page):
-    page = opened(open_page, "adaptive?data=moons")
-    rail = page.locator(".st-key-player .slider-rail-rect").bounding_box()
-    grip = page.locator(".st-key-player .slider-grip-rect").bounding_box()
-    before, place = page.evaluate(SHOWN), page.evaluate(DRAWN)
-    y = grip["y"] + grip["height"] / 2
-    page.mouse.move(grip["x"] + grip["width"] / 2, y)
-    page.mouse.down()
-    page.mouse.move(rail["x"] + rail["width"] / 2, y, steps=8)
-    page.mouse.up()
-    wait_until(lambda: page.evaluate(SHOWN)["at"] > 0)
-    wait_until(lambda: page.evaluate(SHOWN)["step"] == page.evaluate(SHOWN)["at"])
-    middle = page.evaluate(SHOWN)
-    assert 0 < middle["step"] < middle["last"] and middle["dots"] != before["dots"]
-    assert page.evaluate(DRAWN) != place
-    assert page.complaints == []
-
-
-def test_a_control_brings_another_descent(open_page):
-    page = opened(open_page)
-    before = page.evaluate(SHOWN)
-    thumb = page.locator(".st-key-r input[type=range]")
-    thumb.focus()
-    thumb.press("ArrowRight")
-    page.wait_for_function("() => new URL(location.href).searchParams.get('r') === '30'")
-    wait_until(lambda: len((page.evaluate(SHOWN) or before)["dots"]) == 60)
-    after = page.evaluate(SHOWN)
-    assert after["dots"][:20] == before["dots"][:20]  # more frequencies join the ones there are
-    play(page).click()
-    wait_until(lambda: page.evaluate(SHOWN)["at"] == after["last"])
-
-
-def test_it_can_be_read_and_pressed_on_a_narrow_dark_page(open_page):
-    page = opened(open_page, width=900, scheme="dark")
-    boxes = [
-        page.locator(f".st-key-player {part}").first.bounding_box()
-        for part in (".updatemenu-button >> nth=1", ".slider-rail-rect")
-    ]
-    assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"]  # buttons above the slider, not on it
-    ink = page.evaluate(
-        "() => ['.updatemenu-item-text', '.slider-label'].map(part => "
-        "getComputedStyle(document.querySelector(`.st-key-player ${part}`)).fill)"
+    page.evaluate(
+        "() => { const {slider} = document.querySelector('.live').view; slider.step = 'any'; slider.value = 30.25;"
+        " slider.dispatchEvent(new Event('input')); }"
     )
-    text = page.evaluate("() => getComputedStyle(document.querySelector('.st-key-player')).color")
-    assert ink == [text, text]
+    page.wait_for_function("() => document.querySelector('.live').view.kept === 30")
+    now = shown(page)
+    for name, path in (("omega", engine.frequencies), ("weight", engine.weights)):
+        expected = 0.75 * path[30] + 0.25 * path[31]
+        np.testing.assert_allclose(now[name], expected.ravel(), rtol=1e-4, atol=1e-6)
+    assert now["step"] == pytest.approx(0.75 * engine.steps[30] + 0.25 * engine.steps[31])
+    # On a logarithmic axis the line between two errors is straight.
+    assert now["errors"][0] == pytest.approx(engine.errors[30] ** 0.75 * engine.errors[31] ** 0.25, rel=1e-4)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_keyboard_plays_and_stops_and_asks_nothing_of_the_server(open_page, key):
+    page = opened(open_page)
+    before, picture = shown(page), drawn(page)
+    assert before["step"] == before["place"] == 0 and before["kept"] > 10
+    page.evaluate(COUNT_RUNS)
+    play(page).focus()
+    page.keyboard.press(key)
+    wait_until(lambda: 5 < shown(page)["step"] < before["last"])  # it is seen on its way
+    assert shown(page)["button"] == "❚❚ Stop"
+    page.keyboard.press(key)
+    wait_until(lambda: shown(page)["button"] == "▶ Play" and shown(page)["step"] % 1 == 0)
+    stopped = shown(page)
+    assert 4 < stopped["step"] < stopped["last"] and stopped["place"] == round(stopped["place"])
+    page.wait_for_timeout(500)  # five kept steps long
+    assert shown(page) == stopped
+    page.keyboard.press(key)
+    wait_until(lambda: shown(page)["step"] == before["last"])
+    after = shown(page)
+    assert after["button"] == "▶ Play" and after["omega"] != before["omega"]
+    assert all(new != old for new, old in zip(drawn(page), picture, strict=True))
+    page.keyboard.press(key)  # from the end it starts again
+    wait_until(lambda: shown(page)["step"] < before["last"] / 2)
+    assert page.evaluate("window.scriptRuns") == 0
+    assert "step" not in parse_qs(urlsplit(page.url).query)
+    assert page.complaints == []
+
+
+def test_arrow_keys_go_from_kept_step_to_kept_step_and_say_where(open_page):
+    page = opened(open_page)
+    thumb(page).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    wait_until(lambda: shown(page)["place"] == 3)
+    page.keyboard.press("ArrowLeft")
+    wait_until(lambda: shown(page)["place"] == 2)
+    page.keyboard.press("End")
+    wait_until(lambda: shown(page)["step"] == shown(page)["last"])
+    now = shown(page)
+    words = re.fullmatch(r"(\d+) of (\d+): error (\S+) over all points, (\S+) at the landmarks", now["said"])
+    step, last, *errors = (float(word.replace("−", "-")) for word in words.groups())
+    assert step == last == now["last"] and errors == pytest.approx(now["errors"], rel=5e-3)
+    # A key on the slider ends what plays, and counts.
+    play(page).click()
+    wait_until(lambda: shown(page)["place"] > 3)
+    thumb(page).focus()
+    page.keyboard.press("Home")
+    wait_until(lambda: shown(page)["place"] == 0 and shown(page)["button"] == "▶ Play")
+    page.wait_for_timeout(300)  # three kept steps long
+    assert shown(page)["place"] == 0
+
+
+@pytest.mark.parametrize("playing", [False, True])
+def test_dragging_the_slider_shows_its_step(open_page, playing):
+    page = opened(open_page, "adaptive?data=moons")
+    page.evaluate(COUNT_RUNS)
+    if playing:
+        play(page).click()
+    box = thumb(page).bounding_box()
+    y, seen = box["y"] + box["height"] / 2, set()
+    page.mouse.move(box["x"] + 10, y)
+    page.mouse.down()
+    for share in np.linspace(0.1, 0.5, 8):
+        page.mouse.move(box["x"] + box["width"] * share, y)
+        page.wait_for_timeout(40)
+        seen.add(shown(page)["place"])
+    page.mouse.up()
+    wait_until(lambda: shown(page)["step"] % 1 == 0)
+    middle = shown(page)
+    assert len(seen) >= 6 and all(place == round(place) for place in seen)  # it moved while it was held
+    assert middle["kept"] * 0.4 < middle["place"] < middle["kept"] * 0.6 and middle["button"] == "▶ Play"
+    page.wait_for_timeout(400)  # longer than a slider takes to settle
+    assert shown(page) == middle and page.evaluate("window.scriptRuns") == 0
+    assert page.complaints == []
+
+
+def test_the_step_is_dragged_on_the_chart_of_errors(open_page):
+    page = opened(open_page)
+    chart = page.locator(".live canvas.errors")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    view = page.evaluate("(view => ({...view.frame, ...view.axis, ticks: 0}))(document.querySelector('.live').view)")
+    last = shown(page)["last"]
+    at = lambda step: (  # noqa: E731
+        box["x"] + view["left"] + (step - view["low"]) / (view["high"] - view["low"]) * (view["right"] - view["left"])
+    )
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(at(0.2 * last), y)
+    page.mouse.down()
+    page.mouse.move(at(0.5 * last), y, steps=4)
+    page.mouse.up()
+    wait_until(lambda: abs(shown(page)["step"] - 0.5 * last) <= 0.03 * last)
+
+
+def test_pointing_at_a_frequency_tells_its_weight_and_where_it_started(open_page, engine):
+    page = opened(open_page)
+    thumb(page).focus()
+    page.keyboard.press("End")
+    wait_until(lambda: shown(page)["step"] == shown(page)["last"])
+    heaviest = int(np.argmax(engine.weights[-1]))
+    plane = page.locator(".live canvas.frequencies")
+    plane.scroll_into_view_if_needed()
+    box, before = plane.bounding_box(), drawn(page)
+    x, y = page.evaluate(f"document.querySelector('.live').view.dots.spots[{heaviest}]")
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    words = page.locator(".live .readout")
+    wait_until(lambda: f"weight {engine.weights[-1, heaviest]:.4f}" in words.inner_text())
+    start = "Drawn at ({:.2f}, {:.2f})".format(*engine.frequencies[0, heaviest])
+    assert start in words.inner_text().replace("−", "-")
+    assert drawn(page)[0] != before[0]
+    page.mouse.move(2, 2)
+    wait_until(lambda: "Point at" in words.inner_text())
+    plane.focus()
+    page.keyboard.press("ArrowRight")  # from the heaviest on
+    wait_until(lambda: page.evaluate("document.querySelector('.live').view.focus.frequency") == heaviest)
+
+
+def test_a_control_brings_another_descent_and_the_end_stays_the_end(open_page):
+    page = opened(open_page)
+    before = shown(page)
+    control = page.locator(".st-key-r input[type=range]")
+    control.focus()
+    control.press("ArrowRight")
+    wait_until(lambda: len(shown(page)["weight"]) == 30)
+    after = shown(page)
+    assert after["omega"][:40] == before["omega"] and after["place"] == 0  # more join the ones there are
+    thumb(page).focus()
+    page.keyboard.press("End")
+    control.focus()
+    control.press("ArrowRight")
+    wait_until(lambda: len(shown(page)["weight"]) == 50)
+    wait_until(lambda: shown(page)["step"] == shown(page)["last"])
+    play(page).click()
+    wait_until(lambda: 0 < shown(page)["place"] < 10)
+
+
+def test_while_it_plays_it_is_drawn_at_every_frame(open_page):
+    """Each frame has a picture of its own: nothing jumps from kept step to kept step."""
+    page = opened(open_page, "adaptive?r=50")
+    frames, places = page.evaluate(
+        """() => new Promise(done => {
+            const view = document.querySelector('.live').view, frames = [], places = new Set();
+            view.find('.play').click();
+            const look = now => {
+                frames.push(now);
+                places.add(view.shown.step);
+                if (frames.length < 60) requestAnimationFrame(look);
+                else done([frames.length, places.size]);
+            };
+            requestAnimationFrame(look);
+        })"""
+    )
+    assert places >= 0.8 * frames
+
+
+def test_where_motion_is_to_be_reduced_it_goes_in_jumps(open_page):
+    page = opened(open_page, reduced_motion="reduce")
+    seen = page.evaluate(
+        """() => new Promise(done => {
+            const view = document.querySelector('.live').view, seen = [Number(view.slider.value)];
+            const begin = performance.now();
+            view.find('.play').click();
+            const look = () => {
+                const now = Number(view.slider.value);
+                if (now !== seen.at(-1)) seen.push(now);
+                if (performance.now() - begin < 2500) setTimeout(look, 5);
+                else done(seen);
+            };
+            look();
+        })"""
+    )
+    assert 2 <= len(seen) <= 4 and all(place == round(place) for place in seen)
+
+
+def test_what_is_sent_is_small(open_page):
+    page = opened(open_page, "adaptive?r=50&data=moons")
+    size = page.evaluate("JSON.stringify(document.querySelector('.live').view.data).length")
+    assert 20_000 < size < 100_000
+
+
+@pytest.mark.parametrize(("width", "scheme", "more"), [(900, "dark", ""), (1440, "light", "?projector=true")])
+def test_button_slider_and_both_panels_are_in_sight_together(open_page, width, scheme, more):
+    page = opened(open_page, f"adaptive{more}", width=width, scheme=scheme)
+    play(page).evaluate("button => button.scrollIntoView()")
+    page.evaluate("() => document.querySelector('.live .descent').scrollIntoView({block: 'end'})")
+    boxes = [page.locator(f".live {part}").bounding_box() for part in (".play", "input", "canvas.frequencies")]
+    boxes.append(page.locator(".live canvas.errors").bounding_box())
+    button, slider, plane, chart = boxes
+    assert all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in boxes)
+    assert button["x"] + button["width"] <= slider["x"]
+    assert slider["y"] + slider["height"] <= plane["y"] == chart["y"]
+    assert plane["x"] + plane["width"] <= chart["x"] and abs(plane["width"] - plane["height"]) <= 1
+
+
+def test_the_plain_figure_has_the_same_steps(open_page, engine):
+    page = open_page("adaptive?plain=true")
+    assert page.locator(".live").count() == 0
+    names = page.evaluate(
+        "document.querySelector('.st-key-player .js-plotly-plot')._transitionData._frames.map(frame => frame.name)"
+    )
+    assert names == [str(step) for step in engine.steps]

@@ -178,6 +178,20 @@ def test_two_error_maps_have_the_same_colours():
     assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
 
 
+def test_a_method_that_does_not_fit_leaves_the_other_its_place():
+    views = None, view_of(frequencies=np.eye(2), weights=np.full(2, 0.5))
+    for fig in (
+        approximation.two_sets_of_frequencies(("orthogonal", "sample"), views, 2.0, 3.0),
+        approximation.error_maps(("orthogonal", "sample"), views, np.zeros((2, 2)), 3.0),
+    ):
+        # The first panel has a trace that is not seen: without one Plotly leaves the panel out.
+        assert {trace.xaxis for trace in fig.data if trace.opacity != 0} == {"x2"}
+        assert [trace.xaxis for trace in fig.data if trace.opacity == 0] == ["x"]
+        said = {note.xref: note.text for note in fig.layout.annotations if "fit" in note.text}
+        assert said == {"x domain": "does not fit<br>this kernel"}
+        assert any("Orthogonal" in note.text for note in fig.layout.annotations)
+
+
 # --- adaptive frequencies -----------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Live pictures: what the engine computed goes to the browser once, and canvases follow the sliders at every frame.
 
 A view is packed by one function and mounted by another. In the browser, only sums of cosines, softmax and a small
-linear SVM are evaluated; a browser test compares them with the engine.
+linear SVM are evaluated, and the way between two steps of a descent; a browser test compares them with the engine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components.controls import Control
+from rff_engine.figures import adaptive as descent_style
 from rff_engine.figures import bounds as bound_style
 from rff_engine.figures.style import palette
 
@@ -42,7 +43,7 @@ def _component(name: str):
     )
 
 
-_components = {name: _component(name) for name in ("landmarks", "kernel", "bounds")}
+_components = {name: _component(name) for name in ("landmarks", "kernel", "bounds", "descent")}
 
 
 def _packed(array, dtype) -> str:
@@ -137,12 +138,28 @@ def pack_bounds(curves, chosen: str) -> dict:
     )
 
 
-def mount(name: str, packed: dict, values, sliders: Sequence[Control], on_clicked: Callable | None = None) -> None:
-    """Mount a live view, whose own sliders stand for controls of the sidebar.
+def pack_descent(descent, frequency_extent: float) -> dict:
+    """What the live view of a descent needs: its kept steps, and the errors along all of them."""
+    return _with_version(
+        {
+            "steps": _packed(descent.steps, "<u2"),
+            "frequencies": _packed(descent.frequencies, "<f4"),
+            "weights": _packed(descent.weights, "<f4"),
+            "errors": _packed(descent.errors, "<f4"),
+            "landmark_errors": _packed(descent.landmark_errors, "<f4"),
+            "drawn_error": descent.drawn_error,
+            "extent": frequency_extent,
+            "colours": descent_style.DESCENT_COLOURS,
+        }
+    )
+
+
+def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_clicked: Callable | None = None) -> None:
+    """Mount a live view, whose own sliders stand for controls of the sidebar, if it tells of any.
 
     Parameters
     ----------
-    name : {"landmarks", "kernel", "bounds"}
+    name : {"landmarks", "kernel", "bounds", "descent"}
     packed : dict
         By the function above that goes with the view.
     values : namespace
@@ -153,14 +170,14 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control], on_clicke
         Called with the row of a training point that was clicked.
     """
     key = f"live_{name}"
-    hidden = ", ".join(f".st-key-{control.key}" for control in sliders)
-    st.html(f"<style>{hidden} {{display: none}}</style>")
+    if hidden := ", ".join(f".st-key-{control.key}" for control in sliders):
+        st.html(f"<style>{hidden} {{display: none}}</style>")
 
     def settle() -> None:
         for control in sliders:
             st.session_state[control.key] = control.nearest(st.session_state[key].settled[control.key])
 
-    callbacks = {"on_settled_change": settle}
+    callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
         callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
     settings = {control.key: getattr(values, control.key) for control in sliders}

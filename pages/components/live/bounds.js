@@ -3,10 +3,13 @@
 class LiveBounds extends LiveView {
   constructor(root) {
     super(root);
+    const toBeta = (share) => {
+      this.beta.value = Number(this.beta.min) + share * (this.beta.max - this.beta.min);
+    };
     for (const side of ["landmark", "kernel"]) {
-      this.draggable(this.panel(`canvas.curves-${side}`, (c, w, h) => this.paintCurves(c, w, h, side)).canvas);
+      this.draggable(this.panel(`canvas.curves-${side}`, (c, w, h) => this.paintCurves(c, w, h, side)).canvas, toBeta);
     }
-    this.draggable(this.panel("canvas.parts", (c, w, h) => this.paintParts(c, w, h)).canvas);
+    this.draggable(this.panel("canvas.parts", (c, w, h) => this.paintParts(c, w, h)).canvas, toBeta);
     this.panel("canvas.now", (c, w, h) => this.paintNow(c, w, h));
     this.fixed = this.panels.length;
   }
@@ -50,25 +53,6 @@ class LiveBounds extends LiveView {
 
   on(side) {
     return [...this.bounds, ...this.losses].filter((curve) => curve.side === side);
-  }
-
-  /** A chart on which beta can be dragged. */
-  draggable(canvas) {
-    const move = (event) => {
-      const { left, right } = this.frame, at = (event.clientX - canvas.getBoundingClientRect().left - left) / (right - left);
-      this.beta.value = Number(this.beta.min) + at * (this.beta.max - this.beta.min);
-      this.held = true;
-      this.halt();
-      this.asked ??= event.timeStamp;
-      this.request();
-    };
-    canvas.classList.add("draggable");
-    canvas.onpointerdown = (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      move(event);
-    };
-    canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && move(event);
-    canvas.onpointerup = canvas.onpointercancel = () => this.held && this.settle();
   }
 
   compute() {

@@ -50,6 +50,15 @@ class LiveView {
     return input.dataset.scale === "log" ? 10 ** Number(input.value) : Number(input.value);
   }
 
+  /** A slider's value as it is shown, and as it is said to those who cannot see the picture. */
+  text(name) {
+    return String(Number(this.value(name).toPrecision(3)));
+  }
+
+  said(name) {
+    return this.text(name);
+  }
+
   /** New data, or settings changed elsewhere. */
   update(data, report) {
     this.report = report;
@@ -118,8 +127,7 @@ class LiveView {
     const { beta } = this, end = Number(beta.max), step = CALM.matches ? 0.5 : Math.max(0.03, Number(beta.step) || 0);
     this.halt();
     if (Number(beta.value) >= end) beta.value = beta.min;
-    this.find(".play").textContent = "❚❚";
-    this.find(".play").setAttribute("aria-pressed", "true");
+    this.mark(true);
     const tick = () => {
       beta.value = Math.min(Number(beta.value) + step, end);
       this.request();
@@ -131,9 +139,33 @@ class LiveView {
   stop() {
     clearInterval(this.playing);
     this.playing = null;
-    this.find(".play").textContent = "▶";
-    this.find(".play").setAttribute("aria-pressed", "false");
+    this.mark(false);
     this.settle();
+  }
+
+  /** What the button shows while it plays, and while it does not. */
+  mark(playing) {
+    this.find(".play").textContent = playing ? "❚❚" : "▶";
+    this.find(".play").setAttribute("aria-pressed", playing);
+  }
+
+  /** A chart on which a slider is dragged: `take` moves it to a share of the width of the chart's frame. */
+  draggable(canvas, take) {
+    const move = (event) => {
+      const { left, right } = this.frame;
+      take((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left));
+      this.held = true;
+      this.halt();
+      this.asked ??= event.timeStamp;
+      this.request();
+    };
+    canvas.classList.add("draggable");
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      move(event);
+    };
+    canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && move(event);
+    canvas.onpointerup = canvas.onpointercancel = () => this.held && this.settle();
   }
 
   look(focus) {
@@ -147,15 +179,14 @@ class LiveView {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
       if (!this.data) return;
-      for (const [name, input] of Object.entries(this.inputs)) {
-        const text = String(Number(this.value(name).toPrecision(3)));
-        this.find(`.${name}-value`).textContent = text;
-        input.setAttribute("aria-valuetext", text);
-      }
       const style = getComputedStyle(this.root);
       this.ink = style.color;
       this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
       this.compute();
+      for (const [name, input] of Object.entries(this.inputs)) {
+        this.find(`.${name}-value`).textContent = this.text(name);
+        input.setAttribute("aria-valuetext", this.said(name));
+      }
       this.write();
       for (const panel of this.panels) panel.redraw();
       this.find(".waiting")?.remove();

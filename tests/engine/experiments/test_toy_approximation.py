@@ -1,5 +1,7 @@
 """Approximated kernels against the formulas they compose, written out, and against what must hold of them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,17 @@ def test_errors_are_those_of_every_pair_of_rows(method):
             seed = int(np.random.SeedSequence((5, r, draw)).generate_state(1)[0])
             features = fit_features(method, rows.X, rows.y, kernel, r, seed, rows.task).transform(rows.X)
             assert errors[i, draw] == pytest.approx(naive_error(kernel, rows.X, features), rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 10, 11])
+def test_moments_are_matched_in_part_just_where_the_engine_warns(d):
+    warned = []
+    for r in range(2, 16):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rff.draw_frequencies(KERNELS[0], r, d, "moment_matching", 0)
+        warned += [r] * len(caught)
+    assert toy.too_few_to_match(range(2, 16), d) == tuple(warned) != ()
 
 
 def test_the_error_of_monte_carlo_falls_with_the_root_of_r():

@@ -19,7 +19,7 @@ noise = 0.05  # standard deviation added to every coordinate
 seed = 0
 sigma = 1.0  # width of the Gaussian kernel
 r = 20  # frequencies
-ridge = 0.1  # of the weights on the grid
+ridge = 0.1  # of the weights on the grid; a descent takes toy_adaptive.RIDGE
 method = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
 landmarks = 50
 

@@ -26,15 +26,15 @@ methods = ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström")
 
 def numbers(pair, views, counts, errors, variances) -> pd.DataFrame:
     """All that the page shows but the maps, as one table; frequencies and landmarks are those in the plane."""
-    sides = list(zip(("left", "right"), pair, views, strict=True))
+    sides = [side for side in zip(("left", "right"), pair, views, strict=True) if side[2] is not None]
     waves = [side for side in sides if side[2].frequencies is not None]
     others = [side for side in sides if side[2].frequencies is None]
     tables = {
         "two methods": {
             "side": [side for side, _, _ in sides],
-            "method": list(pair),
-            "error": [view.error for view in views],
-            "largest_error_in_plane": [view.error_map.max() for view in views],
+            "method": [method for _, method, _ in sides],
+            "error": [view.error for _, _, view in sides],
+            "largest_error_in_plane": [view.error_map.max() for _, _, view in sides],
         },
         "frequencies": {
             "side": [side for side, _, view in waves for _ in view.weights],
@@ -74,15 +74,20 @@ if __name__ == "__main__":
     prior = toy_approximation.scaled_kernel(kernel, width, rows.X.shape[1], nu)
     names = {name: method for method, name in METHOD_NAMES.items()}
     pair = names[first], names[second]
-    views = [toy_approximation.method_view(rows, prior, method, r, seed) for method in pair]
-    counts, errors = {}, {}
+    views, counts, errors = [], {}, {}
+    for method in pair:
+        try:
+            views.append(toy_approximation.method_view(rows, prior, method, r, seed))
+        except ValueError as error:  # a method that makes no sense for the kernel
+            views.append(None)
+            print(error, file=sys.stderr)
     for method in [names[name] for name in methods]:
         descends = method in ("sample", "cluster", "nearest")
         r_values, draws = ((5, 10, 20, 50), 2) if descends else ((5, 10, 20, 50, 100, 200), 5)
         try:
             errors[method] = toy_approximation.approximation_errors(rows, prior, method, r_values, draws, seed)
             counts[method] = r_values
-        except ValueError as error:  # a method that makes no sense for the kernel
+        except ValueError as error:
             print(error, file=sys.stderr)
     variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 1, 8000, seed)
     table = numbers(pair, views, counts, errors, variances)
