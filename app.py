@@ -34,7 +34,8 @@ page = st.navigation(
             st.Page("pages/approximate.py", title="Approximate a kernel", icon=":material/grain:"),
             st.Page("pages/adaptive.py", title="Adaptive frequencies", icon=":material/my_location:"),
         ],
-        "Papers": [
+        "Data and papers": [
+            st.Page("pages/your_data.py", title="Your data", icon=":material/upload_file:"),
             st.Page("pages/real_data.py", title="Real data", icon=":material/database:"),
             st.Page("pages/paper.py", title="Paper against rerun", icon=":material/compare_arrows:"),
             st.Page("pages/errata.py", title="Errata", visibility="hidden"),

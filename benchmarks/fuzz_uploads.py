@@ -1,0 +1,106 @@
+"""Feeds the readers of strangers' files with what a coverage-guided fuzzer thinks of, and counts what goes wrong.
+
+python -m benchmarks.fuzz_uploads [--seconds 600]: every input must be read or refused with an UploadError of one line;
+anything else, be it an exception, a process lost or more memory than allowed, ends it and leaves the input in a file.
+Needs `pip install atheris`. Parquet is decoded in this process, so that its branches are seen too: its child would
+only hide a crash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import dataclasses
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import atheris
+
+# What imports our readers must come before them, and not be instrumented itself.
+import numpy as np
+import pyarrow.parquet  # noqa: F401
+
+with atheris.instrument_imports(include=["datasets"]):
+    from datasets import parquet_reader, preparation, tables, uploads
+
+# Small limits: a fuzzer finds the way to a limit sooner if it is near.
+LIMITS = tables.Limits(
+    bytes=20_000,
+    expanded_bytes=200_000,
+    rows=400,
+    columns=40,
+    cells=4_000,
+    cell_characters=200,
+    classes=8,
+    categories=4,
+)
+NAMES = ("table.csv", "table.tsv", "table.svm", "table.parquet", "table")
+MOST_MEMORY = 2_000  # MB
+KEPT = Path(tempfile.gettempdir()) / "fuzz_uploads_"
+"""Where an input that did harm is left"""
+SEEDS = Path(__file__).parents[1] / "tests" / "datasets"
+counts = {"read": 0, "prepared": 0, "refused": 0}
+
+
+def decode(data, limits):
+    return parquet_reader.decode(data, dataclasses.asdict(limits))
+
+
+def one_input(data: bytes) -> None:
+    """The first byte chooses the name, the rest is the file."""
+    if not data:
+        return
+    try:
+        table = uploads.read_table(data[1:], NAMES[data[0] % len(NAMES)], LIMITS)
+        counts["read"] += 1
+        target = preparation.suggest_target(table)
+        columns = preparation.suggest_columns(table, target)
+        scaling = preparation.SCALINGS[data[0] // 8 % 3]
+        imputation = preparation.IMPUTATIONS[data[0] // 64 % 2]
+        dataset = preparation.prepare(table, target, columns, scaling, imputation, limits=LIMITS)
+        preparation.two_classes(dataset, next(iter(dataset.label_names), None))
+        if not np.isfinite(dataset.X).all():
+            raise AssertionError("prepared points are not finite")
+        counts["prepared"] += 1
+    except tables.UploadError as error:
+        if "\n" in str(error) or not str(error).endswith((".", "?")):
+            raise AssertionError(f"not a sentence: {error!r}") from error
+        counts["refused"] += 1
+
+
+def seeds(folder: Path) -> None:
+    """The bad files of the tests, as far as they are small."""
+    sys.path.insert(0, str(SEEDS))
+    from bad_files import corpus
+
+    for i, file in enumerate(corpus()):
+        if len(file.data) < LIMITS.bytes:
+            first = NAMES.index(file.name) if file.name in NAMES else len(NAMES) - 1
+            (folder / f"{i:05d}").write_bytes(bytes([first]) + file.data)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=600)
+    seconds = parser.parse_args().seconds
+    parquet_reader.read = decode
+    with tempfile.TemporaryDirectory() as found:
+        seeds(Path(found))
+        options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MOST_MEMORY}", "-timeout=20", "-print_final_stats=1"]
+        begun = time.monotonic()
+        atheris.Setup([sys.argv[0], *options, f"-max_len={LIMITS.bytes}", f"-artifact_prefix={KEPT}", found], one_input)
+
+        @atexit.register
+        def report() -> None:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"{sum(counts.values()) - counts['prepared']} inputs in {time.monotonic() - begun:.0f} s: {counts}")
+            print(f"peak memory {peak:.0f} MB", flush=True)
+
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""From a table of unknown origin to a learning problem: its target, numbers for all columns, no gaps.
+
+Text becomes a column for each of its values, up to a cap; gaps are filled or their rows dropped. What experiments ask
+for on top, two classes or two columns, is made from the problem. Nothing is divided into training and test rows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from datasets.dataset import Dataset, Task
+from datasets.tables import Column, Limits, Table, UploadError, printable, quoted
+
+SCALINGS = ("standard", "range", "none")
+"""Each column to mean 0 and variance 1, to [0, 1], or as it is."""
+IMPUTATIONS = ("fill", "drop")
+"""Gaps take the median of their column, or its most frequent text; or rows with gaps are dropped."""
+LARGEST_UNSCALED = 1e9
+"""In size, of a value that is not scaled: frequencies times values must leave cosines a meaning."""
+_FEW_VALUES = 10  # a column of so many whole numbers looks like classes
+_TARGET_NAMES = ("target", "class", "label", "y", "outcome", "diagnosis", "species", "quality")
+YOUR_DATA = "your data"
+
+
+def target_task(column: Column) -> Task:
+    """What a target seems to be for: classes if it is text or few whole numbers."""
+    if column.kind == "text":
+        return "classification"
+    present = column.values[~column.missing]
+    whole = column.kind == "number" and bool((present == np.rint(present)).all())
+    return "classification" if whole and column.n_values <= _FEW_VALUES else "regression"
+
+
+def suggest_target(table: Table) -> str:
+    """The column that is most likely to be predicted: the format's own, one with a telling name, or the last."""
+    if table.target is not None:
+        return table.target
+    fit = [column for column in table.columns if not column.constant]
+    named = {column.name.strip().lower(): column.name for column in fit}
+    for name in _TARGET_NAMES:
+        if name in named:
+            return named[name]
+    last = fit or list(table.columns)
+    return last[-1].name
+
+
+def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
+    """All other columns but those that say nothing: empty, constant, or a different text in nearly every row."""
+    return tuple(
+        column.name
+        for column in table.columns
+        if column.name != target
+        and not column.constant
+        and not (column.kind == "text" and 2 * column.n_values > table.n_rows)
+    )
+
+
+def prepare(
+    table: Table,
+    target: str,
+    columns: Sequence[str],
+    scaling: str = "standard",
+    imputation: str = "fill",
+    task: Task | None = None,
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+) -> Dataset:
+    """Make a learning problem of a table.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+        Name of the column to predict; rows in which it is missing are dropped.
+    columns : sequence of str
+        Names of the columns to predict it from.
+    scaling : {"standard", "range", "none"}
+        Of every column of numbers; those made of text stay 0 and 1 unless it is "standard".
+    imputation : {"fill", "drop"}
+        What becomes of gaps, see `IMPUTATIONS`.
+    task : {"classification", "regression"}, optional
+        By default `target_task`.
+    limits : Limits
+
+    Returns
+    -------
+    Dataset
+        Float64 and finite; labels -1 and 1 where there are two classes, 0, 1, ... where there are more. Its
+        description says what was left out; words of the file stand between “ and ” there.
+
+    Raises
+    ------
+    UploadError
+        If a name or choice is unknown, or nothing is left to learn from.
+    """
+    _check_choice(scaling, "scaling", SCALINGS)
+    _check_choice(imputation, "imputation", IMPUTATIONS)
+    goal = table.column(target)
+    chosen = [table.column(name) for name in dict.fromkeys(columns)]
+    if not chosen:
+        raise UploadError("No column is chosen; at least one is needed to predict the target from.")
+    if goal in chosen:
+        raise UploadError(f"The target {quoted(target)} is among the columns that it is to be predicted from.")
+    if goal.kind == "empty":
+        raise UploadError(f"The target {quoted(target)} has no value; choose another column.")
+    task = target_task(goal) if task is None else task
+    _check_choice(task, "task", ("classification", "regression"))
+
+    notes = []
+    kept = ~goal.missing
+    if not kept.all():
+        notes.append(f"{(~kept).sum()} rows without a target were dropped.")
+    for column in chosen:
+        if column.kind == "empty":
+            raise UploadError(f"The column {quoted(column.name)} has no value; leave it out.")
+    if imputation == "drop":
+        before = kept.sum()
+        for column in chosen:
+            kept = kept & ~column.missing
+        if kept.sum() < before:
+            notes.append(f"{before - kept.sum()} rows with gaps were dropped.")
+    if kept.sum() < limits.fewest_rows:
+        raise UploadError(
+            f"{kept.sum()} of {table.n_rows} rows are left without gaps; at least {limits.fewest_rows} are needed."
+        )
+    y, labels = _classes(goal, kept, limits) if task == "classification" else (_target_numbers(goal, kept), {})
+
+    parts, names = [], []
+    for column in chosen:
+        part, own_names, note = _features(column, kept, scaling, limits)
+        if part.shape[1] == 0:
+            notes.append(f"The column {quoted(column.name)} has the same value in every row and was left out.")
+            continue
+        parts.append(part)
+        names += own_names
+        notes += [note] if note else []
+        if kept.sum() * len(names) > limits.cells:
+            raise UploadError(
+                f"{kept.sum()} rows of more than {len(names) - 1} columns are beyond {limits.cells} cells, the most "
+                "allowed: choose fewer columns."
+            )
+    if not parts:
+        raise UploadError("Every chosen column has the same value in every row; choose one that varies.")
+    return Dataset(
+        name=YOUR_DATA,
+        X=np.ascontiguousarray(np.concatenate(parts, axis=1)),
+        y=y,
+        task=task,
+        feature_names=tuple(names),
+        source="handed in by you, kept for this session",
+        licence="yours",
+        title="Your data",
+        description=" ".join(notes),
+        label_names=labels,
+    )
+
+
+def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
+    """A problem of two classes made of any: a class against all others, or above against below the median.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    label : int, optional
+        The class that becomes +1; of numbers there is none.
+
+    Returns
+    -------
+    Dataset
+        With labels -1 and 1.
+
+    Raises
+    ------
+    UploadError
+        If there is no such class, or either side would be empty.
+    """
+    if dataset.task == "regression":
+        median = _median(dataset.y)
+        positive = dataset.y > median
+        if not positive.any():  # half of the values and more are the largest one
+            positive = dataset.y >= median
+        names = {1: f"above the median, {median:.6g}", -1: "the others"}
+    else:
+        if label not in dataset.label_names:
+            raise UploadError(f"There is no class {label!r}; there are {len(dataset.label_names)}.")
+        positive = dataset.y == label
+        others = [name for other, name in dataset.label_names.items() if other != label]
+        names = {1: dataset.label_names[label], -1: others[0] if len(others) == 1 else "the others"}
+    if positive.all() or not positive.any():
+        raise UploadError("All rows would be of one class; two are needed.")
+    return replace(dataset, y=np.where(positive, 1, -1).astype(np.int64), task="classification", label_names=names)
+
+
+def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
+    """Two coordinates of every row, each of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    columns : pair of int, optional
+        Which columns of X; ``None`` stands for the first two principal components.
+
+    Returns
+    -------
+    Dataset
+        With X of shape (n, 2).
+
+    Raises
+    ------
+    UploadError
+        If there is only one column, or the two chosen are one.
+    """
+    if dataset.n_features < 2:
+        raise UploadError("There is one column to predict from; a map needs two.")
+    if columns is None:
+        centred = dataset.X - dataset.X.mean(axis=0)
+        _, axes = np.linalg.eigh(centred.T @ centred)
+        axes = axes[:, :-3:-1]
+        # The sign of a component is nobody's: its largest entry is positive.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+        X, names = centred @ axes, ("first principal component", "second principal component")
+    else:
+        if columns[0] == columns[1]:
+            raise UploadError("Both coordinates are the same column; a map needs two.")
+        X, names = dataset.X[:, list(columns)], tuple(dataset.feature_names[j] for j in columns)
+    return replace(dataset, X=np.ascontiguousarray(np.stack([_standard(x) for x in X.T], axis=1)), feature_names=names)
+
+
+def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
+    """At most so many rows, drawn at random, in their order."""
+    if dataset.n_samples <= at_most:
+        return dataset
+    rows = np.sort(np.random.default_rng(random_state).permutation(dataset.n_samples)[:at_most])
+    return replace(dataset, X=dataset.X[rows], y=dataset.y[rows])
+
+
+def _check_choice(value, name: str, allowed) -> None:
+    if value not in allowed:
+        raise UploadError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}.")
+
+
+def _classes(goal: Column, kept, limits: Limits) -> tuple[np.ndarray, dict[int, str]]:
+    values, codes = np.unique(goal.values[kept], return_inverse=True)
+    if len(values) > limits.classes:
+        raise UploadError(
+            f"The target {quoted(goal.name)} has {len(values)} different values; at most {limits.classes} classes are "
+            "allowed."
+        )
+    if len(values) < 2:
+        raise UploadError(
+            f"The target {quoted(goal.name)} has only one class in the rows that are left; two are needed."
+        )
+    rows = {value: int(np.flatnonzero(goal.values == value)[0]) for value in values}
+    shown = [goal.shown(rows[value]) for value in values]
+    # Texts in the order of the alphabet, numbers in theirs.
+    order = np.argsort(shown, kind="stable") if goal.kind == "text" else np.arange(len(values))
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    labels = (-1, 1) if len(values) == 2 else range(len(values))
+    names = {label: shown[at] for label, at in zip(labels, order, strict=True)}
+    return np.asarray(labels, dtype=np.int64)[rank[codes]], names
+
+
+def _target_numbers(goal: Column, kept) -> np.ndarray:
+    if goal.kind == "text":
+        raise UploadError(
+            f"The target {quoted(goal.name)} is text; predict its classes, or choose a column of numbers."
+        )
+    y = np.array(goal.values[kept])
+    if (y == y[0]).all():
+        raise UploadError(
+            f"The target {quoted(goal.name)} has the same value in every row that is left; choose another."
+        )
+    return y
+
+
+def _features(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], str]:
+    """A column as numbers, (n, k); k is 0 if it says nothing."""
+    if column.kind == "text":
+        return _one_hot(column, kept, scaling, limits)
+    values = column.values[kept]
+    if np.isnan(values).all():
+        return np.empty((len(values), 0)), [], ""
+    values = np.where(np.isnan(values), _median(values), values)
+    if (values == values[0]).all():
+        return np.empty((len(values), 0)), [], ""
+    if scaling == "none":
+        largest = np.abs(values).max()
+        if largest > LARGEST_UNSCALED:
+            raise UploadError(
+                f"The column {quoted(column.name)} reaches {largest:.3g}; without scaling at most "
+                f"{LARGEST_UNSCALED:g} is allowed."
+            )
+    else:
+        values = _standard(values) if scaling == "standard" else _to_range(values)
+    return values[:, None], [column.name], ""
+
+
+def _median(values: np.ndarray) -> float:
+    present = np.sort(values[~np.isnan(values)])
+    middle = present[(len(present) - 1) // 2], present[len(present) // 2]
+    return float(middle[0] / 2 + middle[1] / 2)  # their sum might overflow
+
+
+def _to_range(values: np.ndarray) -> np.ndarray:
+    values = _of_size_one(values)
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def _standard(values: np.ndarray) -> np.ndarray:
+    """Mean 0 and variance 1, of any finite values: also where their squares would overflow or vanish."""
+    values = _to_range(values)
+    deviation = values.std()
+    return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)
+
+
+def _of_size_one(values: np.ndarray) -> np.ndarray:
+    largest = np.abs(values).max()
+    return values / largest if largest > 0 else values
+
+
+def _one_hot(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], str]:
+    codes = column.values[kept]
+    counts = np.bincount(codes[codes >= 0], minlength=len(column.categories))
+    common = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    if len(common) < 2:
+        return np.empty((len(codes), 0)), [], ""
+    codes = np.where(codes < 0, common[0], codes)
+    note = ""
+    if len(common) > limits.categories:
+        own, rest = common[: limits.categories - 1], common[limits.categories - 1 :]
+        note = (
+            f"Of the {len(common)} values of {quoted(column.name)} the {len(own)} most frequent have a column each; "
+            f"the other {len(rest)} share one."
+        )
+    else:
+        # Of two values one column says all.
+        own, rest = (common[1:], common[:0]) if len(common) == 2 else (common, common[:0])
+    hot = [codes == code for code in own] + ([np.isin(codes, rest)] if len(rest) else [])
+    names = [f"{column.name} = {printable(column.categories[code], 40)}" for code in own]
+    names += [f"{column.name} = any other"] if len(rest) else []
+    X = np.stack(hot, axis=1).astype(np.float64)
+    if scaling == "standard":
+        X = np.stack([_standard(x) for x in X.T], axis=1)
+    return X, names, note

@@ -1,0 +1,26 @@
+"""Words of a stranger, shown letter by letter: neither Markdown nor Plotly may take them for marks of their own."""
+
+from __future__ import annotations
+
+import re
+
+_QUOTED = re.compile("“([^“”]*)”")
+# Plotly reads a few tags of HTML, and formulas between dollars where a page can draw them; entities are letters to it.
+_OF_PLOTLY = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
+
+
+def code(text: str) -> str:
+    """A text as Markdown's inline code, the one place where nothing else is read as a mark."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    # Blanks at both ends belong to the fence.
+    return f"{fence} {text} {fence}" if text.strip() else "` `"
+
+
+def markdown(sentence: str) -> str:
+    """A sentence of ours in which a stranger's words stand between “ and ” (see `datasets.UploadError`)."""
+    return _QUOTED.sub(lambda found: code(found[1]), sentence)
+
+
+def plotly(text: str) -> str:
+    """A text for a title, label or hover of a figure."""
+    return "".join(_OF_PLOTLY.get(sign, sign) for sign in text)

@@ -1,0 +1,195 @@
+"""The page on your data: what is handed in is shown or refused in one sentence, and stays with its session."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
+RESULTS = "results on your data"
+
+
+def opened() -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.run()
+    return app.switch_page("pages/your_data.py").run()
+
+
+def upload(app: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
+    return app.file_uploader[0].set_value((name, data, "")).run()
+
+
+def table(n: int = 60, target=lambda i: "yes" if i % 2 else "no", names="size,kind,day,outcome") -> bytes:
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal() + i % 2:.3f},{'abc'[i % 3]},2020-01-{1 + i % 28:02d},{target(i)}" for i in range(n)]
+    return "\n".join([names, *rows]).encode()
+
+
+def words(app: AppTest) -> str:
+    return " ".join(element.value for kind in ("markdown", "caption", "info", "error") for element in app.get(kind))
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    return next(button for button in app.button if button.label == label).click().run()
+
+
+def shown(app: AppTest, view: str, plain: bool = False) -> list:
+    app.session_state["view"], app.session_state["plain"] = view, plain
+    app.run()
+    assert not app.exception and not app.error, (view, app.exception, app.error)
+    return app.get("plotly_chart") + app.get("bidi_component")
+
+
+def test_the_limits_are_said_before_anything_is_handed_in():
+    app = opened()
+    assert not app.exception and not app.error
+    assert re.search(r"10 MB, 20000 rows, 500 columns", words(app)) and "no disk" in words(app)
+    assert app.title[0].value.endswith("?")
+    assert not app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(
+    "target",
+    [
+        lambda i: "yes" if i % 2 else "no",
+        lambda i: ("low", "middle", "high")[i % 3],
+        lambda i: f"{i * 0.37:.2f}",
+    ],
+    ids=["two classes", "three classes", "numbers"],
+)
+def test_every_view_shows_figures_of_what_was_uploaded(target, plain):
+    app = upload(opened(), table(target=target))
+    assert "60 rows, 4 columns" in words(app)
+    for view in VIEWS:
+        figures = shown(app, view, plain)
+        if view == "error against D":
+            pressed(app, "Run")
+            assert not app.exception and not app.error
+            figures = app.get("plotly_chart")
+        assert figures, view
+
+
+@pytest.mark.parametrize("sample", ["Breast cancer", "White wine"])
+def test_a_sample_can_be_tried(sample):
+    app = pressed(opened(), sample)
+    assert not app.exception and not app.error
+    assert {"Breast cancer": "569 rows, 31 columns", "White wine": "4898 rows, 12 columns"}[sample] in words(app)
+
+
+def test_text_can_be_pasted():
+    app = opened()
+    app.text_area[0].set_value(table().decode()).run()
+    pressed(app, "Read the text")
+    assert "60 rows, 4 columns" in words(app) and not app.error
+
+
+def parquet(**columns) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+BAD = {
+    "empty.csv": b"",
+    "blank.csv": b" \n\n",
+    "one_column.csv": b"a\n" + b"1\n" * 30,
+    "one_row.csv": b"a,b\n1,2\n",
+    "missing.csv": b"a,b\n" + b"NA,?\n" * 30,
+    "ragged.csv": table() + b"\n1,2",
+    "open.csv": b'a,b\n"1,2\n' * 20,
+    "zero.csv": table() + b"\0",
+    "pickle.csv": b"\x80\x04\x95",
+    "excel.xlsx": b"PK\x03\x04" + bytes(100),
+    "negative.svm": b"1 1:2\n" * 20 + b"1 -1:3\n",
+    "cut.parquet": parquet(a=list(range(50)), b=list(range(50)))[:-10],
+    "torn.parquet": b"PAR1" + bytes(range(256)) + b"PAR1",
+    "lists.parquet": parquet(a=[[1]] * 50, b=list(range(50))),
+    "rows.csv": b"a,b\n" + b"1,2\n" * 20_001,
+    "columns.csv": b"a" + b",b" * 501 + b"\n",
+}
+
+
+def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
+    app = opened()
+    for name, data in BAD.items():
+        upload(app, data, name)
+        assert not app.exception, name
+        assert len(app.error) == 1 and re.fullmatch(r"[A-Z0-9].{15,300}[.?]", app.error[0].value), (name, app.error)
+        assert not app.get("plotly_chart") and not app.dataframe
+    assert not upload(app, table()).error
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"a,y\n" + b"".join(b"%d,class %d\n" % (i, i) for i in range(10001)), "10001 different values"),
+        (b"a,y\n" + b"1,0\n1,1\n" * 30, "No column is chosen"),
+    ],
+)
+def test_tables_that_nothing_can_be_learned_from_are_refused_in_one_sentence(data, problem):
+    app = upload(opened(), data)
+    assert not app.exception and len(app.error) == 1 and problem in app.error[0].value
+
+
+def test_a_target_of_one_class_is_refused_in_one_sentence():
+    app = upload(opened(), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
+    next(box for box in app.selectbox if box.label == "Target").select("flat").run()
+    assert not app.exception and len(app.error) == 1 and "only one class" in app.error[0].value
+
+
+def test_a_rare_class_is_one_sentence_wherever_it_is_missing():
+    app = upload(opened(), table(target=lambda i: "rare" if i == 30 else "common"))
+    for view in VIEWS:
+        app.session_state["view"] = view
+        app.run()
+        if view == "error against D":
+            pressed(app, "Run")
+        assert not app.exception
+        assert len(app.error) == 1 and app.error[0].value.endswith("."), view
+
+
+def test_hostile_names_reach_markdown_as_code():
+    names = "<b>size</b>,$x$,**day**,:red[y]"
+    app = upload(opened(), table(names=names))
+    assert not app.exception and not app.error
+    for view in VIEWS:
+        shown(app, view)
+        outside = re.sub(r"(`+) .*? \1", "", words(app))
+        for name in names.split(","):
+            assert name not in outside
+
+
+def test_what_was_taken_back_is_forgotten():
+    app = upload(opened(), table())
+    assert RESULTS in app.session_state
+    app.file_uploader[0].clear().run()
+    assert not app.exception and not app.get("plotly_chart") and not app.dataframe
+    assert RESULTS not in app.session_state and app.session_state["your table"] is None
+
+
+def test_a_session_keeps_few_results_and_no_other_has_any():
+    app = upload(opened(), table())
+    for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
+        for view in ("landmarks", "kernel learning", "bounds"):
+            app.session_state["beta"] = beta
+            shown(app, view, plain=True)
+    assert len(app.session_state[RESULTS]) <= 12
+    other = opened()
+    assert "your table" not in other.session_state or other.session_state["your table"] is None
+    assert not other.get("plotly_chart") and "60 rows" not in words(other)
+
+
+def test_no_cache_of_the_server_is_asked_to_hold_uploaded_data():
+    for name in ("handing_in", "your_data_results"):
+        source = (ROOT / "pages" / "components" / f"{name}.py").read_text(encoding="utf-8")
+        cached = re.findall(r"@st\.cache_\w+.*\ndef (\w+)\((.*)\)", source)
+        assert all(arguments == "" for _, arguments in cached), cached

@@ -1,0 +1,116 @@
+"""Words of an uploaded file are letters on the page, whatever they look like, and stay in their session."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import settle, wait_until
+from playwright.sync_api import expect
+
+NAMES = (
+    "<script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "$x^2$",
+    "**bold**",
+    ":red[red]",
+    ":smile:",
+    "[link](javascript:window.hacked=1)",
+    "`code`",
+    "=1+1",
+)
+
+
+def hostile_csv() -> bytes:
+    rows = [
+        ",".join([*(f"{(i * (j + 3)) % 17 + i % 2}" for j in range(len(NAMES))), "<b>yes</b>" if i % 2 else "$no$"])
+        for i in range(80)
+    ]
+    return "\n".join([",".join([*NAMES, "<u>class</u>"]), *rows]).encode()
+
+
+def upload(page, data: bytes, name: str = "mine.csv") -> None:
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": data}
+    )
+    expect(page.get_by_text("What was understood").or_(page.locator("[data-testid=stAlert]")).first).to_be_visible()
+    settle(page)
+
+
+def main_text(page) -> str:
+    return page.locator("[data-testid=stMain]").inner_text()
+
+
+def alert_text(page) -> str:
+    return " ".join(" ".join(page.locator("[data-testid=stAlert]").all_inner_texts()).split())
+
+
+def nothing_came_alive(page) -> None:
+    assert page.evaluate("window.hacked") is None
+    main = page.locator("[data-testid=stMain]")
+    for selector in ("img[src=x]", "script", ".katex", "a[href^=javascript]", "u"):
+        assert main.locator(selector).count() == 0, selector
+    assert main.locator("strong", has_text="bold").count() == 0
+    assert page.complaints == []
+
+
+def test_hostile_names_are_letters_everywhere(open_page):
+    page = open_page("your_data?plain=true")
+    upload(page, hostile_csv(), "<img src=x onerror=window.hacked=1>.csv")
+    nothing_came_alive(page)
+    text = main_text(page)
+    assert "<b>yes</b>" in text and "$no$" in text and "<img src=x onerror=window.hacked=1>.csv" in text
+    for name in NAMES[:3]:  # the chips of the chosen columns
+        assert name in text
+    page.get_by_role("radio", name="two columns").or_(page.get_by_text("two columns", exact=True)).first.click()
+    settle(page)
+
+    def titles() -> list[str]:
+        return page.locator(".st-key-points .xtitle, .st-key-points .ytitle").all_text_contents()
+
+    wait_until(lambda: titles() == list(NAMES[:2]))
+    text = main_text(page)
+    assert f"Across: {NAMES[0]}" in text.replace("\n", " ") and NAMES[1] in text
+    nothing_came_alive(page)
+
+
+@pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
+def test_hostile_names_are_letters_in_a_refusal_and_on_an_axis(open_page, some):
+    page = open_page("your_data?plain=true")
+    for name in NAMES[some]:
+        upload(page, f"b,{name}\n".encode() + "".join(f"{i},word {i}\n" for i in range(60)).encode(), "bad.csv")
+        wait_until(lambda: f"The target {name} has 60 different values" in alert_text(page))  # noqa: B023
+        settle(page)
+        nothing_came_alive(page)
+        upload(page, f"{name},b,y\n".encode() + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(40)).encode())
+        wait_until(lambda: page.locator(".st-key-points .xtitle").all_text_contents() == [name])  # noqa: B023
+        settle(page)
+        assert name in main_text(page)
+        nothing_came_alive(page)
+
+
+def test_two_sessions_never_see_each_others_data(open_page):
+    def csv(word: str) -> bytes:
+        rows = (f"{i % 7},{i % 5},{word if i % 2 else 'other'}" for i in range(40))
+        return "\n".join([f"{word}a,{word}b,{word}y", *rows]).encode()
+
+    first, second = open_page("your_data?plain=true"), open_page("your_data?plain=true")
+    upload(first, csv("alpha"))
+    assert "alpha" in main_text(first)
+    second.reload()
+    settle(second)
+    assert "alpha" not in second.content() and "What was understood" not in main_text(second)
+    upload(second, csv("omega"))
+    assert "omega" in main_text(second) and "alpha" not in second.content()
+    assert "alpha" in main_text(first) and "omega" not in first.content()
+    third = open_page("your_data")
+    assert "What was understood" not in main_text(third)
+    first.reload()  # a new session: what was handed in is gone
+    settle(first)
+    assert "alpha" not in first.content()
+
+
+def test_a_file_over_the_limit_is_said_at_once(open_page):
+    page = open_page("your_data")
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
+        {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * 3_000_000}
+    )
+    expect(page.get_by_text("10.0MB or smaller").or_(page.get_by_text("at most 10 MB"))).to_be_visible()

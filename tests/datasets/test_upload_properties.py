@@ -1,0 +1,107 @@
+"""What holds for any file, any table and any choice: read or refused, back as it was, finite once prepared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from datasets import preparation
+from datasets.tables import MISSING, Limits, UploadError, _days, _number, printable, unique_names
+from datasets.uploads import read_table
+
+LIMITS = Limits(rows=200, columns=20, cells=2000, cell_characters=200, categories=4, classes=6)
+ANY = settings(derandomize=True, deadline=None, database=None, max_examples=150)
+ENDINGS = st.sampled_from(["csv", "tsv", "svm", ""])
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+CELLS = st.one_of(
+    FINITE.map(repr), st.sampled_from([*MISSING, "a", "b", "2020-01-01", "inf", "1e400"]), st.text(max_size=8)
+)
+
+
+def csv_of(rows, delimiter=",") -> str:
+    lines = io.StringIO()
+    csv.writer(lines, delimiter=delimiter).writerows(rows)
+    return lines.getvalue()
+
+
+@ANY
+@given(
+    data=st.one_of(st.binary(max_size=400), st.text(max_size=400).map(lambda text: text.encode("utf-8", "ignore"))),
+    ending=ENDINGS,
+)
+def test_any_bytes_are_read_or_refused_in_one_line(data, ending):
+    try:
+        table = read_table(data, f"x.{ending}", LIMITS)
+    except UploadError as error:
+        assert "\n" not in str(error) and str(error)[-1] in ".?"
+    else:
+        assert table.n_rows >= LIMITS.fewest_rows and len(table.columns) >= 2
+
+
+@ANY
+@given(values=st.lists(st.tuples(FINITE, FINITE), min_size=10, max_size=40), delimiter=st.sampled_from(",;\t|"))
+def test_any_finite_numbers_come_back_to_the_bit(values, delimiter):
+    table = read_table(csv_of([("a", "b"), *[(repr(a), repr(b)) for a, b in values]], delimiter), limits=LIMITS)
+    found = np.stack([column.values for column in table.columns], axis=1)
+    np.testing.assert_array_equal(found, np.array(values))
+
+
+@ANY
+@given(words=st.lists(st.text(max_size=20), min_size=10, max_size=40))
+def test_any_texts_come_back_but_for_blanks_around_them(words):
+    words = [word.replace("\r", "").replace("\0", "").encode("utf-8", "ignore").decode().strip() for word in words]
+    present = [word for word in words if word.lower() not in MISSING]
+    assume(any(_number(word) is None and _days(word) is None for word in present))
+    assume(len({_number(word) is None for word in present} | {_days(word) is None for word in present}) == 1)
+    column = read_table(csv_of([("w", "y"), *[(word, i) for i, word in enumerate(words)]]), "x.csv", LIMITS).columns[0]
+    assert column.kind == "text"
+    assert [column.categories[code] if code >= 0 else None for code in column.values] == [
+        word if word.lower() not in MISSING else None for word in words
+    ]
+
+
+@ANY
+@given(names=st.lists(st.text(max_size=30), min_size=1, max_size=30))
+def test_any_names_become_printable_and_different(names):
+    found = unique_names(names)
+    assert len(set(found)) == len(found) == len(names)
+    for name, given_name in zip(found, names, strict=True):
+        assert name and all(unicodedata.category(sign)[0] != "C" for sign in name)
+        if printable(given_name) == given_name and given_name and names.count(given_name) == 1:
+            assert name.startswith(given_name)
+
+
+@ANY
+@given(
+    rows=st.integers(2, 4).flatmap(
+        lambda d: st.lists(st.lists(CELLS, min_size=d, max_size=d), min_size=10, max_size=30)
+    ),
+    scaling=st.sampled_from(preparation.SCALINGS),
+    imputation=st.sampled_from(preparation.IMPUTATIONS),
+    task=st.sampled_from([None, "classification", "regression"]),
+    target=st.integers(0, 3),
+)
+def test_any_table_is_prepared_to_finite_numbers_or_refused(rows, scaling, imputation, task, target):
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    try:
+        table = read_table(csv_of([names, *rows]), "x.csv", LIMITS)
+        target = table.names[target % len(table.columns)]
+        columns = [name for name in table.names if name != target]
+        dataset = preparation.prepare(table, target, columns, scaling, imputation, task, LIMITS)
+        binary = preparation.two_classes(dataset, next(iter(dataset.label_names), None))
+        X = preparation.plane(binary).X if dataset.n_features > 1 else dataset.X
+    except UploadError as error:
+        assert "\n" not in str(error) and str(error)[-1] in ".?"
+        return
+    assert np.isfinite(dataset.X).all() and np.isfinite(dataset.y).all() and np.isfinite(X).all()
+    assert set(np.unique(binary.y)) == {-1, 1}
+    if scaling == "standard":
+        np.testing.assert_allclose(dataset.X.mean(axis=0), 0, atol=1e-7)
+        np.testing.assert_allclose(dataset.X.var(axis=0), 1, atol=1e-7)
+    elif scaling == "range":
+        assert dataset.X.min() >= 0 and dataset.X.max() <= 1

@@ -1,0 +1,367 @@
+"""Files of strangers: a thousand bad ones are refused in one sentence or read; good ones come back as they are."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from bad_files import DATES, HOSTILE_NAMES, corpus, good_table, parquet, repeated
+
+from datasets import parquet_reader, preparation
+from datasets.dataset import Dataset
+from datasets.tables import Limits, Table, UploadError, printable, quoted, unique_names
+from datasets.uploads import read_table
+
+FILES = list(corpus())
+
+
+def in_this_process(data, limits):
+    """What the child does: a process for each of hundreds of files would take minutes."""
+    return parquet_reader.decode(data, dataclasses.asdict(limits))
+
+
+@pytest.fixture
+def no_child(monkeypatch):
+    monkeypatch.setattr(parquet_reader, "read", in_this_process)
+
+
+def check_sentence(error: UploadError) -> None:
+    text = str(error)
+    assert re.fullmatch(r"[A-Z0-9].{15,400}[.?]", text), text  # one line, from its capital to its full stop
+    outside = re.sub("“[^“”]*”", "", text)
+    assert "“" not in outside and "”" not in outside, text
+    assert all(unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for sign in text), text
+    assert not re.search(r"Traceback|Error\b|Exception|0x[0-9a-f]{6,}", outside), text
+
+
+def check_table(table: Table, limits: Limits) -> None:
+    assert limits.fewest_rows <= table.n_rows <= limits.rows and 2 <= len(table.columns) <= limits.columns + 1
+    assert len(set(table.names)) == len(table.names)
+    for column in table.columns:
+        assert column.name and column.name == printable(column.name, 100) and len(column.values) == table.n_rows
+        assert 0 <= column.n_missing <= table.n_rows and column.n_values <= table.n_rows
+        assert (column.kind == "empty") == (column.n_missing == table.n_rows)
+        if column.kind == "text":
+            assert column.values.max() < len(column.categories)
+        else:
+            assert column.values.dtype == np.float64 and not np.isinf(column.values).any()
+        for row in (0, table.n_rows - 1):
+            assert isinstance(column.shown(row), str)
+
+
+def check_dataset(dataset: Dataset, limits: Limits) -> None:
+    n, d = dataset.X.shape
+    assert dataset.X.dtype == np.float64 and dataset.X.flags.c_contiguous and n * d <= limits.cells
+    assert np.isfinite(dataset.X).all() and len(dataset.feature_names) == d >= 1 and len(dataset.y) == n
+    if dataset.task == "classification":
+        present = set(np.unique(dataset.y).tolist())
+        assert present == set(dataset.label_names) and 2 <= len(present) <= limits.classes
+    else:
+        assert np.isfinite(dataset.y).all() and len(np.unique(dataset.y)) > 1
+
+
+def test_there_are_a_thousand_of_them():
+    assert len(FILES) >= 1000
+    assert sum(file.must_refuse for file in FILES) >= 400
+    assert len({(file.data, file.name, str(file.limits)) for file in FILES}) > 0.9 * len(FILES)
+
+
+def test_each_is_refused_in_one_sentence_or_read(no_child):
+    outcomes = Counter()
+    for file in FILES:
+        limits = Limits(**file.limits)
+        try:
+            table = read_table(file.data, file.name, limits)
+        except UploadError as error:
+            check_sentence(error)
+            outcomes["refused"] += 1
+            continue
+        assert not file.must_refuse, f"{file.label} was read: {file.data[:80]!r}"
+        check_table(table, limits)
+        outcomes["read"] += 1
+        target = preparation.suggest_target(table)
+        for scaling in preparation.SCALINGS:
+            for imputation in preparation.IMPUTATIONS:
+                try:
+                    columns = preparation.suggest_columns(table, target)
+                    dataset = preparation.prepare(table, target, columns, scaling, imputation, limits=limits)
+                    check_dataset(dataset, limits)
+                    if dataset.n_features > 1:
+                        check_plane(dataset)
+                    check_two_classes(dataset)
+                    outcomes["prepared"] += 1
+                except UploadError as error:
+                    check_sentence(error)
+    # The checks of what is read are worth nothing if nothing is.
+    assert outcomes["read"] > 300 and outcomes["refused"] > 500 and outcomes["prepared"] > 1000
+
+
+def check_plane(dataset: Dataset) -> None:
+    for columns in (None, (0, 1)):
+        X = preparation.plane(dataset, columns).X
+        assert X.shape == (dataset.n_samples, 2) and np.isfinite(X).all() and np.abs(X.mean(axis=0)).max() < 1e-6
+
+
+def check_two_classes(dataset: Dataset) -> None:
+    for label in list(dataset.label_names)[:3] or [None]:
+        binary = preparation.two_classes(dataset, label)
+        assert set(np.unique(binary.y)) == {-1, 1} == set(binary.label_names)
+
+
+@pytest.mark.parametrize("limit", ["bytes", "rows", "columns", "cells", "cell_characters", "fewest_rows"])
+def test_a_limit_that_bites_names_the_value_and_what_is_allowed(limit):
+    allowed = {"bytes": 100, "rows": 20, "columns": 3, "cells": 50, "cell_characters": 3, "fewest_rows": 1000}[limit]
+    with pytest.raises(UploadError) as caught:
+        read_table(good_table(), "x.csv", Limits(**{limit: allowed}))
+    numbers = re.findall(r"\d+(?:\.\d+)?", str(caught.value))
+    assert f"{allowed / 1e6:g}" in str(caught.value) if limit == "bytes" else str(allowed) in numbers
+    assert len(numbers) >= (1 if limit == "rows" else 2)
+
+
+def test_a_good_table_comes_back_as_it_is():
+    table = read_table(good_table(), "x.csv")
+    assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
+    rows = list(csv.reader(io.StringIO(good_table())))[1:]
+    for i, row in enumerate(rows):
+        assert table.columns[0].values[i] == float(row[0])
+        assert [table.columns[j].shown(i) for j in (1, 2, 3)] == row[1:]
+    for delimiter in ";\t|":
+        again = read_table(good_table(delimiter=delimiter))
+        assert all(np.array_equal(a.values, b.values) for a, b in zip(table.columns, again.columns, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed, no_child):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 4)) * 10.0 ** rng.integers(-300, 300, size=(30, 4))
+    X[rng.random(X.shape) < 0.1] = 0
+    X[0], X[1, 0], X[2, 0] = 1.0, 5e-324, -1.7976931348623157e308
+    text = "\n".join(["a,b,c,d", *(",".join(map(repr, map(float, row))) for row in X)])
+    light = "\n".join(
+        f"{float(row[0])!r} " + " ".join(f"{j}:{float(v)!r}" for j, v in enumerate(row) if j) for row in X
+    )
+    for data, name in ((text, "x.csv"), (light, "x.svm"), (parquet({f"c{j}": x for j, x in enumerate(X.T)}), "x.pq")):
+        found = np.stack([column.values for column in read_table(data, name).columns], axis=1)
+        np.testing.assert_array_equal(found, X)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_texts_of_any_letters_survive_csv_and_parquet(seed, no_child):
+    rng = random.Random(seed)
+    letters = "abc,;\t|\"'<>&$%*_`[](){}#\\/äß名👩=+-@ 0\n"
+    words = ["first", *("w" + "".join(rng.choices(letters, k=rng.randint(0, 12))) + "w" for _ in range(40))]
+    lines = io.StringIO()
+    csv.writer(lines).writerows([["word", "y"], *([word, i] for i, word in enumerate(words))])
+    for data, name in ((lines.getvalue(), "x.csv"), (parquet({"word": words, "y": list(range(len(words)))}), "x.pq")):
+        column = read_table(data, name).columns[0]
+        assert [column.categories[code] for code in column.values] == words
+
+
+def test_names_are_printable_and_differ():
+    names = unique_names([*HOSTILE_NAMES, *HOSTILE_NAMES, "", "", "x", "x", "x (2)"])
+    assert len(set(names)) == len(names) == 2 * len(HOSTILE_NAMES) + 5
+    for name in names:
+        assert name and all(unicodedata.category(sign)[0] != "C" for sign in name) and len(name) < 100
+    assert "<script>alert(1)</script>" in names  # as it is: showing it as text is the page's business
+    for name in HOSTILE_NAMES:
+        assert re.fullmatch("“[^“”\n]{0,41}”", quoted(name))
+
+
+def test_dates_are_days():
+    lines = "\n".join(["day,y", *(f"2020-01-{i:02d}T12:00:00+02:00,{i}" for i in range(1, 21))])
+    column = read_table(lines).columns[0]
+    assert column.kind == "date"
+    np.testing.assert_allclose(column.values, 18262 + np.arange(20) + 10 / 24)
+    assert column.shown(0) == "2020-01-01 10:00:00"
+    for text in DATES:
+        column = read_table("day,y\n" + f"{text},1\n2020-01-01,2\n" * 10).columns[0]
+        assert column.kind in ("date", "text")
+
+
+def test_decimal_commas_are_understood_between_semicolons_alone():
+    table = read_table("a;b\n" + "1,5;2\n-0,25;3\n" * 10)
+    np.testing.assert_array_equal(table.columns[0].values[:2], [1.5, -0.25])
+    assert read_table('a,b\n"1,5",2\n"2,5",3\n' * 1 + '"1,5",2\n' * 10).columns[0].kind == "text"
+
+
+def test_what_had_to_be_guessed_is_said():
+    notes = read_table(good_table().replace("kind", "größe").encode("cp1252"), "x.csv").notes
+    assert any("Windows-1252" in note for note in notes)
+    assert any("numbers" in note for note in read_table("1,2\n" * 20).notes)
+    assert any("“a”" in note for note in read_table("a,a,y\n" + "1,2,3\n" * 20).notes)
+    stray = read_table("a,y\n" + "1,2\n" * 20 + "oops,3\n").columns[0]
+    assert stray.kind == "text" and "“oops”" in stray.note
+
+
+# --- Parquet in a process of its own --------------------------------------------------------------------------------
+
+
+def test_the_child_gives_what_its_function_gives():
+    data = parquet({"a": [0.5, None] * 10, "s": ["x", None] * 10, "t": [True, False] * 10})
+    limits = Limits()
+    for one, other in zip(parquet_reader.read(data, limits), in_this_process(data, limits), strict=True):
+        assert one[:2] == other[:2] and one[3] == other[3]
+        np.testing.assert_array_equal(one[2], other[2])
+    with pytest.raises(UploadError, match="holds “list"):
+        read_table(parquet({"a": [[1]] * 20, "y": [1] * 20}))
+
+
+def test_a_bomb_is_refused_before_it_expands():
+    bomb = repeated(100_000_000)
+    assert len(bomb) < 1_000_000
+    with pytest.raises(UploadError, match="100000000 rows; at most 20000"):
+        read_table(bomb)
+
+
+def test_metadata_that_lie_about_the_number_of_rows_do_not_help(monkeypatch):
+    def unchecked(file, sizes):
+        return list(file.schema_arrow)
+
+    monkeypatch.setattr(parquet_reader, "_checked", unchecked)
+    with pytest.raises(parquet_reader.Refused, match="more than 20000 rows"):
+        in_this_process(repeated(3_000_000), Limits())
+
+
+def test_text_that_is_dictionary_encoded_cannot_expand_beyond_the_childs_memory():
+    words = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 3_000_000]))
+    data = parquet({"a": words, "y": pa.array(range(20_000))}, compression="zstd")
+    assert len(data) < 1_000_000
+    with pytest.raises(UploadError) as caught:
+        read_table(data)
+    check_sentence(caught.value)
+
+
+def test_no_pickle_is_loaded():
+    class Bomb:
+        def __reduce__(self):
+            return os.abort, ()
+
+    import pickle
+
+    bad = pickle.dumps(Bomb())
+    table = pa.table({"a": list(range(20)), "y": [0, 1] * 10})
+    hint = json.dumps({"pandas_version": "1", "columns": [{"metadata": bad.hex()}]}).encode()
+    schema = table.replace_schema_metadata({b"pandas": hint, b"PANDAS": bad, b"ARROW:extension:metadata": bad})
+    assert read_table(parquet(schema)).n_rows == 20
+    with pytest.raises(UploadError, match="pickle"):
+        read_table(bad)
+    code = "import sys; sys.argv = ['x']; import datasets.parquet_reader as p; print('pickle' in dir(p))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+# --- preparation ----------------------------------------------------------------------------------------------------
+
+
+def table_of(text: str) -> Table:
+    return read_table(text, "x.csv")
+
+
+def test_gaps_are_filled_or_their_rows_dropped():
+    lines = "".join(
+        f"{'' if i == 3 else i},{'' if i == 4 else 'ab'[i > 7]},{'' if i == 5 else i % 2}\n" for i in range(20)
+    )
+    table = table_of("a,t,y\n" + lines)
+    filled = preparation.prepare(table, "y", ["a", "t"], "none", "fill")
+    assert filled.n_samples == 19
+    rest = [i for i in range(20) if i != 5]
+    median = np.median([i for i in rest if i != 3])
+    np.testing.assert_array_equal(filled.X[:, 0], [median if i == 3 else i for i in rest])
+    np.testing.assert_array_equal(filled.X[:, 1], [float(i < 8 and i != 4) for i in rest])
+    dropped = preparation.prepare(table, "y", ["a", "t"], "none", "drop")
+    np.testing.assert_array_equal(dropped.X[:, 0], [i for i in range(20) if i not in (3, 4, 5)])
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 20, 21, 300])
+def test_text_is_one_hot_up_to_a_cap(n_values):
+    words = [f"w{i}" for i in range(n_values) for _ in range(n_values - i if n_values < 50 else 2)]
+    table = table_of("t,y\n" + "".join(f"{word},{i % 2}\n" for i, word in enumerate(words * 4)))
+    dataset = preparation.prepare(table, "y", ["t"], "none")
+    if n_values == 2:
+        assert dataset.n_features == 1
+    else:
+        assert dataset.n_features == min(n_values, Limits().categories)
+        np.testing.assert_array_equal(dataset.X.sum(axis=1), 1.0)  # every row is one of them
+    assert ("share one" in dataset.description) == (n_values > Limits().categories)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e150, 1e307])
+def test_scaling_of_any_size(scale):
+    x = np.random.default_rng(0).random(50)
+    table = table_of("x,y\n" + "".join(f"{float(v * scale)!r},{i % 2}\n" for i, v in enumerate(x)))
+    X = preparation.prepare(table, "y", ["x"], "standard").X[:, 0]
+    tolerance = 1e-3 if scale == 1e-320 else 1e-9  # a denormal has few digits
+    assert abs(X.mean()) < 1e-9 and abs(X.var() - 1) < 1e-9
+    np.testing.assert_allclose(X, (x - x.mean()) / x.std(), atol=tolerance)
+    ranged = preparation.prepare(table, "y", ["x"], "range").X
+    assert ranged.min() == 0 and ranged.max() == 1
+    if scale > 1e9:
+        with pytest.raises(UploadError, match="without scaling"):
+            preparation.prepare(table, "y", ["x"], "none")
+
+
+def test_classes_and_numbers_are_told_apart():
+    table = table_of("a,grade,word,size\n" + "".join(f"{i},{i % 3},{'xyz'[i % 3]},{i * 0.37}\n" for i in range(40)))
+    grades = preparation.prepare(table, "grade", ["a"])
+    words = preparation.prepare(table, "word", ["a"])
+    sizes = preparation.prepare(table, "size", ["a"])
+    assert grades.label_names == {0: "0", 1: "1", 2: "2"} and words.label_names == {0: "x", 1: "y", 2: "z"}
+    np.testing.assert_array_equal(grades.y, words.y)
+    assert sizes.task == "regression" and sizes.y[2] == 0.74
+    assert preparation.prepare(table, "grade", ["a"], task="regression").task == "regression"
+    binary = preparation.two_classes(words, 1)
+    np.testing.assert_array_equal(binary.y == 1, words.y == 1)
+    above = preparation.two_classes(sizes)
+    np.testing.assert_array_equal(above.y == 1, sizes.y > np.median(sizes.y))
+
+
+def test_principal_components_are_those_of_scikit_learn():
+    from sklearn.decomposition import PCA
+
+    X = np.random.default_rng(1).standard_normal((60, 5)) @ np.diag([5, 3, 1, 1, 1])
+    table = table_of(
+        "a,b,c,d,e,y\n" + "".join(",".join(map(repr, map(float, row))) + f",{i % 2}\n" for i, row in enumerate(X))
+    )
+    dataset = preparation.prepare(table, "y", list("abcde"), "none")
+    expected = PCA(2, whiten=True).fit_transform(X) * np.sqrt(60 / 59)
+    found = preparation.plane(dataset).X
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"target": "nothing"}, "no column “nothing”"),
+        ({"columns": ["nothing"]}, "no column “nothing”"),
+        ({"columns": []}, "No column is chosen"),
+        ({"columns": ["y"]}, "is among the columns"),
+        ({"scaling": "cube"}, "scaling is 'cube'"),
+        ({"imputation": "guess"}, "imputation is 'guess'"),
+        ({"target": "name"}, "50 classes"),
+        ({"target": "flat"}, "only one class"),
+        ({"columns": ["flat"]}, "same value in every row"),
+        ({"columns": ["none"]}, "has no value"),
+        ({"target": "none"}, "has no value"),
+        ({"target": "name", "task": "regression"}, "is text"),
+        ({"target": "flat", "task": "regression"}, "same value"),
+        ({"columns": ["holes"], "imputation": "drop"}, "rows are left"),
+    ],
+)
+def test_what_cannot_be_prepared_is_said(changes, expected):
+    lines = "".join(f"{i},name {i},7,,{i if i < 5 else ''},{i % 2}\n" for i in range(100))
+    asked = {"target": "y", "columns": ["a"]} | changes
+    with pytest.raises(UploadError, match=re.escape(expected)) as caught:
+        preparation.prepare(table_of("a,name,flat,none,holes,y\n" + lines), **asked)
+    if "is '" not in expected:
+        check_sentence(caught.value)
