@@ -212,16 +212,14 @@ def show_sweep(chosen) -> None:
     rows = known(key)
     if rows is None:
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
-            st.info("Press Run: the figure fills in while the run goes on.", icon=":material/play_arrow:")
             return
-        bar, place, rows = st.progress(0.0, "Starting"), st.empty(), []
+        bar, rows = st.progress(0.0, "Starting"), []
         with layout.problems_explained(), turn(lambda text: bar.progress(0.0, text)):
             for step in sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)
-        bar.empty()
-        place.empty()
         remembered(key, lambda: rows)
+        st.rerun()  # the button has done its duty
     means = sweep_means(rows)
     layout.figure(
         sweeps.error_against_features(means, SWEEP.n_features),

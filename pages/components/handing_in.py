@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -203,11 +203,20 @@ def choose(handed: HandedIn) -> Chosen:
                 label = st.selectbox(
                     "Class to tell from all others",
                     labels,
+                    index=your_data_results.most_balanced(dataset),
                     format_func=lambda one: dataset.label_names[one],
                     key=key("class", names.index(target)),
                 )
-    binary = your_data_results.remembered(("binary", *asked, label), lambda: two_classes(dataset, label))
+    binary = your_data_results.remembered(("binary", *asked, label), lambda: _told_apart(dataset, label))
     return Chosen((*asked, label), dataset, binary, target)
+
+
+def _told_apart(dataset: datasets.Dataset, label: int | None) -> datasets.Dataset:
+    """The two-class problem, a stranger's names of classes in quotation marks."""
+    binary = two_classes(dataset, label)
+    theirs = set(dataset.label_names.values())
+    names = {side: quoted(name) if name in theirs else name for side, name in binary.label_names.items()}
+    return replace(binary, label_names=names)
 
 
 def show_problem(chosen: Chosen) -> None:
@@ -216,8 +225,9 @@ def show_problem(chosen: Chosen) -> None:
     above = int((binary.y == 1).sum())
     st.markdown(
         f"**n = {dataset.n_samples} rows, d = {dataset.n_features} columns.** The pictures tell two classes apart: "
-        f"red, {literal.code(binary.label_names[1])} ({above} rows), from blue, {literal.code(binary.label_names[-1])} "
-        f"({binary.n_samples - above} rows). {literal.markdown(dataset.description)}"
+        f"red, {literal.markdown(binary.label_names[1])} ({above} rows), from blue, "
+        f"{literal.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows). "
+        f"{literal.markdown(dataset.description)}"
     )
     if len(dataset.label_names) > 2:
         with st.expander(f"The {len(dataset.label_names)} classes", icon=":material/table:"):

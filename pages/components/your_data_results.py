@@ -117,6 +117,12 @@ def _rows(dataset: Dataset, rows: np.ndarray) -> Dataset:
     return type(dataset)(**{**vars(dataset), "X": dataset.X[rows], "y": dataset.y[rows]})
 
 
+def most_balanced(dataset: Dataset) -> int:
+    """Position of the class that comes nearest to half of the rows."""
+    counts = np.array([(dataset.y == label).sum() for label in dataset.label_names])
+    return int(np.argmin(np.abs(counts - dataset.n_samples / 2)))
+
+
 @dataclass(frozen=True, eq=False)
 class Coordinates:
     """Two coordinates of your rows, of two classes."""

@@ -193,3 +193,25 @@ def test_no_cache_of_the_server_is_asked_to_hold_uploaded_data():
         source = (ROOT / "pages" / "components" / f"{name}.py").read_text(encoding="utf-8")
         cached = re.findall(r"@st\.cache_\w+.*\ndef (\w+)\((.*)\)", source)
         assert all(arguments == "" for _, arguments in cached), cached
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_control_at_both_ends(view):
+    app = upload(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
+    shown(app, view, plain=True)
+    for kind in ("slider", "select_slider"):
+        for key in [widget.key for widget in app.sidebar.get(kind)]:
+            for end in (0, -1):
+                widget = next(one for one in app.sidebar.get(kind) if one.key == key)
+                ends = (widget.min, widget.max) if kind == "slider" else [float(option) for option in widget.options]
+                app.session_state[key] = ends[end]
+                app.run()
+                assert not app.exception and not app.error, (key, ends[end])
+    shown(app, view, plain=False)
+
+
+def test_the_class_that_is_nearest_to_half_is_told_apart_first():
+    app = upload(opened(), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
+    assert "` frequent ` (28 rows)" in words(app) or "` other ` (27 rows)" in words(app)
+    assert "from blue, the others" in words(app)

@@ -25,6 +25,7 @@ PAGES = (
     "approximate",
     "adaptive",
     "adaptive?plain=true",
+    "your_data",
     "real_data",
     "paper",
 )
@@ -173,7 +174,8 @@ def state(page) -> dict:
 @pytest.mark.parametrize(("path", "scheme"), LOOKS)
 def test_it_opens_with_its_pictures_and_no_error(look_at, path, scheme):
     opened = look_at(path, scheme).opened
-    assert opened["heading"].endswith("?") and opened["pictures"] >= 1
+    # Pictures of your data come with your data.
+    assert opened["heading"].endswith("?") and opened["pictures"] >= (path != "your_data")
     assert (opened["errors"], opened["overflow"], opened["complaints"]) == (0, 0, [])
 
 
@@ -192,6 +194,16 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
 def test_what_is_known_is_still_so(look_at, entry):
     found = look_at(entry.page, entry.scheme).findings
     assert any(matches(entry, one) for one in found), "no longer needed in KNOWN"
+
+
+@pytest.mark.parametrize(("view", "scheme"), [("landmarks&plain=true", "light"), ("kernel learning", "dark")])
+def test_axe_finds_nothing_serious_once_there_are_data(open_page, view, scheme):
+    page = open_page(f"your_data?view={view}", WIDTHS[scheme], scheme, reduced_motion="reduce")
+    page.get_by_role("tab", name="Try a sample").click()
+    page.get_by_role("button", name="Breast cancer").click()
+    page.get_by_text("What is learned").wait_for()
+    at_rest(page)
+    assert [found for found in findings(page) if not found[1].endswith(".katex-display")] == []
 
 
 def test_axe_sees_what_is_wrong(open_page):

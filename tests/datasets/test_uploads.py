@@ -243,6 +243,16 @@ def test_text_that_is_dictionary_encoded_cannot_expand_beyond_the_childs_memory(
     check_sentence(caught.value)
 
 
+@pytest.mark.parametrize("fate", ["import os; os.abort()", "raise SystemExit(3)", "import time; time.sleep(60)", ""])
+def test_a_child_that_is_lost_is_one_sentence(fate, tmp_path, monkeypatch):
+    (tmp_path / "child.py").write_text(fate)
+    monkeypatch.setattr(parquet_reader, "__file__", str(tmp_path / "child.py"))
+    monkeypatch.setattr(parquet_reader, "SECONDS", 1)
+    with pytest.raises(UploadError) as caught:
+        read_table(parquet({"a": list(range(20)), "y": list(range(20))}))
+    check_sentence(caught.value)
+
+
 def test_no_pickle_is_loaded():
     class Bomb:
         def __reduce__(self):
