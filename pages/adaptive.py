@@ -124,8 +124,8 @@ player_words = (
     "weights, the area of a dot. Right: the error that falls meanwhile. Weights alone take it from "
     f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
     f"{found.errors[-1]:.3g} over all points, {found.landmark_errors[-1]:.3g} at the landmarks, which alone are seen. "
-    f"λ is {toy_adaptive.RIDGE:f} here and in the last figure of this page, next to nothing; the engine's "
-    "`adapt_frequencies` takes 0.03 unless it is told otherwise."
+    f"λ is {toy_adaptive.RIDGE:f} here and in the last figure of this page, next to nothing; the reruns of "
+    "the paper take a larger one, which keeps weights even."
 )
 if values.plain:
     layout.figure(

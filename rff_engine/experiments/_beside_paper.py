@@ -12,7 +12,7 @@ from scipy.stats import t as student_t
 
 __all__ = ["AGREEMENTS", "compared"]
 
-AGREEMENTS = ("not known yet", "within the spread of splits", "paper lower", "paper higher")
+AGREEMENTS = ("not in the paper", "not known yet", "within the spread of splits", "paper lower", "paper higher")
 
 
 def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str], rounding: float = 5e-5) -> pd.DataFrame:
@@ -56,9 +56,9 @@ def compared(ours: pd.DataFrame, paper: pd.DataFrame, by: list[str], rounding: f
 def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:
     above = found["paper"] - found["mean"]
     outside = above.abs() > found["spread"] + rounding
-    known = found["spread"].notna() & found["paper"].notna()
-    unknown, within, lower, higher = AGREEMENTS
-    return np.select([~known, ~outside, above < 0], [unknown, within, lower], higher)
+    unprinted, unknown, within, lower, higher = AGREEMENTS
+    cases = [found["paper"].isna(), found["spread"].isna(), ~outside, above < 0]
+    return np.select(cases, [unprinted, unknown, within, lower], higher)
 
 
 def _chosen(ours: pd.DataFrame, by: list[str]) -> pd.DataFrame:

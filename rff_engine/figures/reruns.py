@@ -12,6 +12,7 @@ __all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
 #: How a number of the paper lies to the interval for one more random split, and the colour of that.
 AGREEMENT_COLOURS = {
+    "not in the paper": "#FFFFFF",
     "not known yet": "#8C8C8C",
     "within the spread of splits": "#0072B2",
     "paper lower": "#E69F00",
@@ -77,7 +78,7 @@ def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.
     kinds, texts, hover = [], [], []
     for method in methods:
         line = [known.get((name, method)) for name in datasets]
-        kinds.append(["not known yet" if row is None else row["agreement"] for row in line])
+        kinds.append(["not in the paper" if row is None else row["agreement"] for row in line])
         texts.append(
             [_method_cell(row, units[name], best.get(name) == method) for name, row in zip(datasets, line, strict=True)]
         )
@@ -153,9 +154,12 @@ def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int
     )
     for i, line in enumerate(texts):
         for j, text in enumerate(line):
-            add_note(fig, j, i, text, font={"size": 13})
+            add_note(fig, j, i, text, font={"size": 13 if len(titles) < 6 else 12})
+    seen = {kind for line in kinds for kind in line}
     for kind, colour in AGREEMENT_COLOURS.items():
-        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5}
+        if kind not in seen:
+            continue
+        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5, "line": {"width": 1, "color": "#8C8C8C"}}
         fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
     fig.update_xaxes(tickvals=list(range(len(titles))), ticktext=titles, side="top", showgrid=False)
     fig.update_xaxes(range=[-0.5, len(titles) - 0.5], zeroline=False)
