@@ -159,7 +159,8 @@ def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int
     for kind, colour in AGREEMENT_COLOURS.items():
         if kind not in seen:
             continue
-        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5, "line": {"width": 1, "color": "#8C8C8C"}}
+        edge = {"width": 1, "color": "#8C8C8C"}
+        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5, "line": edge}
         fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
     fig.update_xaxes(tickvals=list(range(len(titles))), ticktext=titles, side="top", showgrid=False)
     fig.update_xaxes(range=[-0.5, len(titles) - 0.5], zeroline=False)

@@ -64,10 +64,11 @@ def test_the_svm_column_is_the_papers_to_the_digit(shipped):
 
 def table(cells):
     """A Table 1 of some data sets: by name, paper and mean of PB, of RBF, and the half-width of an interval."""
+    keys = ("paper", "mean", "half_width", "agreement")
     rows = [
-        {"dataset": name, "column": column, "paper": paper, "mean": mean, "half_width": half, "spread": 3 * half, "agreement": said}
+        {"dataset": name, "column": column, "spread": 3 * cell[2]} | dict(zip(keys, cell, strict=True))
         for name, columns in cells.items()
-        for column, (paper, mean, half, said) in columns.items()
+        for column, cell in columns.items()
     ]
     return pd.DataFrame(rows)
 
