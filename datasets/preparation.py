@@ -1,7 +1,7 @@
 """From a table of unknown origin to a learning problem: its target, numbers for all columns, no gaps.
 
 Text becomes a column for each of its values, up to a cap; gaps are filled or their rows dropped. What experiments ask
-for on top, two classes or two columns, is made from the problem. Nothing is divided into training and test rows here.
+for on top, two classes, two columns or two halves, is made from the problem.
 """
 
 from __future__ import annotations
@@ -234,6 +234,29 @@ def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
         return dataset
     rows = np.sort(np.random.default_rng(random_state).permutation(dataset.n_samples)[:at_most])
     return replace(dataset, X=dataset.X[rows], y=dataset.y[rows])
+
+
+def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
+    """A random half of the rows to learn from, and the others, at most so many of each.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    at_most : int
+    random_state : int
+
+    Returns
+    -------
+    pair of Dataset
+        Rows in their order; of an odd number of rows the second part has one more.
+    """
+    drawn = some_rows(dataset, 2 * at_most, random_state)
+    order = np.random.default_rng((random_state, 1)).permutation(drawn.n_samples)
+    n = min(at_most, drawn.n_samples // 2)
+    first, second = (
+        replace(drawn, X=drawn.X[rows], y=drawn.y[rows]) for rows in (np.sort(order[:n]), np.sort(order[n:]))
+    )
+    return first, second
 
 
 def _check_choice(value, name: str, allowed) -> None:

@@ -3,16 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from pages.components import handing_in, layout, literal, live
+from pages.components import handing_in, layout, literal, live, sharing
 from pages.components.controls import Number, Options, Scale, mount, powers
+from pages.components.sharing.recipes import your_data as recipe
 from pages.components.toy_controls import BETA, COST, PLAIN, SEED, SIGMA
 from pages.components.your_data_results import (
-    CANDIDATES,
-    MOST_ROWS,
-    SPLITS,
-    SWEEP,
     bounds_along_beta,
     coordinates,
     kernel_maps,
@@ -35,6 +33,7 @@ from rff_engine.figures import landmarks as figures
 
 LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
 MOST_FREQUENCIES = 256
+SELECTIONS = {"random": "random", "k-means": "kmeans"}
 
 INVERSE_TEMPERATURE = replace(BETA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS)))
 FREQUENCIES = Number(
@@ -63,7 +62,7 @@ CONTROLS = (
     replace(COST, only_if=("view", (LANDMARKS,))),
     SEED,
     Options(
-        "how", "How landmarks are chosen", None, ("random", "k-means"), "k-means", True, only_if=("view", (LANDMARKS,))
+        "how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, only_if=("view", (LANDMARKS,))
     ),
     Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, only_if=("view", (LANDMARKS,))),
     PLAIN,
@@ -71,7 +70,7 @@ CONTROLS = (
 
 
 def mapped(chosen):
-    """Two coordinates of the rows, and what these are known by."""
+    """Two coordinates of the rows, which columns they are, and what they are known by."""
     columns = handing_in.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.problems_explained():
@@ -79,16 +78,16 @@ def mapped(chosen):
     across, upwards = (literal.code(name) for name in where.train.feature_names)
     st.caption(
         f"Across: {across}; upwards: {upwards}; both of mean 0 and variance 1, which σ refers to. Points beyond a map "
-        f"stand at its edge. Learned from {where.train.n_samples} rows, a random half of yours (at most {MOST_ROWS}); "
-        f"errors are measured on {where.test.n_samples} others."
+        f"stand at its edge. Learned from {where.train.n_samples} rows, a random half of yours (at most "
+        f"{recipe.ROWS}); errors are measured on {where.test.n_samples} others."
     )
-    return where, key
+    return where, columns, key
 
 
-def show_landmarks(chosen) -> None:
+def show_landmarks(chosen):
     """Prior against learned maps, and what an SVM decides with either."""
-    where, key = mapped(chosen)
-    method = {"random": "random", "k-means": "kmeans"}[values.how]
+    where, axes, key = mapped(chosen)
+    method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
     # Frequencies are drawn one after the other: the live view takes the first of the most.
     with layout.problems_explained():
@@ -118,6 +117,7 @@ def show_landmarks(chosen) -> None:
         key="along_beta",
         alt="Train and test error on your data and mean KL divergence against beta",
     )
+    return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
 
 
 def show_plain_landmarks(where, problem, key) -> None:
@@ -170,9 +170,9 @@ def show_plain_landmarks(where, problem, key) -> None:
         )
 
 
-def show_kernel(chosen) -> None:
+def show_kernel(chosen):
     """Which frequencies of the plane agree with the labels, and the kernels that come of it."""
-    where, key = mapped(chosen)
+    where, axes, key = mapped(chosen)
     key = (*key, values.sigma)
     with layout.problems_explained():
         made = remembered(("plane", *key), lambda: kernel_plane(where, values))
@@ -197,22 +197,24 @@ def show_kernel(chosen) -> None:
             alt="The prior kernel and the kernels learned from your data over the plane of differences",
         )
     st.caption(
-        f"What the prior believes, what your labels say of every frequency (bright is low loss), and the two together; "
-        f"{CANDIDATES} candidates weighed by PBRFF and OKRFF; and how similar two rows are whose difference is δ."
+        "What the prior believes, what your labels say of every frequency (bright is low loss), and the two together; "
+        f"{recipe.CANDIDATES} candidates weighed by PBRFF and OKRFF; and how similar two rows are whose difference "
+        "is δ."
     )
+    return lambda: recipe.kernel_numbers(made.drawn, values.beta, values.rho), axes
 
 
-def show_sweep(chosen) -> None:
+def show_sweep(chosen):
     """Error against D of features that are drawn from the prior, or from what the labels say."""
     key = ("sweep", *chosen.key, values.seed)
     st.markdown(
-        f"All {chosen.dataset.n_features} columns; {SPLITS} random splits, each method trained on at most "
-        f"{SWEEP.max_train} rows, its parameters chosen on validation rows: some seconds."
+        f"All {chosen.dataset.n_features} columns; {recipe.SPLITS} random splits, each method trained on at most "
+        f"{recipe.SWEEP.max_train} rows, its parameters chosen on validation rows: some seconds."
     )
     rows = known(key)
     if rows is None:
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
-            return
+            return pd.DataFrame, None
         bar, rows = st.progress(0.0, "Starting"), []
         with layout.problems_explained(), turn(lambda text: bar.progress(0.0, text)):
             for step in sweep_steps(chosen.binary, values.seed):
@@ -222,7 +224,7 @@ def show_sweep(chosen) -> None:
         st.rerun()  # the button has done its duty
     means = sweep_means(rows)
     layout.figure(
-        sweeps.error_against_features(means, SWEEP.n_features),
+        sweeps.error_against_features(means, recipe.SWEEP.n_features),
         "Compare the curves at small D: a learned distribution spends few frequencies better than the prior, where the "
         "labels say something about frequencies. Thick: mean test error, 95 % interval. Thin, dotted: training error. "
         "Dashed: the RBF SVM, which has no D."
@@ -232,9 +234,10 @@ def show_sweep(chosen) -> None:
     )
     with st.expander("The means as a table", icon=":material/table:"):
         st.dataframe(means, hide_index=True)
+    return lambda: means, None
 
 
-def show_bounds(chosen) -> None:
+def show_bounds(chosen):
     """What the sample promises, and what the rows held back say."""
     key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
     with layout.problems_explained():
@@ -248,6 +251,7 @@ def show_bounds(chosen) -> None:
         key="curves",
         alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
     )
+    return lambda: recipe.bound_numbers(made.curves), None
 
 
 values = mount(CONTROLS)
@@ -271,4 +275,13 @@ except ValueError as error:
 handing_in.show_problem(chosen)
 st.header(f"What is learned: {values.view}")
 show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
-show[values.view](chosen)
+numbers, axes = show[values.view](chosen)
+sharing.offer(
+    "your_data",
+    CONTROLS,
+    values,
+    numbers,
+    chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
+    caption="The link opens these settings without your table: whoever follows it hands in a table of their own. The "
+    "code reads yours from the file that it names at its top, and prints the numbers anew, from the repository's root.",
+)

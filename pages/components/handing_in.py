@@ -33,6 +33,8 @@ class HandedIn:
 
     number: int
     name: str
+    file: str
+    """Where the program that is offered looks for it"""
     table: Table
 
 
@@ -96,7 +98,8 @@ def _take_sample(name: str) -> None:
 
 def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
     try:
-        _put(HandedIn(_next_number(), printable(name), read_table(data, name if ending is None else ending)), None)
+        table = read_table(data, name if ending is None else ending)
+        _put(HandedIn(_next_number(), printable(name), name if ending is None else "pasted.txt", table), None)
     except UploadError as error:
         _put(None, str(error))
 
@@ -134,7 +137,8 @@ class Chosen:
     key: tuple
     dataset: datasets.Dataset
     binary: datasets.Dataset
-    target: str
+    settings: dict
+    """Of a program that makes the same problem of the same file"""
 
 
 def choose(handed: HandedIn) -> Chosen:
@@ -208,7 +212,9 @@ def choose(handed: HandedIn) -> Chosen:
                     key=key("class", names.index(target)),
                 )
     binary = your_data_results.remembered(("binary", *asked, label), lambda: _told_apart(dataset, label))
-    return Chosen((*asked, label), dataset, binary, target)
+    settings = {"file": handed.file, "target": target, "columns": tuple(columns), "task": task, "label": label}
+    settings |= {"scaling": scaling, "imputation": imputation}
+    return Chosen((*asked, label), dataset, binary, settings)
 
 
 def _told_apart(dataset: datasets.Dataset, label: int | None) -> datasets.Dataset:
@@ -227,7 +233,8 @@ def show_problem(chosen: Chosen) -> None:
         f"**n = {dataset.n_samples} rows, d = {dataset.n_features} columns.** The pictures tell two classes apart: "
         f"red, {literal.markdown(binary.label_names[1])} ({above} rows), from blue, "
         f"{literal.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows). "
-        f"{literal.markdown(dataset.description)}"
+        f"{literal.markdown(dataset.description)} "
+        "Columns are scaled, and gaps filled, by all rows together, those that are held back below among them."
     )
     if len(dataset.label_names) > 2:
         with st.expander(f"The {len(dataset.label_names)} classes", icon=":material/table:"):

@@ -18,37 +18,22 @@ import streamlit as st
 
 import rff_engine as rff
 from datasets import Dataset, Table, random_split
-from datasets.preparation import plane, some_rows
+from datasets.preparation import halves, plane
 from datasets.tables import printable
 from pages.components import live
 from pages.components.bound_results import BOUND_BETAS
 from pages.components.landmark_results import MAP_CELLS, PATH_BETAS
 from pages.components.learning_results import OptimizedKernel, PseudoPosterior
+from pages.components.sharing.recipes import your_data as recipe
 from rff_engine.experiments import bound_curves, report, toy_kernels, toy_landmarks, toy_learning
-from rff_engine.experiments.protocols import FeatureSweep
 from rff_engine.experiments.runner import run_repeats
 
-#: Training rows and test rows of a map or a bound, drawn at random from more.
-MOST_ROWS = 2000
-#: Candidates of the learned kernel in the plane, and the order of OKRFF's divergence.
-CANDIDATES, ORDER = 1000, 2.0
-#: Random splits of the feature sweep; with four there is an interval.
-SPLITS = 4
+#: The order of OKRFF's divergence.
+ORDER = 2.0
 
 _RESULTS, _KEPT_RESULTS = "results on your data", 12
 _SHOWN_ROWS, _FARTHEST = 20, 4.0
 _FEWEST_OF_A_CLASS = 8
-
-SWEEP = FeatureSweep(
-    n_candidates=1000,
-    n_features=(1, 2, 5, 10, 20, 50, 100),
-    betas=(0.1, 1.0, 10.0),
-    rhos=(1e-3, 1e-2, 1e-1),
-    Cs=(1e-2, 1.0, 100.0),
-    gammas=(1e-3, 1e-2, 1e-1, 1.0),
-    max_train=1000,
-    max_train_svm=400,
-)
 
 
 def remembered(key: Hashable, make: Callable):
@@ -105,18 +90,6 @@ def class_counts(dataset: Dataset) -> pd.DataFrame:
     )
 
 
-def halves(dataset: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training rows, and those held back, at most MOST_ROWS of each, drawn at random."""
-    drawn = some_rows(dataset, 2 * MOST_ROWS, seed)
-    order = np.random.default_rng((seed, 1)).permutation(drawn.n_samples)
-    n_train = min(MOST_ROWS, drawn.n_samples // 2)
-    return _rows(drawn, np.sort(order[:n_train])), _rows(drawn, np.sort(order[n_train:]))
-
-
-def _rows(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    return type(dataset)(**{**vars(dataset), "X": dataset.X[rows], "y": dataset.y[rows]})
-
-
 def most_balanced(dataset: Dataset) -> int:
     """Position of the class that comes nearest to half of the rows."""
     counts = np.array([(dataset.y == label).sum() for label in dataset.label_names])
@@ -135,7 +108,7 @@ class Coordinates:
 
 def coordinates(dataset: Dataset, columns: tuple[int, int] | None, seed: int) -> Coordinates:
     """Two columns of a two-class problem, or its first two principal components."""
-    train, test = halves(plane(dataset, columns), seed)
+    train, test = halves(plane(dataset, columns), recipe.ROWS, seed)
     _two_classes_in(train, test)
     return Coordinates(train, test, float(min(1.05 * np.abs(train.X).max(), _FARTHEST)))
 
@@ -179,7 +152,7 @@ def kernel_plane(where: Coordinates, values) -> KernelPlane:
         extent,
         2 * where.extent,
         toy_learning.frequency_plane(X, y, kernel, extent),
-        toy_learning.draw_candidates(X, y, kernel, CANDIDATES, values.seed),
+        toy_learning.draw_candidates(X, y, kernel, recipe.CANDIDATES, values.seed),
     )
 
 
@@ -216,7 +189,7 @@ class BoundResult:
 
 def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundResult:
     """Every bound at every beta; rows that were held back stand for the distribution."""
-    train, fresh = halves(dataset, values.seed)
+    train, fresh = halves(dataset, recipe.ROWS, values.seed)
     _two_classes_in(train, fresh)
     width = values.sigma * float(np.sqrt(dataset.n_features / 2))
     risks = bound_curves.candidate_risks(
@@ -247,8 +220,9 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
             f"The rarer class has {rarer} rows; at least {_FEWEST_OF_A_CLASS} are needed for training, validation and "
             "test rows."
         )
+    splits = recipe.SPLITS
     return run_repeats(
-        SWEEP, lambda s: random_split(dataset, s), SPLITS, dataset=dataset.name, split_name="random", seed=seed
+        recipe.SWEEP, lambda s: random_split(dataset, s), splits, dataset=dataset.name, split_name="random", seed=seed
     )
 
 

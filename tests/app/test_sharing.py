@@ -393,7 +393,7 @@ def block(text: str) -> dict:
     return settings
 
 
-@pytest.mark.parametrize("page", ["start", *FAR])
+@pytest.mark.parametrize("page", ["start", "your_data", *FAR])
 def test_a_program_differs_from_its_recipe_in_its_settings_alone(page):
     recipe = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
     ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from pages.components import sharing
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
@@ -215,3 +221,32 @@ def test_the_class_that_is_nearest_to_half_is_told_apart_first():
     app = upload(opened(), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
     assert "` frequent ` (28 rows)" in words(app) or "` other ` (27 rows)" in words(app)
     assert "from blue, the others" in words(app)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    "target", [lambda i: ("low", "middle", "high")[i % 3], lambda i: f"{i * 0.37:.2f}"], ids=["classes", "numbers"]
+)
+def test_the_program_that_is_offered_prints_the_numbers_from_the_file(view, target, tmp_path, monkeypatch):
+    offered, show = {}, sharing.st.download_button
+
+    def recorded(label, data, *args, key, **kwargs):
+        offered[key] = data
+        return show(label, data, *args, key=key, **kwargs)
+
+    monkeypatch.setattr(sharing.st, "download_button", recorded)
+    hostile = 'size,"<b>kind\n# "" = 3</b>",day,outcome'
+    data = table(n=120, target=target, names=hostile)
+    app = upload(opened(), data, "mine.csv")
+    shown(app, view)
+    if view == "error against D":
+        pressed(app, "Run")
+    (tmp_path / "mine.csv").write_bytes(data)
+    assert 'file = "mine.csv"' in offered["code"] and f'view = "{view}"' in offered["code"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    run = [sys.executable, "-c", offered["code"]]
+    ran = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+    printed, ours = (pd.read_csv(io.BytesIO(text)) for text in (ran.stdout, offered["numbers"]().encode()))
+    assert len(printed) > 5
+    pd.testing.assert_frame_equal(printed, ours, rtol=1e-9)

@@ -46,6 +46,8 @@ def offer(
     numbers: Callable[[], pd.DataFrame],
     settings: Mapping | None = None,
     parameters: Mapping[str, str] | None = None,
+    caption: str = "All of it takes the settings that you see, the seed included: the link opens them again, and the "
+    "code, run from the repository's root, prints the numbers anew.",
 ) -> None:
     """Show the row, at the end of a page.
 
@@ -61,6 +63,8 @@ def offer(
         Settings of the recipe that are no control's value by the control's key.
     parameters : mapping, optional
         What the link says beside the controls.
+    caption : str, optional
+        What there is to take.
     """
     code = program(page, vars(values) | dict(settings or {}))
     st.divider()
@@ -86,9 +90,6 @@ def offer(
             icon=":material/code:",
             on_click="ignore",
         )
-    st.caption(
-        "All of it takes the settings that you see, the seed included: the link opens them again, and the code, run "
-        "from the repository's root, prints the numbers anew."
-    )
+    st.caption(caption)
     with st.expander("Python code that reproduces this view", icon=":material/code:"):
         st.code(code, "python")

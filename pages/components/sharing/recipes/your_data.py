@@ -1,0 +1,135 @@
+"""Your data: what a view of the page comes to on a table of your own, which you put beside this program.
+
+From the repository's root: python your_data_experiment.py [numbers.csv]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import datasets
+import rff_engine as rff
+from datasets.preparation import halves, plane, two_classes
+from rff_engine.experiments import report, toy_learning
+from rff_engine.experiments.bound_curves import bound_curves, candidate_risks
+from rff_engine.experiments.protocols import FeatureSweep
+from rff_engine.experiments.runner import run_repeats
+from rff_engine.experiments.toy_landmarks import landmark_path, landmark_problem
+from rff_engine.figures.bounds import BOUND_NAMES
+
+# The experiment
+file = "yours.csv"  # or .tsv, .parquet, .svmlight
+target = "class"
+columns = ("height", "width")  # that it is predicted from
+task = "classification"  # or "regression": then rows above the median are told from the others
+label = 1  # the class told from all others: of two 1 or -1, else its place; None of numbers
+scaling = "standard"  # of each column; or "range", "none"
+imputation = "fill"  # of missing values; or "drop"
+view = "landmarks"  # or "kernel learning", "error against D", "bounds"
+axes = None  # places of the two columns of a map; None stands for the first two principal components
+seed = 0
+sigma = 0.501  # bandwidth of the Gaussian prior; for bounds times the square root of d / 2
+D = 50  # frequencies: of each landmark, or behind the bounds
+landmarks = 5  # how many
+selection = "kmeans"  # or "random"
+beta = 1.0  # inverse temperature
+rho = 0.01  # radius of OKRFF, divided by the number of candidates
+C = 1.0  # of the linear SVM on the similarities
+
+ROWS = 2000  # at most: of training rows, and of those held back
+CANDIDATES = 1000  # of the learned kernel in the plane
+SPLITS = 4  # of the sweep
+SWEEP = FeatureSweep(
+    n_candidates=1000,
+    n_features=(1, 2, 5, 10, 20, 50, 100),
+    betas=(0.1, 1.0, 10.0),
+    rhos=(1e-3, 1e-2, 1e-1),
+    Cs=(1e-2, 1.0, 100.0),
+    gammas=(1e-3, 1e-2, 1e-1, 1.0),
+    max_train=1000,
+    max_train_svm=400,
+)
+
+
+def landmark_numbers(problem, path, beta) -> pd.DataFrame:
+    """Landmarks, their frequencies and what comes of every beta; errors are fractions, KL in nats."""
+    L, D = problem.loss.shape
+    Q = rff.pseudo_posterior(problem.loss, beta, len(problem.X))
+    tables = {
+        "landmarks": {
+            "landmark": np.arange(1, L + 1),
+            "x_1": problem.landmarks[:, 0],
+            "x_2": problem.landmarks[:, 1],
+            "label": problem.labels.astype(int),
+        },
+        "weights": {
+            "landmark": np.repeat(np.arange(1, L + 1), D),
+            "frequency": np.tile(np.arange(1, D + 1), L),
+            "omega_1": problem.omega[:, :, 0].ravel(),
+            "omega_2": problem.omega[:, :, 1].ravel(),
+            "loss": problem.loss.ravel(),
+            "Q": Q.ravel(),
+        },
+        "along beta": {
+            "beta": path.betas,
+            "train_error": path.train_error,
+            "test_error": path.test_error,
+            "KL": path.kl,  # mean over the landmarks
+        },
+    }
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def kernel_numbers(drawn, beta, rho) -> pd.DataFrame:
+    """Candidate frequencies, in radians a unit of the map, their losses, and their weights by either method."""
+    return pd.DataFrame(
+        {
+            "omega_1": drawn.omega[:, 0],
+            "omega_2": drawn.omega[:, 1],
+            "loss": drawn.loss,
+            "Q_pbrff": rff.pseudo_posterior(drawn.loss, beta, drawn.n),
+            "Q_okrff": rff.optimized_kernel_weights(drawn.loss, rho * len(drawn.loss), 2.0),
+        }
+    )
+
+
+def bound_numbers(curves) -> pd.DataFrame:
+    """Every bound in its parts along beta."""
+    frames = [
+        pd.DataFrame({"bound": BOUND_NAMES[name], "beta": curve.betas, "value": curve.values, **curve.terms})
+        for name, curve in curves.bounds.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+if __name__ == "__main__":
+    table = datasets.read_table(Path(file).read_bytes(), file)
+    dataset = two_classes(datasets.prepare(table, target, columns, scaling, imputation, task), label)
+    if view == "error against D":
+        steps = run_repeats(
+            SWEEP,
+            lambda s: datasets.random_split(dataset, s),
+            SPLITS,
+            dataset=dataset.name,
+            split_name="random",
+            seed=seed,
+        )
+        found = report.error_by_features([row for step in steps for row in step.rows])
+    elif view == "bounds":
+        train, fresh = halves(dataset, ROWS, seed)
+        kernel = rff.GaussianKernel(sigma * float(np.sqrt(dataset.n_features / 2)))
+        risks = candidate_risks(train.X, train.y, fresh.X, fresh.y, kernel, D, random_state=seed)
+        found = bound_numbers(bound_curves(risks, [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)], 0.05))
+    else:
+        train, test = halves(plane(dataset, axes), ROWS, seed)
+        kernel = rff.GaussianKernel(sigma)
+        if view == "landmarks":
+            problem = landmark_problem(train.X, train.y, kernel, landmarks, D, selection, seed)
+            betas = [float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)]
+            found = landmark_numbers(problem, landmark_path(problem, test.X, test.y, betas, C), beta)
+        else:
+            found = kernel_numbers(toy_learning.draw_candidates(train.X, train.y, kernel, CANDIDATES, seed), beta, rho)
+    found.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
