@@ -181,4 +181,5 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
     if on_clicked is not None:
         callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
     settings = {control.key: getattr(values, control.key) for control in sliders}
-    _components[name](data=packed | {"settings": settings}, key=key, **callbacks)
+    sent = packed | {"settings": settings, "clickable": on_clicked is not None}
+    _components[name](data=sent, key=key, **callbacks)

@@ -48,12 +48,23 @@ class LiveLandmarks extends LiveView {
       this.slowest.push(Array.from({ length: most }, (_, m) => m).sort((a, b) => speed(a) - speed(b)));
     }
     this.inputs.D.max = most;
+    this.invite(data.clickable);
     this.computed = null;
     this.lay();
     this.decisions[0].set(this.priorDecision, -1, 1, TABLES.decision);
     for (let l = 0; l < L; l++) {
       this.tiles[l].set(this.priorMaps.subarray(l * GRID * GRID, (l + 1) * GRID * GRID), 0, 255, TABLES.similarity);
     }
+  }
+
+  /** Says what a point is good for: it may become a landmark, or is there to be looked at. */
+  invite(clickable) {
+    const { canvas } = this.points;
+    this.find(".points-caption").textContent = clickable ? "training points: click one" : "training points";
+    canvas.style.cursor = clickable ? "pointer" : "default";
+    canvas.setAttribute("aria-label", `Training points and landmarks. ${clickable
+      ? "Click a point to make it a landmark, a star to remove it; or go from point to point with the arrow keys and press Enter."
+      : "Go from point to point with the arrow keys to see how similar the landmarks are to it."}`);
   }
 
   /** One canvas a landmark and row. */
@@ -141,7 +152,7 @@ class LiveLandmarks extends LiveView {
   }
 
   click(row) {
-    if (row !== undefined) this.report("clicked", row);
+    if (row !== undefined && this.data.clickable) this.report("clicked", row);
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
