@@ -35,7 +35,7 @@ class ServerLimits:
     """Columns times training rows of the largest matrix that a run computes, see `run_sizes`"""
     cache_megabytes: int = _limit("RFF_CACHE_MB", 256, 0, 1_000_000)
     """Results that all sessions share"""
-    session_megabytes: int = _limit("RFF_SESSION_CACHE_MB", 48, 0, 1_000_000)
+    session_megabytes: int = _limit("RFF_SESSION_CACHE_MB", 32, 0, 1_000_000)
     """Results on the data that a session has handed in"""
 
     @classmethod

@@ -267,7 +267,8 @@ class RunQueue:
             )
         waiting = sum(run.state == "waiting" for run in active)
         if waiting >= LIMITS.waiting_runs:
-            raise ValueError(f"{waiting} runs are waiting, the most allowed; try again when one has finished.")
+            some = "1 run is" if waiting == 1 else f"{waiting} runs are"
+            raise ValueError(f"{some} waiting, the most allowed; try again when one has finished.")
 
     def active(self) -> list[Run]:
         """Those that run or wait, in the order of their turns."""

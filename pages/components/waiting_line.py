@@ -50,8 +50,8 @@ class WaitingLine:
         try:
             self._enter(place)
             while ahead := self._ahead_of(place):
-                others = f"{ahead} {self._name}{'s' if ahead > 1 else ''} of other visitors"
-                say(f"Waiting: {others} {'are' if ahead > 1 else 'is'} ahead of this one.")
+                one, more = f"1 {self._name} of another visitor is", f"{ahead} {self._name}s of other visitors are"
+                say(f"Waiting: {one if ahead == 1 else more} ahead of this one.")
                 with self._moved:
                     self._moved.wait_for(lambda: self._places[:1] == [place], _SECONDS_BETWEEN_WORDS)
             yield
@@ -66,9 +66,8 @@ class WaitingLine:
             # The visitor's earlier wait is one that a moved control has ended, and that has not noticed yet.
             waiting = [other for other in self._places[1:] if other.visitor != place.visitor]
             if self._places and len(waiting) >= self._most:
-                raise ValueError(
-                    f"{len(waiting)} {self._name}s are waiting, the most allowed; try again when one has finished."
-                )
+                some = f"1 {self._name} is" if len(waiting) == 1 else f"{len(waiting)} {self._name}s are"
+                raise ValueError(f"{some} waiting, the most allowed; try again when one has finished.")
             self._places[1:] = waiting
             self._places.append(place)
 
