@@ -24,7 +24,7 @@ class RunSize(NamedTuple):
         return self.columns * self.rows
 
     def __str__(self) -> str:
-        return f"{self.columns} {self.of} x {self.rows} training rows = {self.values:.3g} values"
+        return f"{self.columns} {self.of} x {self.rows} training rows = {self.values:,} values"
 
 
 def training_rows(dataset: str) -> int:

@@ -294,7 +294,7 @@ def _check_size(settings: RunSettings) -> None:
     finest = [(preset, replace(settings, preset=preset).size) for preset in PRESETS]
     fitting = [f"the {preset} grid would fit, {other}" for preset, other in finest if other.values <= most]
     raise ValueError(
-        f"The {settings.preset} grid on {settings.dataset} takes {size}, and at most {most:.3g} are allowed here: "
+        f"The {settings.preset} grid on {settings.dataset} takes {size}, and at most {most:,} are allowed here: "
         f"{[*fitting, 'no grid on it would fit; choose a data set of fewer rows'][0]}."
     )
 

@@ -217,36 +217,39 @@ def test_the_size_of_a_run_is_that_of_its_largest_matrix():
 
 
 @pytest.mark.parametrize(
-    ("run", "cosines", "taken", "fitting"),
+    ("run", "cosines", "taken", "allowed", "fitting"),
     [
         (
             settings("features", "covtype", "paper"),
             LIMITS.cosines,
-            "The paper grid on covtype takes 348607 columns of the SVM's kernel x 348607 training rows = 1.22e+11",
-            "2.5e+10 are allowed here: the quick grid would fit, 5000 frequencies x 348607 training rows = 1.74e+09 "
-            "values",
+            "348607 columns of the SVM's kernel x 348607 training rows = 121,526,840,449 values",
+            "25,000,000,000",
+            "the quick grid would fit, 5000 frequencies x 348607 training rows = 1,743,035,000 values",
         ),
         (
             settings("landmarks", "adult", "paper"),
             5_000_000_000,
-            "The paper grid on adult takes 833536 frequencies of 6512 landmarks x 26048 training rows = 2.17e+10",
-            "5e+09 are allowed here: the splits grid would fit, 166656 frequencies of 2604 landmarks x 26048 training "
-            "rows = 4.34e+09 values",
+            "833536 frequencies of 6512 landmarks x 26048 training rows = 21,711,945,728 values",
+            "5,000,000,000",
+            "the splits grid would fit, 166656 frequencies of 2604 landmarks x 26048 training rows = 4,341,055,488 "
+            "values",
         ),
         (
             settings("features", "adult", "quick"),
             1000,
-            "The quick grid on adult takes 5000 frequencies x 26048 training rows = 1.3e+08",
-            "1e+03 are allowed here: no grid on it would fit; choose a data set of fewer rows",
+            "5000 frequencies x 26048 training rows = 130,240,000 values",
+            "1,000",
+            "no grid on it would fit; choose a data set of fewer rows",
         ),
     ],
     ids=["features", "landmarks", "nothing fits"],
 )
-def test_a_run_that_is_too_large_is_told_which_grid_would_fit(queue, monkeypatch, run, cosines, taken, fitting):
+def test_a_run_that_is_too_large_is_told_what_would_fit(queue, monkeypatch, run, cosines, taken, allowed, fitting):
     limited(monkeypatch, cosines=cosines)
     with pytest.raises(ValueError) as refused:
         queue.submit(run, "ann")
-    assert str(refused.value) == f"{taken} values, and at most {fitting}." and queue.active() == []
+    said = f"The {run.preset} grid on {run.dataset} takes {taken}, and at most {allowed} are allowed here: {fitting}."
+    assert str(refused.value) == said and queue.active() == []
 
 
 def real_data() -> AppTest:
