@@ -5,6 +5,7 @@ import streamlit as st
 import datasets
 from pages.components import layout, sharing
 from pages.components.controls import Number, Options, Several, mount
+from pages.components.limits import visitor
 from pages.components.runs import BREAST_SWEEP, Run, RunSettings, run_queue
 from rff_engine.experiments import report
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
@@ -145,7 +146,7 @@ with layout.problems_explained():
     if run is None or run.state in ("cancelled", "stopped", "failed"):
         label = "Run" if run is None or run.state == "failed" else "Resume"
         if st.button(label, type="primary", icon=":material/play_arrow:"):
-            run = run_queue().submit(settings)
+            run = run_queue().submit(settings, visitor())
             st.rerun()
     elif run.active and st.button("Cancel", icon=":material/stop:"):
         run.cancel()

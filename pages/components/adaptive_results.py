@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
 from pages.components import live
+from pages.components.keeping import kept
 from pages.components.toy_data import ToyData, read_only
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments import toy_adaptive
@@ -46,7 +46,7 @@ def adaptive_settings(values) -> AdaptiveSettings:
     return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def inputs(data: ToyData) -> np.ndarray:
     return read_only(toy_adaptive.toy_inputs(data.name, data.n, data.noise, data.seed))
 
@@ -61,14 +61,14 @@ def frequency_extent(settings: AdaptiveSettings) -> float:
     return 3.5 / settings.sigma
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def landmarks(settings: AdaptiveSettings) -> tuple[np.ndarray, np.ndarray]:
     # Not the stream that the points came from.
     rng = np.random.default_rng((settings.data.seed, 1))
     return read_only(kernel_landmarks(inputs(settings.data), settings.n_landmarks, settings.method, rng))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def grid_weights(settings: AdaptiveSettings, ridge: float) -> toy_adaptive.GridWeights:
     with threadpool_limits(1, user_api="blas"):
         return read_only(
@@ -76,7 +76,7 @@ def grid_weights(settings: AdaptiveSettings, ridge: float) -> toy_adaptive.GridW
         )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
     kernel = settings.kernel()
     omega = toy_adaptive.first_frequencies(kernel, r, np.random.default_rng((settings.data.seed, 2)))
@@ -84,18 +84,18 @@ def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
         return read_only(toy_adaptive.descent(inputs(settings.data), *landmarks(settings), kernel, omega))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def live_descent(settings: AdaptiveSettings, r: int) -> dict:
     """What the live view needs: the descent itself."""
     return live.pack_descent(descent(settings, r), frequency_extent(settings))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def importance(data: ToyData, sigma: float) -> toy_adaptive.ImportancePlane:
     return read_only(toy_adaptive.importance_plane(inputs(data), rff.GaussianKernel(sigma), 3.5 / sigma))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarray:
     """Relative errors, (len(landmark_counts(n)), CURVE_DRAWS)."""
     # Small products gain nothing from threads, and lose where other sessions compute too.

@@ -6,10 +6,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 import datasets
 import rff_engine as rff
+from pages.components.keeping import kept
 from pages.components.toy_data import ToyData, read_only, toy_sample
 from rff_engine.experiments import toy_approximation
 from rff_engine.figures.approximation import error_text
@@ -76,12 +76,12 @@ def approximation_settings(data: str, kernel: str, width: float, nu: float, seed
     return ApproximationSettings(data, kernel, width, nu if kernel == "Matérn" else 1.5, seed)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def _real(name: str) -> datasets.Dataset:
     return read_only(datasets.load(name))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def approximation_rows(name: str, seed: int) -> toy_approximation.ApproximationRows:
     sample = _real(name) if name in REAL_DATA else toy_sample(ToyData(name, ROWS, 0.1, seed))
     return read_only(toy_approximation.approximation_rows(sample.X, sample.y, sample.task, ROWS, seed))
@@ -92,7 +92,7 @@ def curve_counts(method: str) -> tuple[int, ...]:
     return DESCENT_R_VALUES if method in DESCENT else R_VALUES
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+@kept
 def approximation_errors(settings: ApproximationSettings, method: str) -> np.ndarray:
     """Relative errors, (len(curve_counts(method)), draws)."""
     rows, draws = approximation_rows(settings.data, settings.seed), DESCENT_DRAWS if method in DESCENT else DRAWS
@@ -136,7 +136,7 @@ def ranking(errors: dict[str, np.ndarray], r: int) -> str:
     return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@kept
 def method_view(settings: ApproximationSettings, method: str, r: int) -> toy_approximation.MethodView:
     rows = approximation_rows(settings.data, settings.seed)
     return read_only(toy_approximation.method_view(rows, settings.kernel(), method, r, settings.seed))
@@ -161,13 +161,13 @@ def random_phase_wins(curves: toy_approximation.VarianceCurves) -> bool:
     return bool(np.any(curves.expected["cos_sin"] > curves.expected["random_phase"] + 1e-9))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def frequency_extent(settings: ApproximationSettings) -> float:
     """Half the side of the square of frequencies that is shown."""
     return toy_approximation.frequency_extent(settings.kernel())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def variance_curves(settings: ApproximationSettings) -> toy_approximation.VarianceCurves:
     distance = 2 * approximation_rows(settings.data, settings.seed).extent
     return read_only(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 import rff_engine as rff
 from pages.components import live
 from pages.components.controls import powers
+from pages.components.keeping import kept
 from pages.components.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import bound_curves, coverage
 
@@ -43,7 +43,7 @@ class Promise:
     pay_for_beta: bool
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def candidate_risks(settings: BoundSettings) -> bound_curves.CandidateRisks:
     sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data, RISK_POINTS)
     return read_only(
@@ -59,7 +59,7 @@ def candidate_risks(settings: BoundSettings) -> bound_curves.CandidateRisks:
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def promised_curves(settings: BoundSettings, promise: Promise) -> bound_curves.BoundCurves:
     return read_only(
         bound_curves.bound_curves(
@@ -68,12 +68,12 @@ def promised_curves(settings: BoundSettings, promise: Promise) -> bound_curves.B
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def live_bounds(settings: BoundSettings, promise: Promise, bound: str) -> dict:
     """What the live view needs, with the bound that it takes apart."""
     return live.pack_bounds(promised_curves(settings, promise), bound)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def worst_case(n: int, mu: float, epsilon: float, seed: int) -> coverage.WorstCase:
     return read_only(coverage.simulate_worst_case("two_classes", n, mu, epsilon, PROMISE_SAMPLES, random_state=seed))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
+from pages.components.keeping import kept
 from pages.components.toy_data import read_only
 from rff_engine.experiments import toy_kernels
 
@@ -50,7 +50,7 @@ def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSett
     return KernelSettings(name, width, nu if name == "Matérn" else 0.0, seed)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """As many frequencies and phases as the largest D needs; a smaller D takes the first of them."""
     rng = np.random.default_rng((settings.seed, n_features))
@@ -61,19 +61,19 @@ def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, 
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def kernel_line(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelLine:
     omega, offsets = (part[: 2 * n_frequencies] for part in kernel_draw(settings, 1))
     return read_only(toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def kernel_plane(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelPlane:
     omega = kernel_draw(settings, 2)[0][:n_frequencies]
     return read_only(toy_kernels.kernel_plane(settings.kernel(), omega, FREQUENCY_RANGE, DELTA_RANGE))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
     """Measured and expected errors of both feature maps at every D of the slider."""
     kernel, D_values = settings.kernel(), FREQUENCY_COUNTS

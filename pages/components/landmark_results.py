@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 import rff_engine as rff
 from pages.components import live
 from pages.components.controls import powers
+from pages.components.keeping import kept
 from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import toy_landmarks
 
@@ -29,7 +28,7 @@ class LandmarkSettings:
     selection: str | tuple[int, ...]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProblem:
     sample = toy_sample(settings.data)
     return read_only(
@@ -45,7 +44,7 @@ def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProble
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_landmarks.LandmarkView:
     fresh = toy_fresh_sample(settings.data)
     problem = landmark_problem(settings)
@@ -54,14 +53,14 @@ def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_land
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.LandmarkPath:
     """Errors and mean KL at every beta: moving beta computes nothing."""
     fresh = toy_fresh_sample(settings.data)
     return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, PATH_BETAS, C))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept
 def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """What the live view needs: all frequencies that D may reach, and the prior's side, which never moves."""
     problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 import rff_engine as rff
 from pages.components import live
 from pages.components.controls import powers
+from pages.components.keeping import kept
 from pages.components.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from rff_engine.experiments import toy_kernels, toy_learning
 
@@ -65,13 +65,13 @@ class OptimizedKernel:
 Weighting = PriorWeights | PseudoPosterior | OptimizedKernel
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def frequency_plane(data: ToyData, sigma: float, extent: float) -> toy_learning.FrequencyPlane:
     sample = toy_sample(data)
     return read_only(toy_learning.frequency_plane(sample.X, sample.y, rff.GaussianKernel(sigma), extent))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept
 def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
     sample = toy_sample(settings.data)
     return read_only(
@@ -81,25 +81,25 @@ def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.ndarray:
     drawn = candidates(settings)
     return read_only(weighting(drawn.loss, drawn.n))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def prior_map(sigma: float, extent: float) -> np.ndarray:
     return read_only(toy_kernels.kernel_map(rff.GaussianKernel(sigma), extent))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def weighted_map(settings: CandidateSettings, weighting: Weighting, extent: float) -> np.ndarray:
     return read_only(
         toy_kernels.weighted_kernel_map(candidates(settings).omega, candidate_weights(settings, weighting), extent)
     )
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@kept
 def feature_errors(
     settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
 ) -> np.ndarray:
@@ -114,13 +114,13 @@ def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: floa
     return feature_errors(settings, weighting, C, (D,))[0]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def kl_path(settings: CandidateSettings) -> np.ndarray:
     """KL(Q || P) of the pseudo-posterior at every one of KL_BETAS."""
     return read_only(toy_learning.kl_path(candidates(settings), KL_BETAS))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
     """Test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
     drawn = candidates(settings)
@@ -150,7 +150,7 @@ def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
     return 3.5 / settings.sigma, 2 * map_extent(settings.data)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept
 def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
     """What the live view needs: planes, candidates, and the weights of OKRFF for every radius of the slider."""
     frequency_extent, delta_extent = plane_extents(settings)

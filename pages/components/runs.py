@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -23,8 +23,10 @@ import streamlit as st
 from streamlit.logger import get_logger
 
 import datasets
+from pages.components.limits import LIMITS
+from pages.components.run_sizes import RunSize, run_size
 from rff_engine.experiments.failures import whereabouts
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.experiments.store import Store, StoreError, default_store
 
 # Streamlit's own: with the time, at the level that `logger.level` sets. It names runs, never what is in their data.
@@ -32,8 +34,6 @@ _log = get_logger(__name__)
 
 #: Runs of this server that are kept in mind; the store keeps all.
 KEPT_RUNS = 24
-#: Runs that may wait at a time.
-MOST_WAITING = 8
 _ROOT = Path(__file__).parents[2]
 # A run stops between two steps; one that takes longer is killed, which loses no row.
 _SECONDS_TO_STOP = 1.5
@@ -65,6 +65,10 @@ class RunSettings:
     def spec(self) -> RunSpec:
         return RunSpec(self.protocol(), self.dataset, self.split_name, self.repeats, self.seed)
 
+    @property
+    def size(self) -> RunSize:
+        return run_size(self.protocol(), self.dataset)
+
 
 #: The run that needs no click: seconds long, and shown on the first page.
 BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
@@ -82,6 +86,8 @@ class Run:
     fraction: float = 0.0
     started: float | None = None
     """On the monotonic clock, in seconds"""
+    visitor: str | None = None
+    """Who began it, if this server knows"""
     cancelled: threading.Event = field(default_factory=threading.Event)
     _process: subprocess.Popen | None = None
     _known: int = 0
@@ -226,28 +232,43 @@ class RunQueue:
         state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
         return Run(settings, self.store, state, message, done)
 
-    def submit(self, settings: RunSettings) -> Run:
+    def submit(self, settings: RunSettings, visitor: str | None = None) -> Run:
         """Start a run, or join it where it is under way or finished already; one that was stopped goes on.
+
+        No limit holds for what the app itself asks for, ``None`` in place of a visitor.
 
         Raises
         ------
         ValueError
-            If too many runs wait.
+            If the run is too large, the visitor has too many under way, or too many wait.
         """
         known = self.find(settings)
         with self._lock:
             known = self._runs.get(settings, known)
             if known is not None and (known.active or known.state == "finished"):
                 return known
-            waiting = sum(run.state == "waiting" for run in self._runs.values())
-            if waiting >= MOST_WAITING:
-                raise ValueError(f"{waiting} runs are waiting, the most allowed; try again when one has finished.")
-            run = self._runs[settings] = Run(settings, self.store)
+            if visitor is not None:
+                _check_size(settings)
+                self._check_places(visitor)
+            run = self._runs[settings] = Run(settings, self.store, visitor=visitor)
             self._runs.move_to_end(settings)
             for old in [key for key, other in self._runs.items() if not other.active][:-KEPT_RUNS]:
                 del self._runs[old]
             self._waiting.put(run)
             return run
+
+    def _check_places(self, visitor: str) -> None:
+        active = [run for run in self._runs.values() if run.active]
+        theirs = [f"the {r.settings.preset} grid on {r.settings.dataset}" for r in active if r.visitor == visitor]
+        if len(theirs) >= LIMITS.runs_per_session:
+            raise ValueError(
+                f"You have {len(theirs)} run{'s' if len(theirs) > 1 else ''} under way ({', '.join(theirs)}), the most "
+                "for one visitor; wait until one has finished, or cancel it."
+            )
+        waiting = sum(run.state == "waiting" for run in active)
+        if waiting >= LIMITS.waiting_runs:
+            some = "1 run is" if waiting == 1 else f"{waiting} runs are"
+            raise ValueError(f"{some} waiting, the most allowed; try again when one has finished.")
 
     def active(self) -> list[Run]:
         """Those that run or wait, in the order of their turns."""
@@ -256,12 +277,26 @@ class RunQueue:
 
     def ahead_of(self, run: Run) -> int:
         """How many active runs come before this one."""
-        return self.active().index(run) if run in self.active() else 0
+        active = self.active()
+        return active.index(run) if run in active else 0
 
     def end(self) -> None:
         """Stop whatever runs or waits."""
         for run in self.active():
             run.cancel()
+
+
+def _check_size(settings: RunSettings) -> None:
+    """Refuse a run that is too large, with the finest grid that would fit."""
+    size, most = settings.size, LIMITS.cosines
+    if size.values <= most:
+        return
+    finest = [(preset, replace(settings, preset=preset).size) for preset in PRESETS]
+    fitting = [f"the {preset} grid would fit, {other}" for preset, other in finest if other.values <= most]
+    raise ValueError(
+        f"The {settings.preset} grid on {settings.dataset} takes {size}, and at most {most:,} are allowed here: "
+        f"{[*fitting, 'no grid on it would fit; choose a data set of fewer rows'][0]}."
+    )
 
 
 def _open(url: str | None) -> tuple[Store, bool]:

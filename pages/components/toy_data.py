@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
-import streamlit as st
 
 import datasets
+from pages.components.keeping import kept
 
 #: Points of the fresh sample that test errors are measured on, and cells along a side of a map.
 TEST_POINTS = 2000
@@ -49,12 +49,12 @@ def read_only(value):
     return value
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def toy_sample(data: ToyData) -> datasets.Dataset:
     return read_only(data.sample())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
     return read_only(data.fresh_sample(n))
 

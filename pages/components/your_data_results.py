@@ -1,15 +1,13 @@
 """What the page on your data computes; it is kept with the session, and with nothing else.
 
-Streamlit's caches belong to all sessions of a server, so they are not used here: a session's last results lie in its
-own state, and go with it.
+The cache of the other pages belongs to all sessions of a server, so it is not used here: a session's last results lie
+in its own state, and go with it.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +20,12 @@ from datasets.preparation import halves, plane
 from datasets.tables import printable
 from pages.components import live
 from pages.components.bound_results import BOUND_BETAS
+from pages.components.keeping import n_bytes
 from pages.components.landmark_results import MAP_CELLS, PATH_BETAS
 from pages.components.learning_results import OptimizedKernel, PseudoPosterior
+from pages.components.limits import LIMITS, visitor
 from pages.components.sharing.recipes import your_data as recipe
+from pages.components.waiting_line import WaitingLine
 from rff_engine.experiments import bound_curves, report, toy_kernels, toy_landmarks, toy_learning
 from rff_engine.experiments.runner import run_repeats
 
@@ -37,11 +38,14 @@ _FEWEST_OF_A_CLASS = 8
 
 
 def remembered(key: Hashable, make: Callable):
-    """What this session has computed for a key; the oldest results are forgotten."""
+    """What this session has computed for a key; the oldest results are forgotten, by number and by bytes."""
     results = st.session_state.setdefault(_RESULTS, OrderedDict())
     if key not in results:
         results[key] = make()
-        while len(results) > _KEPT_RESULTS:
+        # The newest stays, whatever its size: the limits on tables bound it, and a page asks for it again at once.
+        while len(results) > _KEPT_RESULTS or (
+            len(results) > 1 and n_bytes(results) > 1_000_000 * LIMITS.session_megabytes
+        ):
             results.popitem(last=False)
     results.move_to_end(key)
     return results[key]
@@ -230,19 +234,10 @@ def sweep_means(rows: list[dict]) -> pd.DataFrame:
     return report.error_by_features(rows)
 
 
-@st.cache_resource(show_spinner=False)
-def _turn() -> threading.Lock:
-    """Of all sessions: the cores are few, and a sweep needs one for some seconds."""
-    return threading.Lock()
+# One at a time of all sessions: the cores are few, and a sweep needs one for some seconds.
+_line = WaitingLine("sweep", LIMITS.waiting_sweeps)
 
 
-@contextmanager
 def turn(say: Callable[[str], None]):
-    """Wait until no other session's sweep runs; `say` is told while it waits, and may end the wait by raising."""
-    lock = _turn()
-    while not lock.acquire(timeout=0.5):
-        say("Waiting: the sweep of another session is ahead of this one.")
-    try:
-        yield
-    finally:
-        lock.release()
+    """Wait in line until no other session's sweep runs, see `WaitingLine.turn`."""
+    return _line.turn(visitor(), say)

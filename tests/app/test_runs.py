@@ -163,15 +163,3 @@ def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_pat
     queue = RunQueue(str(tmp_path / "notes.txt"))
     assert not queue.lasting and queue.store.runs() == []
     assert os.listdir(tmp_path) == ["notes.txt"]
-
-
-@pytest.mark.slow
-def test_too_many_waiting_are_refused(url):
-    queue = RunQueue(url)
-    accepted = [queue.submit(settings(preset="paper", seed=seed)) for seed in range(runs.MOST_WAITING)]
-    with pytest.raises(ValueError, match="waiting"):
-        for seed in range(runs.MOST_WAITING, runs.MOST_WAITING + 2):
-            accepted.append(queue.submit(settings(preset="paper", seed=seed)))
-    for run in accepted:
-        run.cancel()
-    wait(accepted[0])

@@ -1,0 +1,51 @@
+"""How large a run is, known before any file is opened: its largest matrix over the training rows."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from datasets import describe
+from datasets.splits import TEST_SHARE, VALID_SHARE
+from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.landmarks import landmark_count
+
+
+class RunSize(NamedTuple):
+    """The shape of a matrix of cosines, or of kernel values."""
+
+    columns: int
+    of: str
+    """What the columns are"""
+    rows: int
+
+    @property
+    def values(self) -> int:
+        return self.columns * self.rows
+
+    def __str__(self) -> str:
+        return f"{self.columns} {self.of} x {self.rows} training rows = {self.values:,} values"
+
+
+def training_rows(dataset: str) -> int:
+    """Of a split into three parts, see `datasets.random_split`."""
+    info = describe(dataset)
+    rest = info.n_train_file or info.n_samples - math.ceil(TEST_SHARE * info.n_samples)
+    return rest - math.ceil(VALID_SHARE * rest)
+
+
+def run_size(protocol: FeatureSweep | LandmarkStudy, dataset: str) -> RunSize:
+    """The frequencies N of a run by its training rows n, or its baseline's kernel matrix where that is larger."""
+    rows = training_rows(dataset)
+    n = min(rows, protocol.max_train or rows)
+    n_svm = min(n, protocol.max_train_svm or n)
+    sizes = [RunSize(n_svm, "columns of the SVM's kernel", n_svm)]  # it chooses gamma, whatever the methods
+    if isinstance(protocol, FeatureSweep):
+        learned = {"pbrff", "okrff"} & set(protocol.methods)
+        sizes.append(RunSize(protocol.n_candidates if learned else max(protocol.n_features), "frequencies", n))
+    else:
+        L = landmark_count(n, 2, max(protocol.shares))
+        sizes.append(RunSize(L, "landmarks", n))
+        if "pb_landmarks" in protocol.methods:
+            sizes.append(RunSize(L * max(protocol.n_features), f"frequencies of {L} landmarks", n))
+    return max(sizes, key=lambda size: size.values)
