@@ -180,7 +180,8 @@ class SupervisedFourierFeatures(_FourierTransformer):
         check_choice(self.task, "task", ("auto", "regression", "classification"))
         task = self.task
         if task == "auto":
-            task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
+            with np.errstate(invalid="ignore"):  # numbers as large as no whole number of NumPy's
+                task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
         if task == "classification":
             X, y = self._labelled_points(X, y)
         else:

@@ -17,7 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _blocks
 from ._blocks import pieces
-from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
+from ._validation import (
+    as_coordinates,
+    as_labels,
+    as_losses,
+    as_points,
+    as_rng,
+    check_choice,
+    check_count,
+    draw_seed,
+    with_room_for_squares,
+)
 from .features import Extent, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
@@ -89,13 +99,15 @@ def _quotas(available: np.ndarray, total: int) -> np.ndarray:
 
 
 def _centroids(points, n_clusters: int, rng) -> np.ndarray:
+    dtype, points = points.dtype, with_room_for_squares(points)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if sp.issparse(points):  # KMeans takes no indices of 64 bits
             parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
             points = sp.csr_array(parts, shape=points.shape)
-        return KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
+        centroids = KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
+    return centroids.astype(dtype, copy=False)
 
 
 def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
@@ -247,7 +259,7 @@ def _check_representation(X, landmarks, omega, Q, settings: bool = False):
     X = as_points(X)
     d = X.shape[1]
     landmarks = as_points(landmarks, "landmarks", n_features=d)
-    Q = as_losses(Q, "Q")
+    Q = as_losses(Q, "Q", largest=1e30)  # float32 holds sums of it
     L, dimensions = landmarks.shape[0], (2, 3) if settings else (2,)
     if Q.ndim not in dimensions or Q.shape[-2] != L:
         raise ValueError(f"Q has shape {Q.shape}; one row of weights for each of {L} landmarks is needed.")
