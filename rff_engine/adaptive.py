@@ -141,9 +141,9 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     kernel : SpectralKernel
     omega : array of shape (r, d)
     landmark_weights : array of shape (n,), optional
-        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+        The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
 
     Returns
     -------
@@ -181,9 +181,9 @@ def adapt_frequencies(
     omega : array of shape (r, d)
         The frequencies to start from.
     landmark_weights : array of shape (n,), optional
-        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+        The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
     max_steps : int
         The most steps to take, at least 0.
     tol : float
@@ -403,7 +403,7 @@ def supervise_frequencies(
     n_landmarks : int, optional
         From 1 to N. ``None`` stands for as many as frequencies, or all rows where there are fewer.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
     max_steps : int
         The most steps to take, at least 0.
     tol : float

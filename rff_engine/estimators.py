@@ -262,7 +262,7 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
     rho : float
         At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1.
     mu : float
-        Above 1; 2 is the chi-square divergence.
+        Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
 
     Attributes

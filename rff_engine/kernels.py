@@ -257,7 +257,7 @@ class GaussianKernel(SpectralKernel):
         return 0.5 / self.sigma**2
 
     def _matrix(self, X, Y):
-        return rbf_kernel(X, Y, gamma=self.gamma)
+        return rbf_kernel(*_in_dtype_for(self.sigma, X, Y), gamma=self.gamma)
 
     def _log_density(self, omega):
         d = omega.shape[1]
@@ -299,7 +299,7 @@ class LaplacianKernel(SpectralKernel):
         object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
 
     def _matrix(self, X, Y):
-        return laplacian_kernel(X, Y, gamma=self.gamma)
+        return laplacian_kernel(*_in_dtype_for(self.gamma, X, Y), gamma=self.gamma)
 
     def _log_density(self, omega):
         return -(np.log(np.pi * self.gamma) + 2 * np.log(np.hypot(1, omega / self.gamma))).sum(axis=1)
@@ -341,7 +341,7 @@ class MaternKernel(SpectralKernel):
         object.__setattr__(self, "length_scale", check_scale(self.length_scale, "length_scale"))
 
     def _matrix(self, X, Y):
-        r = euclidean_distances(X, Y) / self.length_scale
+        r = euclidean_distances(*_in_dtype_for(self.length_scale, X, Y)) / self.length_scale
         if self.nu == 0.5:
             return np.exp(-r)
         if self.nu > _LARGE_NU:
@@ -409,6 +409,13 @@ class MaternKernel(SpectralKernel):
         return self.nu / (self.nu - 1) / self.length_scale**2 if self.nu > 1 else math.inf
 
 
+def _in_dtype_for(scale: float, X, Y) -> tuple:
+    """`X` and `Y`, in float64 if float32 would not hold the square of a kernel's scale or of what it is to balance."""
+    if 1e-15 <= scale <= 1e15:
+        return X, Y
+    return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+
+
 def _matern_of_large_nu(nu: float, r) -> np.ndarray:
     """The Matérn kernel by the expansion of K_nu(nu z) that is uniform in z (DLMF 10.41.4), over its value at r = 0."""
     z_squared = 2 / nu * r.astype(np.float64) ** 2
@@ -449,6 +456,7 @@ class CauchyKernel(SpectralKernel):
         object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
 
     def _matrix(self, X, Y):
+        X, Y = _in_dtype_for(self.gamma, X, Y)
         # One coordinate at a time: the differences of all coordinates at once would be an (n, m, d) array.
         product = np.ones((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
         columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))

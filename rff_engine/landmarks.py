@@ -121,8 +121,8 @@ def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
-        Each landmark's weights, or those of S settings, which share all sines and cosines: other values of beta,
-        say, or fewer frequencies with weights of 0 behind them.
+        Each landmark's weights, up to 1e30 in size, or those of S settings, which share all sines and cosines: other
+        values of beta, say, or fewer frequencies with weights of 0 behind them.
     out : array of the shape and dtype of what is returned, optional
         Where to write it; it need not be contiguous.
 
@@ -233,6 +233,7 @@ def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
     landmarks : array of shape (L, 2)
     omega : array of shape (D, 2) or (L, D, 2)
     Q : array of shape (L, D)
+        Weights, up to 1e30 in size.
 
     Returns
     -------
