@@ -161,6 +161,8 @@ def _newton_point(Z, active, y, C, everywhere):
     (I/(2C) + A'A) u = A'y, or u = A'v with (I/(2C) + AA') v = y: the smaller system.
     """
     rows = Z[active]
+    if len(rows) == 0:
+        return np.zeros(Z.shape[1])
     if len(rows) < Z.shape[1]:
         return rows.T @ factor(rows @ rows.T, 0.5 / C)(y[active])
     if 2 * len(rows) < len(Z):
