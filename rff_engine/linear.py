@@ -20,7 +20,15 @@ from ._newton import (
     threads_for,
 )
 from ._products import factor, gram_matrix
-from ._validation import as_labels, as_numbers, as_points, check_range, check_size, with_room_for_squares
+from ._validation import (
+    as_labels,
+    as_numbers,
+    as_points,
+    check_positive,
+    check_range,
+    check_size,
+    with_room_for_squares,
+)
 
 # With features and C as large as these the terms of Newton's method are far from overflow.
 _LARGEST_FEATURE, _LARGEST_C, _LARGEST_FLOAT32_C = 1e40, 1e30, 1e16
@@ -125,7 +133,7 @@ def linear_svm_batch(features, y, C: float):
     if features.ndim != 3:
         raise ValueError(f"features has shape {features.shape}; three dimensions, (R, n, F), are needed.")
     R, n, _ = features.shape
-    y, C = _two_class_signs(y, n), check_range(C, "C", 1 / _LARGEST_C, _LARGEST_C)
+    y, C = _two_class_signs(y, n), check_range(check_positive(C, "C"), "C", 1 / _LARGEST_C, _LARGEST_C)
     Z = np.concatenate([features, np.ones((R, n, 1))], axis=2)
     everywhere = Z.transpose(0, 2, 1) @ Z if Z.shape[2] <= n else [None] * R
     point, decision = np.zeros((R, Z.shape[2])), np.zeros((R, n))
