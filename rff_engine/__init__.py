@@ -3,6 +3,9 @@
 A kernel's Fourier transform is a prior over cosines; this package learns pseudo-posteriors on it, for a whole
 kernel or per landmark (Letarte, Morvant and Germain, AISTATS 2019), and bounds what is learned. It needs NumPy,
 SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are imported where they are used.
+
+Any finite input gets a finite answer, or a ValueError of one sentence: numbers beyond 1e100 in size are refused, and
+where a function allows less its docstring says so (tests/engine/test_any_finite_input.py).
 """
 
 from . import bounds

@@ -10,9 +10,11 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve, cholesky, qr, solve_triangular
 from scipy.optimize import minimize, nnls
 
-from ._validation import as_numbers, as_points, check_nonnegative
+from ._validation import as_numbers, as_points, check_range
 
 _MEMORY = 10  # past gradients that L-BFGS keeps
+_LARGEST_RIDGE = 1e100
+_LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 _WINDOW = 10  # steps over which the decrease is judged
 
 
@@ -31,8 +33,9 @@ class KernelApproximationLoss:
         landmark_weights = as_numbers(landmark_weights, "landmark_weights")
         if landmark_weights.shape != (n,) or landmark_weights.min() < 0 or landmark_weights.sum() == 0:
             raise ValueError(f"landmark_weights must be {n} numbers of at least 0, not all 0, one a landmark.")
+        check_range(landmark_weights.sum(), "the sum of landmark_weights", 1 / _LARGEST_SUM, _LARGEST_SUM)
         points = (landmarks.toarray() if sp.issparse(landmarks) else landmarks).astype(np.float64, copy=False)
-        self.ridge = check_nonnegative(ridge, "ridge")
+        self.ridge = check_range(ridge, "ridge", 0, _LARGEST_RIDGE)
         self.q = np.sqrt(landmark_weights)[:, None]
         self.kernel = np.asarray(kernel(points), dtype=np.float64) * self.q * self.q.T
         self.basis = None

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = [
+    "LARGEST",
     "as_coordinates",
     "as_distribution",
     "as_labels",
@@ -26,21 +27,35 @@ __all__ = [
     "check_nonnegative",
     "check_positive",
     "check_probability",
+    "check_range",
+    "check_scale",
+    "check_size",
     "draw_seed",
+    "with_room_for_squares",
 ]
 
 
-def _finite(values: np.ndarray) -> bool:
-    # A sum is NaN or infinite when an element is, and needs no array of booleans; finite elements
-    # may still overflow it, so only a bad sum is looked into.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return True
-    return bool(np.isfinite(values).all())
+LARGEST = 1e100
+"""In size, of what is multiplied and squared: a square of it and a long sum of such squares are far from overflow."""
+_LARGEST_SCALE = 1e50
+# Up to here floats tell whole numbers apart.
+_LARGEST_COUNT = 2**53
+
+
+def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
+    """Refuse NaN, infinity, and numbers beyond `largest` on either side of 0."""
+    if values.size == 0:
+        return
+    size = float(np.maximum(values.max(), -values.min()))  # NaN if any is
+    if size <= largest:
+        return
+    if math.isfinite(size):
+        raise ValueError(f"{name} reaches {size:.3g} in size; every value must be at most {largest:g} in size.")
+    raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
 def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False):
-    """`X` as a finite (n, d) array or, unless it must be `dense`, CSR matrix of float32 or float64."""
+    """`X` as an (n, d) array or, unless `dense`, CSR matrix of float32 or float64, no size beyond `LARGEST`."""
     if sp.issparse(X):
         if dense:
             raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
@@ -53,7 +68,7 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
             X = np.asarray(X)
             if X.dtype not in (np.float32, np.float64):
                 X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"{name} must be numeric, with shape (n, d); {error}.") from None
         values = X
     if X.ndim != 2:
@@ -62,13 +77,20 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
         raise ValueError(f"{name} has shape {X.shape}; at least one row and one column are needed.")
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(f"{name} has {X.shape[1]} columns; {n_features} are needed to match the other points.")
-    if not _finite(values):
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+    check_size(values, name)
+    return X
+
+
+def with_room_for_squares(X):
+    """`X`, in float64 if its values are so large that sums of their squares are no matter for float32."""
+    values = X.data if sp.issparse(X) else X
+    if X.dtype == np.float32 and values.size and max(values.max(), -values.min()) > 1e6:
+        return X.astype(np.float64)
     return X
 
 
 def as_coordinates(values, name: str) -> np.ndarray:
-    """`values` as a finite float64 array of one dimension, not empty."""
+    """`values` as a float64 array of one dimension, not empty."""
     values = as_numbers(values, name)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"{name} has shape {values.shape}; a list of at least one number is needed.")
@@ -95,20 +117,19 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
     return classes, codes
 
 
-def as_numbers(values, name: str) -> np.ndarray:
-    """`values` as a finite float64 array."""
+def as_numbers(values, name: str, largest: float = LARGEST) -> np.ndarray:
+    """`values` as a float64 array, none beyond `largest` in size."""
     try:
         values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be an array of numbers.") from None
-    if not _finite(values):
-        raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
+    check_size(values, name, largest)
     return values
 
 
-def as_losses(loss, name: str = "loss") -> np.ndarray:
-    """`loss` as a finite float64 array with at least one entry."""
-    loss = as_numbers(loss, name)
+def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
+    """`loss` as a float64 array with at least one entry, none beyond `largest` in size."""
+    loss = as_numbers(loss, name, largest)
     if loss.ndim == 0 or loss.size == 0:
         raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
     return loss
@@ -127,9 +148,13 @@ def as_distribution(Q, name: str = "Q") -> np.ndarray:
 
 
 def _number(value, name: str, allowed: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        number = math.inf
+    if not math.isfinite(number):
         raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
-    return float(value)
+    return number
 
 
 def check_positive(value, name: str) -> float:
@@ -155,6 +180,20 @@ def check_interval(value, name: str, low: float, high: float = math.inf) -> floa
     return number
 
 
+def check_range(value, name: str, low: float, high: float) -> float:
+    """A number with low <= value <= high."""
+    allowed = f"a number between {low:g} and {high:g}"
+    number = _number(value, name, allowed)
+    if not low <= number <= high:
+        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+    return number
+
+
+def check_scale(value, name: str) -> float:
+    """A length or its inverse: above 0, and so that neither its square nor that of its inverse overflows."""
+    return check_range(check_positive(value, name), name, 1 / _LARGEST_SCALE, _LARGEST_SCALE)
+
+
 def check_probability(value, name: str) -> float:
     number = _number(value, name, "a probability strictly between 0 and 1")
     if not 0 < number < 1:
@@ -162,9 +201,11 @@ def check_probability(value, name: str) -> float:
     return number
 
 
-def check_count(value, name: str, low: int = 1) -> int:
+def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed.")
+    if value > high:
+        raise ValueError(f"{name} is {value!r}; a whole number of at most {high} is needed.")
     return int(value)
 
 

@@ -28,8 +28,10 @@ from ._validation import (
     check_choice,
     check_count,
     check_nonnegative,
-    check_positive,
+    check_range,
+    check_size,
     draw_seed,
+    with_room_for_squares,
 )
 from .kernels import GaussianKernel
 
@@ -45,10 +47,15 @@ __all__ = [
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
 _SERIES_TERMS = 4000
+_LARGEST_RATIO = 1e100  # far beyond it all terms but the first are 0, and its square does not overflow
 # More points than these are sampled for k-means, and all of them counted.
 _CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
 _KMEANS_STEPS = 50
 _DECAYS = (1e-4, 1e-3, 1e-2)
+# Beyond its inverse a factorisation fails.
+_LARGEST_DECAY = 1e12
+_LARGEST_AGREEMENT = 1e12
+_LARGEST_FEATURE = 1e6
 
 
 def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
@@ -87,16 +94,17 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
         return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
     if sp.issparse(X):  # KMeans takes no indices of 64 bits
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    points = with_room_for_squares(X)
     enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: clusters without points weigh nothing.
         warnings.simplefilter("ignore", ConvergenceWarning)
         clusters = KMeans(n_landmarks, n_init=1, max_iter=_KMEANS_STEPS, random_state=draw_seed(rng))
-        clusters.fit(X if enough >= N else X[rng.permutation(N)[:enough]])
-        weights = np.bincount(clusters.predict(X), minlength=n_landmarks) / N
+        clusters.fit(points if enough >= N else points[rng.permutation(N)[:enough]])
+        weights = np.bincount(clusters.predict(points), minlength=n_landmarks) / N
     if method == "cluster":
-        return clusters.cluster_centers_, weights
-    return X[pairwise_distances_argmin(clusters.cluster_centers_, X)], weights
+        return clusters.cluster_centers_.astype(X.dtype, copy=False), weights
+    return X[pairwise_distances_argmin(clusters.cluster_centers_, points)], weights
 
 
 @dataclass(frozen=True)
@@ -133,9 +141,9 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     kernel : SpectralKernel
     omega : array of shape (r, d)
     landmark_weights : array of shape (n,), optional
-        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+        The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
 
     Returns
     -------
@@ -173,9 +181,9 @@ def adapt_frequencies(
     omega : array of shape (r, d)
         The frequencies to start from.
     landmark_weights : array of shape (n,), optional
-        The squared landmark weights q_s^2. ``None`` stands for 1/n each.
+        The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
     max_steps : int
         The most steps to take, at least 0.
     tol : float
@@ -195,7 +203,7 @@ def adapt_frequencies(
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)
-    check_nonnegative(tol, "tol")
+    tol = check_nonnegative(tol, "tol")
     free = None
 
     def objective(V):
@@ -219,7 +227,8 @@ def relative_kernel_error(X, kernel, features) -> float:
     X : array or CSR matrix of shape (N, d)
     kernel : SpectralKernel
     features : array of shape (N, F)
-        One row a point. Products are made in its precision and those of the kernel in that of `X`; sums in float64.
+        One row a point, up to 1e6 in size. Products are made in its precision and those of the kernel in that of `X`;
+        sums in float64.
 
     Returns
     -------
@@ -232,6 +241,7 @@ def relative_kernel_error(X, kernel, features) -> float:
     """
     X = as_points(X)
     features = as_points(features, "features", dense=True)
+    check_size(features, "features", _LARGEST_FEATURE)
     N = X.shape[0]
     if features.shape[0] != N:
         raise ValueError(f"features has {features.shape[0]} rows for {N} points; one row a point is needed.")
@@ -286,10 +296,12 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
     spread = check_nonnegative(spread, "spread")
     d = omega.shape[1]
     k = np.arange(_SERIES_TERMS)
-    terms = binom(0.5, k) * (1 + 4 * k * (spread / kernel.sigma) ** 2) ** (-d / 2)
+    terms = binom(0.5, k) * (1 + 4 * k * min(spread / kernel.sigma, _LARGEST_RATIO) ** 2) ** (-d / 2)
     # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
     constant = terms.sum() - terms[-1] / 2
-    return kernel.spectral_density(omega) * np.sqrt(1 + np.exp(-2 * spread**2 * (omega**2).sum(axis=1))) / constant
+    with np.errstate(over="ignore"):
+        shared = np.exp(-2 * ((spread * omega) ** 2).sum(axis=1))
+    return kernel.spectral_density(omega) * np.sqrt(1 + shared) / constant
 
 
 class _Regression:
@@ -384,14 +396,14 @@ def supervise_frequencies(
         Squared loss with a free intercept, or the squared hinge loss of `linear_svm_path`, one class against the
         others where there are more than two.
     decay : float, optional
-        gamma, above 0. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss on a
-        third of the rows, held out from a first descent for each.
+        gamma, from 1e-12 to 1e12. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss
+        on a third of the rows, held out from a first descent for each.
     agreement : float
-        eta, at least 0: the price of the kernel approximation loss.
+        eta, from 0 to 1e12: the price of the kernel approximation loss.
     n_landmarks : int, optional
         From 1 to N. ``None`` stands for as many as frequencies, or all rows where there are fewer.
     ridge : float
-        lambda, at least 0: the price of ||p||^2.
+        lambda, from 0 to 1e100: the price of ||p||^2.
     max_steps : int
         The most steps to take, at least 0.
     tol : float
@@ -414,12 +426,12 @@ def supervise_frequencies(
     X = as_points(X)
     start = _as_start(omega, X)
     check_choice(task, "task", tuple(_TASKS))
-    check_nonnegative(agreement, "agreement")
+    agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)
     steps = check_count(max_steps, "max_steps", low=0)
-    check_nonnegative(tol, "tol")
+    tol = check_nonnegative(tol, "tol")
     most = check_count(max_rows, "max_rows", low=6)
     if decay is not None:
-        check_positive(decay, "decay")
+        decay = check_range(decay, "decay", 1 / _LARGEST_DECAY, _LARGEST_DECAY)
     predictor = _TASKS[task](X, y)
     rng = as_rng(random_state)
     N = X.shape[0]

@@ -135,9 +135,10 @@ class SupervisedFourierFeatures(_FourierTransformer):
         "auto" is a classification for labels that scikit-learn's `type_of_target` calls binary or multiclass and a
         regression otherwise; whole numbers count as classes.
     decay : float, optional
-        Of the predictor's coefficients; ``None`` chooses it on held-out rows, see `supervise_frequencies`.
+        Of the predictor's coefficients, from 1e-12 to 1e12; ``None`` chooses it on held-out rows, see
+        `supervise_frequencies`.
     agreement : float
-        The price of the kernel approximation loss, at least 0.
+        The price of the kernel approximation loss, from 0 to 1e12.
     random_state : int, RandomState, Generator or None
 
     Attributes
@@ -180,7 +181,8 @@ class SupervisedFourierFeatures(_FourierTransformer):
         check_choice(self.task, "task", ("auto", "regression", "classification"))
         task = self.task
         if task == "auto":
-            task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
+            with np.errstate(invalid="ignore"):  # numbers as large as no whole number of NumPy's
+                task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
         if task == "classification":
             X, y = self._labelled_points(X, y)
         else:

@@ -340,7 +340,8 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
     L, n = landmarks.shape[0], X.shape[0]
     if indices.shape != (L,) or indices.dtype.kind not in "iu" or not ((indices >= 0) & (indices < n)).all():
         raise ValueError(f"landmark_indices must be {L} row numbers of X, each between 0 and {n - 1}.")
-    difference = X[indices] - landmarks
+    with np.errstate(over="ignore"):  # of float32
+        difference = X[indices] - landmarks
     if abs(difference).max() > 0 or (np.asarray(y)[indices] != labels).any():
         raise ValueError("landmark_indices names rows of X and y that are not the landmarks and their labels.")
 

@@ -4,7 +4,8 @@ Each holds with probability 1 - epsilon over the sample, for all posteriors Q at
 data are seen: t, epsilon, the frequencies and the kernel's width; a t chosen among g values afterwards costs
 ``epsilon / g`` in place of epsilon. ``form="paper"`` is the bound as printed by Letarte et al. (2019);
 ``form="corrected"`` has constants that are proved, which for the KL bounds are the smaller ones.
-Arguments may be arrays of one shape; the answer has that shape.
+Arguments may be arrays of one shape; the answer has that shape. It is never NaN, but may be infinite, a bound that says
+nothing, where a term is beyond what a float holds: KL / t at a t of 1e-308, say.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int =
     else:
         factor, count = 1, 1
         width = 2 * n if form == "paper" else 8 * (n // 2)
-    return KLTerms(loss, factor * kl / t, factor * t / width, factor * np.log(count / epsilon) / t)
+    with np.errstate(over="ignore"):
+        return KLTerms(loss, factor * kl / t, factor * t / width, factor * (np.log(count) - np.log(epsilon)) / t)
 
 
 def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "paper"):
@@ -205,7 +207,7 @@ def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
     epsilon = check_probability(epsilon, "epsilon")
     count = check_count(n_landmarks, "n_landmarks")
     loss, kl = np.broadcast_arrays(_unit(loss), _at_least_zero(kl, "kl"))
-    budget = (kl + np.log(2 * np.sqrt(n - 1) * count / epsilon)) / (n - 1)
+    budget = (kl + np.log(2 * np.sqrt(n - 1) * count) - np.log(epsilon)) / (n - 1)
     low, high = loss.astype(float), np.ones_like(loss, dtype=float)
     for _ in range(60):  # bisection: the divergence grows with L above the loss
         middle = (low + high) / 2
@@ -250,7 +252,8 @@ def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str 
         constant = (2 * n) ** -min(0.5, 1 - 1 / mu)
     else:
         constant = (4 * n) ** (-(mu - 1) / 2) if mu <= 2 else (4 * n) ** -(1 - 1 / mu)
-    return loss + constant * (divergence + 1) ** (1 / mu) * epsilon ** -(1 - 1 / mu)
+    with np.errstate(over="ignore"):
+        return loss + constant * (divergence + 1) ** (1 / mu) * np.float64(epsilon) ** -(1 - 1 / mu)
 
 
 def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
@@ -286,7 +289,7 @@ def _bernoulli_kl(p, q):
 def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
     try:
         values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number or an array of numbers.") from None
     bad = ~(np.isfinite(values) & fine(values))
     if bad.any():

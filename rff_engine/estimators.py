@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation import as_rng, check_choice, check_count, check_nonnegative, draw_seed
+from ._validation import as_rng, check_choice, check_count, check_nonnegative, check_size, draw_seed
 from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
@@ -32,12 +32,14 @@ __all__ = [
 
 def _chosen_kernel(kernel, X) -> SpectralKernel:
     if kernel is None:  # as gamma="scale" of scikit-learn's SVC
+        check_size(X.data if sp.issparse(X) else X, "X")
         if sp.issparse(X):
             mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
             variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
         else:
             variance = X.var(dtype=np.float64)
-        return GaussianKernel.from_gamma(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
+        d, smallest = X.shape[1], np.finfo(np.float64).tiny
+        return GaussianKernel.from_gamma(1 / max(d * float(variance), smallest) if variance > 0 else 1.0)
     if not isinstance(kernel, SpectralKernel):
         raise ValueError(f"kernel is {kernel!r}; None or a kernel of rff_engine is needed.")
     return kernel
@@ -53,7 +55,8 @@ class _Transformer(TransformerMixin, BaseEstimator):
 
     def _labelled_points(self, X, y):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # labels as large as no whole number of NumPy's
+            check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {y[0]!r}.")
         return X, y
@@ -259,7 +262,7 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
     rho : float
         At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1.
     mu : float
-        Above 1; 2 is the chi-square divergence.
+        Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
 
     Attributes
@@ -369,7 +372,9 @@ class LandmarkSimilarity(_Transformer):
         )
         if self.similarity == "learned":
             L = self.landmarks_.shape[0]
-            self.frequencies_ = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d).astype(X.dtype)
+            frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
+            narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
+            self.frequencies_ = frequencies.astype(X.dtype) if narrow else frequencies
             self.loss_ = landmark_alignment_loss(
                 X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_
             )

@@ -17,6 +17,7 @@ __all__ = ["fourier_features", "phases", "random_phase_features"]
 
 # Beyond this many radians a float32 phase is off by more than 2e-4.
 _LARGEST_FLOAT32_PHASE = 4096.0
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 _WORTHWHILE = 0.95  # with more of the columns left, a copy costs what it saves
 _ROWS = 4096
 
@@ -67,8 +68,14 @@ class Extent:
         return np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
 
     def largest_phase(self, omega) -> float:
-        """A bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians."""
-        by_norms = self.norm * largest_norm(omega)
+        """A bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians.
+
+        Infinite where float32 may not hold the frequencies themselves.
+        """
+        longest = largest_norm(omega)
+        if longest > _LARGEST_FLOAT32:
+            return np.inf
+        by_norms = self.norm * longest
         if by_norms <= _LARGEST_FLOAT32_PHASE:  # nothing depends on more
             return by_norms
         return min(by_norms, float((np.abs(omega) @ self.columns).max()))
@@ -114,7 +121,8 @@ def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
     some = points[which[0] : which[-1] + 1]
     some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
     phase = np.einsum("jd,jd->j", omega.astype(np.float64, copy=False), some[which - which[0]])
-    return phase - 2 * np.pi * np.rint(phase / (2 * np.pi))
+    # Of a phase beyond 1e16 rounding leaves more than a turn.
+    return np.clip(phase - 2 * np.pi * np.rint(phase / (2 * np.pi)), -np.pi, np.pi)
 
 
 def fourier_features(X, omega, weights=None) -> np.ndarray:
@@ -136,14 +144,14 @@ def fourier_features(X, omega, weights=None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, or a weight is negative.
+        If a shape is wrong, a value is not finite, or a weight is negative or beyond 1e70.
     """
     angle = phases(X, omega)
     D = angle.shape[1]
     if weights is None:
         scale = np.full(D, D**-0.5)
     else:
-        weights = as_numbers(weights, "weights")
+        weights = as_numbers(weights, "weights", largest=1e70)  # whose root float32 holds
         if weights.shape != (D,) or (weights < 0).any():
             raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
         scale = np.sqrt(weights)
@@ -181,5 +189,7 @@ def random_phase_features(X, omega, offsets) -> np.ndarray:
     if offsets.shape != (D,):
         raise ValueError(f"offsets has shape {offsets.shape}; {D} numbers, one a frequency, are needed.")
     dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
+    if np.abs(offsets).max() > _LARGEST_FLOAT32_PHASE:
+        offsets = np.remainder(offsets, 2 * np.pi)
     angle += offsets.astype(angle.dtype)
     return (np.sqrt(2 / D) * np.cos(angle, out=angle)).astype(dtype, copy=False)

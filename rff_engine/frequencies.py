@@ -7,6 +7,8 @@ What is computed at the frequencies is the business of other modules.
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -109,7 +111,7 @@ class FrequencyBlocks:
     def __post_init__(self):
         check_count(self.n_frequencies, "n_frequencies")
         check_count(self.n_features, "n_features")
-        check_count(self.seed, "seed", low=0)
+        check_count(self.seed, "seed", low=0, high=math.inf)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,8 +147,8 @@ class FrequencyBlocks:
         ValueError
             If there is no such block.
         """
-        if not 0 <= b < self.n_blocks:
-            raise ValueError(f"block is {b!r}; it must be between 0 and {self.n_blocks - 1}.")
+        if not isinstance(b, numbers.Integral) or not 0 <= b < self.n_blocks:
+            raise ValueError(f"block is {b!r}; a whole number between 0 and {self.n_blocks - 1} is needed.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
         # A whole block is drawn even where only its beginning is kept: so prefixes agree for every kernel.
         drawn = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))

@@ -18,13 +18,18 @@ import scipy.sparse as sp
 from scipy.special import gammaincinv, gammaln, kv, ndtri
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
-from ._validation import as_numbers, as_points, as_rng, check_count, check_positive
+from ._validation import as_numbers, as_points, as_rng, check_count, check_positive, check_range, check_scale
 
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
 
 # Above it K_nu overflows where the kernel is visibly below 1, and its expansion is good to 1e-9.
 _LARGE_NU = 50.0
+# Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose their digits.
+_LARGEST_NU = 1e9
+# Farther away every Matérn kernel is below the smallest float.
+_FARTHEST = 1e4
+_LARGEST_LOG_DENSITY = 700.0
 
 
 class SpectralKernel(ABC):
@@ -60,7 +65,8 @@ class SpectralKernel(ABC):
         """
         X = as_points(X, "X")
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
-        return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
+        with np.errstate(over="ignore"):  # a distance that overflows is one at which the kernel is 0
+            return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
 
     def spectral_density(self, omega) -> np.ndarray:
         """Density p of the spectral measure.
@@ -77,10 +83,14 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong or a value is not finite.
+            If a shape is wrong, a value is not finite, or a density is beyond 1e304.
         """
         omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
-        return np.exp(self._log_density(omega))
+        with np.errstate(over="ignore"):  # so far away the density is 0
+            log_density = self._log_density(omega)
+        if (highest := log_density.max()) > _LARGEST_LOG_DENSITY:
+            raise ValueError(f"omega has a density of exp({highest:.3g}); at most 1e304 can be returned.")
+        return np.exp(log_density)
 
     def sample_frequencies(self, n_frequencies: int, n_features: int, random_state=None) -> np.ndarray:
         """Draw independent frequencies from the spectral measure.
@@ -207,19 +217,19 @@ class GaussianKernel(SpectralKernel):
     Parameters
     ----------
     sigma : float
-        Bandwidth, in the units of x; above 0.
+        Bandwidth, in the units of x; above 0, from 1e-50 to 1e50.
 
     Raises
     ------
     ValueError
-        If `sigma` is not a finite number above 0.
+        If `sigma` is not such a number.
     """
 
     is_rotation_invariant: ClassVar[bool] = True
     sigma: float = 1.0
 
     def __post_init__(self):
-        check_positive(self.sigma, "sigma")
+        object.__setattr__(self, "sigma", check_scale(self.sigma, "sigma"))
 
     @classmethod
     def from_gamma(cls, gamma: float) -> GaussianKernel:
@@ -228,7 +238,7 @@ class GaussianKernel(SpectralKernel):
         Parameters
         ----------
         gamma : float
-            Above 0, per squared unit of x.
+            Above 0, per squared unit of x, from 1e-99 to 1e99.
 
         Returns
         -------
@@ -237,9 +247,9 @@ class GaussianKernel(SpectralKernel):
         Raises
         ------
         ValueError
-            If `gamma` is not a finite number above 0.
+            If `gamma` is not such a number.
         """
-        return cls(float((2.0 * check_positive(gamma, "gamma")) ** -0.5))
+        return cls((2.0 * check_range(check_positive(gamma, "gamma"), "gamma", 1e-99, 1e99)) ** -0.5)
 
     @property
     def gamma(self) -> float:
@@ -247,7 +257,7 @@ class GaussianKernel(SpectralKernel):
         return 0.5 / self.sigma**2
 
     def _matrix(self, X, Y):
-        return rbf_kernel(X, Y, gamma=self.gamma)
+        return rbf_kernel(*_in_dtype_for(self.sigma, X, Y), gamma=self.gamma)
 
     def _log_density(self, omega):
         d = omega.shape[1]
@@ -275,24 +285,24 @@ class LaplacianKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float
-        Inverse length, per unit of x; above 0.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50.
 
     Raises
     ------
     ValueError
-        If `gamma` is not a finite number above 0.
+        If `gamma` is not such a number.
     """
 
     gamma: float = 1.0
 
     def __post_init__(self):
-        check_positive(self.gamma, "gamma")
+        object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
 
     def _matrix(self, X, Y):
-        return laplacian_kernel(X, Y, gamma=self.gamma)
+        return laplacian_kernel(*_in_dtype_for(self.gamma, X, Y), gamma=self.gamma)
 
     def _log_density(self, omega):
-        return -np.log(np.pi * self.gamma * (1 + (omega / self.gamma) ** 2)).sum(axis=1)
+        return -(np.log(np.pi * self.gamma) + 2 * np.log(np.hypot(1, omega / self.gamma))).sum(axis=1)
 
     def _draw(self, rng, n_frequencies, n_features):
         return self.gamma * rng.standard_cauchy((n_frequencies, n_features))
@@ -312,14 +322,14 @@ class MaternKernel(SpectralKernel):
     Parameters
     ----------
     nu : float
-        Smoothness; above 0. 0.5 gives exp(-r / length_scale), and the Gaussian kernel is the limit.
+        Smoothness; above 0, from 1e-50 to 1e9. 0.5 gives exp(-r / length_scale), and the Gaussian kernel is the limit.
     length_scale : float
-        In the units of x; above 0.
+        In the units of x; above 0, from 1e-50 to 1e50.
 
     Raises
     ------
     ValueError
-        If a parameter is not a finite number above 0.
+        If a parameter is not such a number.
     """
 
     is_rotation_invariant: ClassVar[bool] = True
@@ -327,20 +337,20 @@ class MaternKernel(SpectralKernel):
     length_scale: float = 1.0
 
     def __post_init__(self):
-        check_positive(self.nu, "nu")
-        check_positive(self.length_scale, "length_scale")
+        object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
+        object.__setattr__(self, "length_scale", check_scale(self.length_scale, "length_scale"))
 
     def _matrix(self, X, Y):
-        r = euclidean_distances(X, Y) / self.length_scale
+        r = euclidean_distances(*_in_dtype_for(self.length_scale, X, Y)) / self.length_scale
         if self.nu == 0.5:
             return np.exp(-r)
-        z = np.sqrt(2 * self.nu) * r
+        if self.nu > _LARGE_NU:
+            return _matern_of_large_nu(self.nu, np.minimum(r, _FARTHEST))
+        z = np.minimum(np.sqrt(2 * self.nu) * r, _FARTHEST)
         if self.nu == 1.5:
             return (1 + z) * np.exp(-z)
         if self.nu == 2.5:
             return (1 + z + z**2 / 3) * np.exp(-z)
-        if self.nu > _LARGE_NU:
-            return _matern_of_large_nu(self.nu, r)
         z = np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_value = (1 - self.nu) * np.log(2) - gammaln(self.nu) + self.nu * np.log(z) + np.log(kv(self.nu, z))
@@ -353,12 +363,12 @@ class MaternKernel(SpectralKernel):
         constant = (
             gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(self.length_scale)
         )
-        return constant - 0.5 * (dof + d) * np.log1p(self.length_scale**2 * (omega**2).sum(axis=1) / dof)
+        return constant - 0.5 * (dof + d) * np.log1p(((self.length_scale * omega) ** 2).sum(axis=1) / dof)
 
     def _draw(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
         chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
-        return normal * np.sqrt(2 * self.nu / chi_square) / self.length_scale
+        return normal * self._mixing(chi_square / 2) / self.length_scale
 
     def _scales(self, rng, n_frequencies):
         return self._scales_of(rng.chisquare(2 * self.nu, size=n_frequencies) / 2)
@@ -386,13 +396,24 @@ class MaternKernel(SpectralKernel):
         return ndtri(uniforms[:, 1:]) * self._scales_of(gammaincinv(self.nu, uniforms[:, :1]))
 
     def _scales_of(self, half_chi_square):
-        # A chi-square of few degrees of freedom may round to 0, and a frequency must be finite.
-        return np.sqrt(self.nu / np.maximum(half_chi_square, np.finfo(np.float64).tiny)) / self.length_scale
+        return self._mixing(half_chi_square) / self.length_scale
+
+    def _mixing(self, half_chi_square):
+        # A chi-square of few degrees of freedom may round to 0, and a frequency must be finite. The phases of one
+        # that is so long are all alike: uniform.
+        return np.sqrt(self.nu / np.maximum(half_chi_square, 1e-90 * self.nu))
 
     @property
     def coordinate_variance(self) -> float:
         """nu / ((nu - 1) length_scale^2), infinite for nu up to 1."""
         return self.nu / (self.nu - 1) / self.length_scale**2 if self.nu > 1 else math.inf
+
+
+def _in_dtype_for(scale: float, X, Y) -> tuple:
+    """`X` and `Y`, in float64 if float32 would not hold the square of a kernel's scale or of what it is to balance."""
+    if 1e-15 <= scale <= 1e15:
+        return X, Y
+    return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
 
 
 def _matern_of_large_nu(nu: float, r) -> np.ndarray:
@@ -421,20 +442,21 @@ class CauchyKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float
-        Inverse length, per unit of x; above 0.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50.
 
     Raises
     ------
     ValueError
-        If `gamma` is not a finite number above 0.
+        If `gamma` is not such a number.
     """
 
     gamma: float = 1.0
 
     def __post_init__(self):
-        check_positive(self.gamma, "gamma")
+        object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
 
     def _matrix(self, X, Y):
+        X, Y = _in_dtype_for(self.gamma, X, Y)
         # One coordinate at a time: the differences of all coordinates at once would be an (n, m, d) array.
         product = np.ones((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
         columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))

@@ -17,7 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _blocks
 from ._blocks import pieces
-from ._validation import as_coordinates, as_labels, as_losses, as_points, as_rng, check_choice, check_count, draw_seed
+from ._validation import (
+    as_coordinates,
+    as_labels,
+    as_losses,
+    as_points,
+    as_rng,
+    check_choice,
+    check_count,
+    draw_seed,
+    with_room_for_squares,
+)
 from .features import Extent, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
@@ -89,13 +99,15 @@ def _quotas(available: np.ndarray, total: int) -> np.ndarray:
 
 
 def _centroids(points, n_clusters: int, rng) -> np.ndarray:
+    dtype, points = points.dtype, with_room_for_squares(points)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if sp.issparse(points):  # KMeans takes no indices of 64 bits
             parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
             points = sp.csr_array(parts, shape=points.shape)
-        return KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
+        centroids = KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
+    return centroids.astype(dtype, copy=False)
 
 
 def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
@@ -109,8 +121,8 @@ def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
-        Each landmark's weights, or those of S settings, which share all sines and cosines: other values of beta,
-        say, or fewer frequencies with weights of 0 behind them.
+        Each landmark's weights, up to 1e30 in size, or those of S settings, which share all sines and cosines: other
+        values of beta, say, or fewer frequencies with weights of 0 behind them.
     out : array of the shape and dtype of what is returned, optional
         Where to write it; it need not be contiguous.
 
@@ -221,6 +233,7 @@ def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
     landmarks : array of shape (L, 2)
     omega : array of shape (D, 2) or (L, D, 2)
     Q : array of shape (L, D)
+        Weights, up to 1e30 in size.
 
     Returns
     -------
@@ -247,7 +260,7 @@ def _check_representation(X, landmarks, omega, Q, settings: bool = False):
     X = as_points(X)
     d = X.shape[1]
     landmarks = as_points(landmarks, "landmarks", n_features=d)
-    Q = as_losses(Q, "Q")
+    Q = as_losses(Q, "Q", largest=1e30)  # float32 holds sums of it
     L, dimensions = landmarks.shape[0], (2, 3) if settings else (2,)
     if Q.ndim not in dimensions or Q.shape[-2] != L:
         raise ValueError(f"Q has shape {Q.shape}; one row of weights for each of {L} landmarks is needed.")

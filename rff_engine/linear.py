@@ -20,7 +20,18 @@ from ._newton import (
     threads_for,
 )
 from ._products import factor, gram_matrix
-from ._validation import as_labels, as_numbers, as_points, check_positive
+from ._validation import (
+    as_labels,
+    as_numbers,
+    as_points,
+    check_positive,
+    check_range,
+    check_size,
+    with_room_for_squares,
+)
+
+# With features and C as large as these the terms of Newton's method are far from overflow.
+_LARGEST_FEATURE, _LARGEST_C, _LARGEST_FLOAT32_C = 1e40, 1e30, 1e16
 
 __all__ = ["error_rate", "gram_matrix", "gram_pays", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
 
@@ -38,12 +49,12 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     Parameters
     ----------
     features : array or CSR matrix of shape (n, F)
-        float32 or float64. Products of a large float32 array are made in float32 where that is precise enough, all
-        others in float64; the answer is float64.
+        float32 or float64, up to 1e40 in size. Products of a large float32 array are made in float32 where that is
+        precise enough, all others in float64; the answer is float64.
     y : array of shape (n,)
         Two classes, of any labels; the larger label is the positive class.
     C_values : array of shape (n_C,)
-        Above 0, in any order.
+        Above 0, from 1e-30 to 1e30, in any order.
     form : {"auto", "primal", "gram"}
         Solve for the F + 1 weights, or for n coefficients through the (n, n) matrix of inner products, which is
         formed once. "auto" takes the first when F is small beside n, or when the matrix would take more than 1 GiB.
@@ -61,17 +72,26 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, there are not exactly two classes, or a C is not above 0.
+        If a shape is wrong, a value is not allowed, or there are not exactly two classes.
     """
     Z = as_points(features, "features")
-    Z = Z.astype(np.float64, copy=False) if sp.issparse(Z) else np.ascontiguousarray(Z)
+    check_size(Z.data if sp.issparse(Z) else Z, "features", _LARGEST_FEATURE)
     n, F = Z.shape
     signs = _two_class_signs(y, n)
     C_values = _check_C(C_values)
+    if sp.issparse(Z) or C_values.max() > _LARGEST_FLOAT32_C:
+        Z = Z.astype(np.float64, copy=False)
+    if not sp.issparse(Z):
+        Z = np.ascontiguousarray(with_room_for_squares(Z))
     if form not in ("auto", "primal", "gram"):
         raise ValueError(f"form is {form!r}; it must be 'auto', 'primal' or 'gram'.")
-    if gram is not None and np.shape(gram) != (n, n):
-        raise ValueError(f"gram has shape {np.shape(gram)}; {(n, n)} is needed, one row and column a row of features.")
+    if gram is not None:
+        if np.shape(gram) != (n, n):
+            raise ValueError(
+                f"gram has shape {np.shape(gram)}; {(n, n)} is needed, one row and column a row of features."
+            )
+        gram = as_points(gram, "gram", dense=True)
+        gram = gram if gram.dtype == Z.dtype or Z.dtype == np.float32 else gram.astype(np.float64)
     if form == "auto":
         form = "gram" if gram_pays(n, F, Z.dtype) else "primal"
     solver = GramForm(Z, gram) if form == "gram" else PrimalForm(Z)
@@ -97,7 +117,7 @@ def linear_svm_batch(features, y, C: float):
     y : array of shape (n,)
         Two classes, of any labels; the larger label is the positive class.
     C : float
-        Above 0.
+        Above 0, from 1e-30 to 1e30.
 
     Returns
     -------
@@ -107,13 +127,13 @@ def linear_svm_batch(features, y, C: float):
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, there are not exactly two classes, or C is not above 0.
+        If a shape is wrong, a value is not finite, there are not exactly two classes, or C is not allowed.
     """
-    features = as_numbers(features, "features")
+    features = as_numbers(features, "features", _LARGEST_FEATURE)
     if features.ndim != 3:
         raise ValueError(f"features has shape {features.shape}; three dimensions, (R, n, F), are needed.")
     R, n, _ = features.shape
-    y, C = _two_class_signs(y, n), check_positive(C, "C")
+    y, C = _two_class_signs(y, n), check_range(check_positive(C, "C"), "C", 1 / _LARGEST_C, _LARGEST_C)
     Z = np.concatenate([features, np.ones((R, n, 1))], axis=2)
     everywhere = Z.transpose(0, 2, 1) @ Z if Z.shape[2] <= n else [None] * R
     point, decision = np.zeros((R, Z.shape[2])), np.zeros((R, n))
@@ -149,6 +169,8 @@ def _newton_point(Z, active, y, C, everywhere):
     (I/(2C) + A'A) u = A'y, or u = A'v with (I/(2C) + AA') v = y: the smaller system.
     """
     rows = Z[active]
+    if len(rows) == 0:
+        return np.zeros(Z.shape[1])
     if len(rows) < Z.shape[1]:
         return rows.T @ factor(rows @ rows.T, 0.5 / C)(y[active])
     if 2 * len(rows) < len(Z):
@@ -210,10 +232,12 @@ def _two_class_signs(y, n):
 
 
 def _check_C(C_values):
-    C_values = np.asarray(C_values, dtype=np.float64)
+    C_values = as_numbers(C_values, "C_values", np.inf)
     if C_values.ndim != 1 or C_values.size == 0:
         raise ValueError(f"C_values has shape {C_values.shape}; a list of at least one number is needed.")
-    bad = C_values[~(np.isfinite(C_values) & (C_values > 0))]
+    bad = C_values[~((C_values >= 1 / _LARGEST_C) & (C_values <= _LARGEST_C))]
     if bad.size:
-        raise ValueError(f"C_values contains {bad[0]:g}; every C must be a finite number above 0.")
+        raise ValueError(
+            f"C_values contains {bad[0]:g}; every C must be a number between {1 / _LARGEST_C:g} and {_LARGEST_C:g}."
+        )
     return C_values

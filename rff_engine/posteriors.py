@@ -87,11 +87,16 @@ def power_divergence(Q, mu: float) -> np.ndarray | float:
     Raises
     ------
     ValueError
-        If a weight is negative, the weights do not sum to 1, or mu is not above 1.
+        If a weight is negative, the weights do not sum to 1, mu is not above 1, or the divergence is beyond what a
+        float holds.
     """
     Q = as_distribution(Q)
     mu = check_interval(mu, "mu", low=1)
-    return np.maximum(((Q.shape[-1] * Q) ** mu).mean(axis=-1) - 1, 0.0)
+    with np.errstate(over="ignore"):
+        divergence = np.maximum(((Q.shape[-1] * Q) ** mu).mean(axis=-1) - 1, 0.0)
+    if np.isinf(divergence).any():
+        raise ValueError(f"mu is {mu!r}, at which the divergence of Q overflows; a smaller number above 1 is needed.")
+    return divergence
 
 
 def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
@@ -108,7 +113,7 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     rho : float
         Radius, at least 0; 0 gives the prior. The grid of the paper is 1e-4 N .. N.
     mu : float
-        Above 1.
+        Above 1, at most 1e6.
 
     Returns
     -------
@@ -118,12 +123,12 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the shape is wrong, a loss not finite, rho negative, or mu not above 1.
+        If the shape is wrong, a loss not finite, rho negative, or mu not above 1 or beyond 1e6.
     """
     loss = as_losses(loss)
     if loss.ndim != 1:
         raise ValueError(f"loss has shape {loss.shape}; one dimension, (N,), is needed.")
-    rho, mu = check_nonnegative(rho, "rho"), check_interval(mu, "mu", low=1)
+    rho, mu = check_nonnegative(rho, "rho"), check_interval(mu, "mu", low=1, high=1e6)
     N = len(loss)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0

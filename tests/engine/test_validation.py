@@ -295,8 +295,23 @@ def test_frequency_blocks_of_another_dimension():
 
 
 def test_large_finite_values_are_not_taken_for_infinite_ones():
-    X = np.full((4, 1), 1e308)
+    X = np.full((4, 1), 1e100)
     assert _validation.as_points(X) is X
+    with pytest.raises(ValueError, match=r"X reaches 1e\+308 in size; every value must be at most 1e\+100 in size\.$"):
+        _validation.as_points(1e208 * X)
+
+
+def test_numbers_as_no_float_holds_are_named():
+    for attempt in (
+        lambda: rff.GaussianKernel(10**400),
+        lambda: rff.pseudo_posterior([0.1], 1.0, 10**400),
+        lambda: rff.bounds.chi_square(0.1, 10**400, 10, 0.05),
+        lambda: rff.phases([[10**400]], [[1.0]]),
+        lambda: rff.linear_svm_path([[0.0], [1.0]], [0, 1], [10**400]),
+    ):
+        with pytest.raises(ValueError) as raised:
+            attempt()
+        assert_one_sentence(raised.value)
 
 
 # --- estimators ---------------------------------------------------------------------------------------------------
