@@ -132,7 +132,7 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     N = len(loss)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0
-    if _log_growth(best, N, mu) <= np.log1p(rho):
+    if best.all() or _log_growth(best, N, mu) <= np.log1p(rho):  # of equal losses the growth is 0 but for rounding
         return best / best.sum()
     if rho == 0:
         return np.full(N, 1 / N)

@@ -243,3 +243,9 @@ def test_order_shift_and_scale_of_the_losses():
         Q = optimized_kernel_weights(loss, 3.0, mu)
         np.testing.assert_allclose(optimized_kernel_weights(loss[order], 3.0, mu), Q[order], rtol=0, atol=1e-12)
         np.testing.assert_allclose(optimized_kernel_weights(7 * loss - 2, 3.0, mu), Q, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("mu", [1.1, 2.0, 3.7])
+@pytest.mark.parametrize("N", [1, 2, 3, 7])
+def test_equal_losses_keep_the_prior_however_small_the_radius(mu, N):
+    np.testing.assert_array_equal(optimized_kernel_weights(np.full(N, -2.3), 1e-199, mu), np.full(N, 1 / N))
