@@ -17,11 +17,11 @@ import csv
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
@@ -45,6 +45,7 @@ WARM_UP = 20
 #: Parts of the soak's second half whose mean memory the line of growth is fitted to: samples beside each other are
 #: alike, so that they would promise too narrow an interval.
 PARTS = 8
+SESSIONS_OF = ("warm-up", "load", "soak", "cut short")
 
 
 @dataclass
@@ -126,32 +127,34 @@ class Load:
             self.peak = found
         return found
 
-    @asynccontextmanager
-    async def tab(self, page: str, choices: random.Random):
-        """A session on a page, ready to be used; whatever goes wrong with it is written down."""
+    async def visit(self, page: str, choices: random.Random, work=None) -> None:
+        """A session on a page, in which `work` is done with its tab; whatever goes wrong is written down."""
         self.record.sessions += 1
         tab = Tab(self.address, PAGES.get(page, page), choices)
         try:
             async with tab:
                 if page == "your_data":
                     await hand_in(tab)
-                yield tab
+                if work is not None:
+                    await work(tab)
         except LostError as error:
             self.record.errors[f"{page}: {error}"] += 1
-        finally:
-            self.record.errors.update(f"{page}: {fault}" for fault in tab.faults)
-            self.record.refusals.update(tab.refusals)
-            self.record.polls += tab.polls
+        self.record.errors.update(f"{page}: {fault}" for fault in tab.faults)
+        self.record.refusals.update(tab.refusals)
+        self.record.polls += tab.polls
 
     async def session(self, page: str, number: int, until: float) -> None:
         """One hand on one page until a time of the monotonic clock."""
         choices = random.Random(f"{self.asked.seed} {number}")
         await asyncio.sleep(choices.uniform(*PAUSE))
-        async with self.tab(page, choices) as tab:
+
+        async def scrub(tab: Tab) -> None:
             while (left := until - time.monotonic()) > 0:
                 await asyncio.sleep(min(choices.uniform(*PAUSE), left))
                 if left > PAUSE[1]:
                     await self.move(page, tab)
+
+        await self.visit(page, choices, scrub)
 
     async def move(self, page: str, tab: Tab) -> None:
         moved = await tab.move()
@@ -162,15 +165,17 @@ class Load:
     async def warm_up(self) -> None:
         """Each page is visited and left, by itself."""
         for number, page in enumerate(self.asked.pages):
-            async with self.tab(page, random.Random(f"{self.asked.seed} warm {number}")) as tab:
+
+            async def try_controls(tab: Tab, page=page) -> None:
                 for _ in range(self.asked.warm_up):
                     await self.move(page, tab)
 
+            await self.visit(page, random.Random(f"{self.asked.seed} warm {number}"), try_controls)
+
     async def let_go(self) -> dict:
         """Wait until the server has let go of all sessions but one that has come and gone; its memory then."""
-        await asyncio.sleep(max(self.asked.kept, 60 if self.asked.minutes >= 5 else 0) + 2)
-        async with self.tab(self.asked.pages[0], random.Random(0)):
-            pass
+        await asyncio.sleep(self.asked.kept + 2)
+        await self.visit(self.asked.pages[0], random.Random(0))
         await asyncio.sleep(3)
         return self.memory()
 
@@ -235,13 +240,16 @@ async def beside(work, *others):
 
 async def watch(load: Load, started: asyncio.Event) -> None:
     """Start a run of minutes, watch it as its page does, and cancel it in the end."""
-    async with load.tab(LONG_RUN, random.Random(0)) as tab:
+
+    async def look_on(tab: Tab) -> None:
         await tab.press("Run")
         started.set()
         try:
             await asyncio.Event().wait()
         finally:
             await tab.press("Cancel")
+
+    await load.visit(LONG_RUN, random.Random(0), look_on)
 
 
 async def measure(load: Load, results: dict, save) -> None:
@@ -300,7 +308,7 @@ async def measure(load: Load, results: dict, save) -> None:
 
 def show(results: dict) -> None:
     """The table."""
-    for part in ("load", "soak"):
+    for part in SESSIONS_OF:
         if (found := results.get(part)) is None:
             continue
         print(
@@ -347,7 +355,12 @@ def run(asked: argparse.Namespace) -> dict:
     with tempfile.TemporaryFile("w+") as log:
         with served("--server.disconnectedSessionTTL", str(asked.kept), log=log) as address:
             (server,) = set(psutil.Process().children()) - known
-            asyncio.run(measure(Load(address, server, asked), results, save))
+            load = Load(address, server, asked)
+            try:
+                asyncio.run(measure(load, results, save))
+            except psutil.NoSuchProcess:
+                load.record.errors["the server has ended"] += 1
+                results["cut short"] = load.record.summary()
         save()
     return results
 
@@ -372,9 +385,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and with this, its server
     results = run(parser().parse_args())
     show(results)
-    failed = [part for part in ("load", "soak") if results.get(part, {}).get("errors")]
+    failed = [part for part in SESSIONS_OF if results.get(part, {}).get("errors")]
     sys.exit(f"errors in the {' and the '.join(failed)}" if failed else 0)
 
 
