@@ -26,6 +26,8 @@ RUN ["/opt/venv/bin/python", "-m", "compileall", "-q", "/app"]
 
 # Everything that is written goes below /data: results, downloads, and whatever a library keeps in its user's home.
 # Temporary files go to /tmp where that is writable (a tmpfs), else there as well: Python asks TMPDIR, then TEMP.
+# Every rerun has a thread of its own, and by itself glibc has up to eight heaps a core for them, whose free pieces it
+# keeps; `python -m benchmarks.load` measures it.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -35,7 +37,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     RFF_STORE=sqlite:////data/results.sqlite \
     TMPDIR=/tmp \
     TEMP=/data \
-    SQLITE_TMPDIR=/data
+    SQLITE_TMPDIR=/data \
+    MALLOC_ARENA_MAX=2
 
 USER rff
 VOLUME /data

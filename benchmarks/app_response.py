@@ -67,17 +67,16 @@ QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
 
 
 @contextmanager
-def served():
-    """A server of its own, and its address."""
+def served(*settings: str, log=subprocess.DEVNULL):
+    """A server of its own, and its address; `settings` are more arguments of Streamlit, `log` takes what it says."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true", *settings]
     folder = tempfile.TemporaryDirectory()
     environment = os.environ | {"RFF_STORE": f"sqlite:///{folder.name}/results.sqlite"}
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, cwd=ROOT, env=environment, **silent)
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
         for _ in range(300):
             try:

@@ -1,0 +1,162 @@
+"""The load benchmark: its tabs read messages as a browser does, its line of growth is right, and it comes to an end."""
+
+import random
+
+import numpy as np
+import psutil
+import pytest
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks import load
+from benchmarks.tab import Tab, widget
+
+
+def element(kind: str, **fields) -> Element:
+    shown = Element()
+    getattr(shown, kind).SetInParent()
+    told = getattr(shown, kind)
+    for name, value in ({"id": "$$ID-0123abc-its key"} | fields).items():
+        if isinstance(value, list):
+            getattr(told, name).extend(value)
+        else:
+            setattr(told, name, value)
+    return shown
+
+
+CONTROLS = {
+    "slider": element("slider", min=1, max=8, step=1, default=[5.0], query_param_key="landmarks"),
+    "scale": element("slider", type=2, min=0, max=2, step=1, default=[1.0], options=["0.1", "1", "10"]),
+    "one": element("selectbox", default=0, options=["moons", "circles"]),
+    "pills": element("multiselect", default=[0, 1], options=["SVM", "RFF", "PBRFF"]),
+    "switch": element("checkbox", default=True),
+    "number": element("number_input", has_min=True, has_max=True, min=0, max=0.3, step=0.1, default=0.1),
+}
+
+
+def message(path=None, run="", fragment="", **content) -> ForwardMsg:
+    made = ForwardMsg(**content)
+    made.metadata.delta_path.extend(path or [])
+    if run:
+        made.metadata.run.script_run_id = run
+        made.metadata.run.fragment_ids.extend([fragment] if fragment else [])
+    return made
+
+
+def show(path, shown: Element, fragment="") -> ForwardMsg:
+    return message(path, delta={"new_element": shown, "fragment_id": fragment})
+
+
+@pytest.mark.parametrize("kind", CONTROLS)
+def test_a_hand_gives_each_control_other_values_that_it_allows(kind):
+    control, choices = widget(CONTROLS[kind]), random.Random(0)
+    value = control.default
+    seen = set()
+    for _ in range(50):
+        before, value = value, control.another(value, choices)
+        assert value != before
+        assert set(value) <= set(control.allowed) and value if control.several else value in control.allowed
+        assert control.state(value).id == "$$ID-0123abc-its key"
+        seen.add(value)
+    assert control.several or seen == set(control.allowed)
+    assert control.name == "its key"
+
+
+def test_ends_of_a_slider_are_among_its_values():
+    assert [value for (value,) in widget(CONTROLS["slider"]).allowed] == list(range(1, 9))
+    assert widget(CONTROLS["number"]).allowed == (0.0, 0.1, 0.2, 0.3)
+    assert widget(CONTROLS["scale"]).default == ("1",)
+
+
+def test_what_nobody_can_move_is_no_control():
+    assert widget(element("checkbox", disabled=True)) is None
+    assert widget(element("number_input", step=1)) is None
+    assert widget(Element(markdown={"body": "text"})) is None
+    alone = widget(element("selectbox", default=0, options=["moons"]))
+    assert alone.another("moons", random.Random(0)) is None
+
+
+@pytest.fixture
+def tab():
+    return Tab("http://nowhere", "kernel?D=5", random.Random(0))
+
+
+def test_a_tab_keeps_what_the_server_refers_to(tab):
+    shown = show([0, 0], CONTROLS["one"])
+    shown.hash, shown.metadata.cacheable = "abc", True
+    tab.take(message(run="1", new_session={"config": {"max_cached_message_age": 2}}))
+    tab.take(shown)
+    tab.take(message([0, 1], ref_hash="abc"))
+    tab.take(message(script_finished=0))
+    assert [one.default for one in tab.widgets] == ["moons", "moons"]
+    assert list(tab._request().rerun_script.cached_message_hashes) == ["abc"]
+    assert not tab.faults
+    for run in "2345":  # without it
+        tab.take(message(run=run, new_session={"config": {"max_cached_message_age": 2}}))
+        tab.take(message(script_finished=0))
+    assert not tab.widgets and not tab.values
+    tab.take(message([0, 0], ref_hash="abc"))
+    assert tab.faults
+
+
+def test_a_run_of_a_fragment_leaves_the_rest_of_the_page_alone(tab):
+    tab.take(message(run="1", new_session={}))
+    tab.take(show([0, 0], CONTROLS["one"]))
+    tab.take(show([0, 1], CONTROLS["switch"], fragment="f"))
+    tab.take(message(script_finished=0))
+    tab.take(message(run="2", fragment="f", new_session={}))
+    tab.take(message(script_finished=3))
+    assert [one.field for one in tab.widgets] == ["string_value"]
+
+
+def test_faults_are_told_from_refusals(tab):
+    tab.take(message(run="1", new_session={}))
+    tab.take(show([0, 0], Element(alert={"body": "No such data set.", "format": 1})))
+    tab.take(show([0, 1], Element(alert={"body": "Look for the minimum.", "format": 3})))
+    assert not tab.faults and tab.refusals.total() == 1
+    tab.take(show([0, 2], Element(alert={"body": "The run met an error of ours.", "format": 1})))
+    tab.take(show([0, 3], Element(exception={"type": "KeyError", "message": "x"})))
+    tab.take(message(script_finished=1))
+    assert len(tab.faults) == 3
+
+
+def test_the_server_has_the_last_word_on_a_value(tab):
+    tab.take(message(run="1", new_session={}))
+    tab.take(show([0, 0], CONTROLS["slider"]))
+    dictated = element("slider", min=1, max=8, step=1, default=[5.0], value=[3.0], set_value=True)
+    tab.take(show([0, 0], dictated))
+    assert list(tab.values.values()) == [(3.0,)]
+    assert tab._request().rerun_script.query_string == "D=5"
+
+
+def test_growth_is_the_slope_of_the_second_half():
+    minutes = np.arange(120) / 4
+    grown = np.where(minutes < 15, 300 + 10 * minutes, 450 + (minutes - 15) * 2)
+    slope, low, high = load.growth(minutes, grown)
+    assert slope == pytest.approx(120) and low == pytest.approx(120) and high == pytest.approx(120)
+    noisy = 300 + np.random.default_rng(0).normal(size=len(minutes))
+    _, low, high = load.growth(minutes, noisy)
+    assert low < 0 < high
+    assert load.growth(minutes[:8], noisy[:8]) is None
+
+
+def test_times_are_in_milliseconds():
+    found = load.times([0.001 * i for i in range(101)])
+    assert found == {"moves": 101, "median": 50, "p95": 95, "max": 100}
+    assert load.times([]) == {"moves": 0}
+
+
+@pytest.mark.slow
+def test_two_sessions_meet_no_error_and_leave_nothing_behind(tmp_path):
+    asked = load.parser().parse_args(["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1"])
+    asked.pages, asked.kept, asked.output = ["kernel", "your_data"], 1, tmp_path / "load.json"
+    before = set(psutil.Process().children(recursive=True))
+    results = load.run(asked)
+    assert set(psutil.Process().children(recursive=True)) == before
+    for part in ("warm-up", "load", "soak"):
+        assert results[part]["errors"] == {}
+    assert results["load"]["moves"] > 0 and results["load"]["sessions"] == 2
+    assert set(results["load"]["pages"]) == {"kernel", "your_data"}
+    assert results["tracebacks in the log"] == 0
+    assert all(results["memory in MB"][when]["rss"] > 0 for when in ("start", "peak", "end of load", "after"))
+    assert (tmp_path / "load.csv").read_text().startswith("seconds,rss")
