@@ -16,6 +16,7 @@ _MEMORY = 10  # past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 _WINDOW = 10  # steps over which the decrease is judged
+_FARTHEST = 1e150  # a coordinate that descent may try
 
 
 class KernelApproximationLoss:
@@ -141,6 +142,8 @@ def descend(objective, start, max_steps: int, tol: float, keep_path: bool):
     def evaluate(flat):
         nonlocal last
         V = flat.reshape(start.shape).copy()
+        if not np.abs(V).max() < _FARTHEST:  # nor a number: the line search leapt, and is to come back
+            return np.inf, np.zeros(V.size)
         value, gradient, belongings = objective(V)
         last = value, V, belongings
         return value, gradient.ravel()
