@@ -8,8 +8,9 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 
 .PHONY: app test quick lint bench lock audit licences image clean
 
+# Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	MALLOC_ARENA_MAX=$${MALLOC_ARENA_MAX:-2} $(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: .venv/dev.stamp
 	$(PYTEST)

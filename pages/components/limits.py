@@ -33,7 +33,7 @@ class ServerLimits:
     """Of all sessions, on their own data, behind the one that runs; each holds a thread"""
     cosines: int = _limit("RFF_MOST_COSINES", 25_000_000_000, 1, 10**18)
     """Columns times training rows of the largest matrix that a run computes, see `run_sizes`"""
-    cache_megabytes: int = _limit("RFF_CACHE_MB", 256, 0, 1_000_000)
+    cache_megabytes: int = _limit("RFF_CACHE_MB", 64, 0, 1_000_000)
     """Results that all sessions share"""
     session_megabytes: int = _limit("RFF_SESSION_CACHE_MB", 32, 0, 1_000_000)
     """Results on the data that a session has handed in"""
