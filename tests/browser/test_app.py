@@ -246,7 +246,7 @@ def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
     first.wait_for_selector("[role=progressbar]")
     second = open_page(address)
     second.wait_for_selector("[role=progressbar]")
-    first.context.close()
+    first.close()
     second.get_by_role("button", name="Cancel").click()
     second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
     expect(second.get_by_role("button", name="Resume")).to_have_count(1)
