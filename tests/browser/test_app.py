@@ -47,6 +47,19 @@ def wait_for_change(page, key: str, before: dict) -> dict:
     return seen[-1]
 
 
+@pytest.mark.parametrize("run", ["first", "second"])
+def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
+    """Of this file's own tools: pages share a context, and what one has stored no later one finds."""
+    found = "() => ({...localStorage, ...sessionStorage, cookie: document.cookie})"
+    for _ in range(2):
+        page = open_page("errata")
+        assert "left behind" not in str(page.evaluate(found))
+        page.evaluate(
+            "() => { localStorage.a = sessionStorage.b = 'left behind'; document.cookie = 'c=left behind; path=/'; }"
+        )
+        assert str(page.evaluate(found)).count("left behind") == 3
+
+
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
 def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, path):
     page = open_page(path, address=start_server())
