@@ -145,8 +145,7 @@ def open_page(browser, shared, server):
         page.close()
     shared.clear_permissions()
     for page in shared.pages:
-        if page not in free:
-            leave(page)
+        leave(page)
 
 
 def new_page(context):
@@ -165,9 +164,8 @@ def forget(page, address: str) -> None:
 
 
 def leave(page) -> None:
-    """Bring a page to where a new one is: nothing shown, nothing stored for its tab alone, no button or key held."""
+    """Bring a page to where a new one is: nothing shown and no button of the mouse held."""
     try:
-        page.evaluate("sessionStorage.clear()")
         page.goto("about:blank")
         page.mouse.up()
         page.mouse.move(0, 0)
