@@ -106,7 +106,7 @@ def browser():
 def shared(browser):
     """The context of all pages that need none of their own; its first page is left open from test to test.
 
-    A page of a new context costs about twice as much: every script is fetched and compiled anew.
+    In a new context every script is fetched and compiled anew, which takes longer than all else of opening a page.
     """
     context = browser.new_context()
     yield context
@@ -122,9 +122,10 @@ def open_page(browser, shared, server):
     """
     free, own = shared.pages[:1], []
 
-    def open_(path="", width=1440, scheme="light", address=server, reduced_motion="no-preference", **options):
-        if options:
-            options.pop("apart", None)
+    def open_(
+        path="", width=1440, scheme="light", address=server, reduced_motion="no-preference", apart=False, **options
+    ):
+        if apart or options:
             own.append(browser.new_context(**options))
             page = new_page(own[-1])
         else:
