@@ -24,6 +24,8 @@ ARGUMENTS = [
     "--disable-sync",
     # Two hidden pages of the address bar that every window would load.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+    # One process for all pages of a context: what it has compiled of Streamlit's and Plotly's scripts serves the next.
+    "--renderer-process-limit=1",
 ]
 
 
@@ -100,26 +102,76 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def open_page(browser, server):
-    """Open an address of the app in a clean browser session, and wait until the page stands still."""
-    contexts = []
+@pytest.fixture(scope="session")
+def shared(browser):
+    """The context of all pages that need none of their own; its first page is left open from test to test.
 
-    def open_(path="", width=1440, scheme="light", address=server, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
-        contexts.append(context)
-        page = context.new_page()
+    In a new context every script is fetched and compiled anew, which takes longer than all else of opening a page.
+    """
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def open_page(browser, shared, server):
+    """Open an address of the app in a clean browser session, and wait until the page stands still.
+
+    Nothing is left in the browser from an earlier page but its cache. Options of the browser that a page cannot change,
+    such as ``has_touch``, or ``apart=True``, bring a context of its own.
+    """
+    free, own = shared.pages[:1], []
+
+    def open_(
+        path="", width=1440, scheme="light", address=server, reduced_motion="no-preference", apart=False, **options
+    ):
+        if apart or options:
+            own.append(browser.new_context(**options))
+            page = new_page(own[-1])
+        else:
+            page = free.pop() if free else new_page(shared)
+            forget(page, address)
         page.complaints = []
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.set_default_timeout(30_000)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion=reduced_motion)
         page.goto(f"{address}/{path}")
         page.wait_for_selector("h1")
         settle(page)
         return page
 
     yield open_
-    for context in contexts:
+    for context in own:
         context.close()
+    for page in shared.pages[1:]:
+        page.close()
+    shared.clear_permissions()
+    for page in shared.pages:
+        leave(page)
+
+
+def new_page(context):
+    page = context.new_page()
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.set_default_timeout(30_000)
+    return page
+
+
+def forget(page, address: str) -> None:
+    """Take from the browser what pages of this address have stored in it."""
+    page.context.clear_cookies()
+    tools = page.context.new_cdp_session(page)
+    tools.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": "all"})
+    tools.detach()
+
+
+def leave(page) -> None:
+    """Bring a page to where a new one is: nothing shown and no button of the mouse held."""
+    try:
+        page.goto("about:blank")
+        page.mouse.up()
+        page.mouse.move(0, 0)
+    except pytest.importorskip("playwright.sync_api").Error:  # what has broken is not handed on
+        page.close()
 
 
 def wait_until(condition, seconds: float = 20.0) -> None:

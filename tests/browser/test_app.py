@@ -47,6 +47,19 @@ def wait_for_change(page, key: str, before: dict) -> dict:
     return seen[-1]
 
 
+@pytest.mark.parametrize("run", ["first", "second"])
+def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
+    """Of this file's own tools: pages share a context, and what one has stored no later one finds."""
+    found = "() => ({...localStorage, ...sessionStorage, cookie: document.cookie})"
+    for _ in range(2):
+        page = open_page("errata")
+        assert "left behind" not in str(page.evaluate(found))
+        page.evaluate(
+            "() => { localStorage.a = sessionStorage.b = 'left behind'; document.cookie = 'c=left behind; path=/'; }"
+        )
+        assert str(page.evaluate(found)).count("left behind") == 3
+
+
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
 def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, path):
     page = open_page(path, address=start_server())
@@ -246,7 +259,7 @@ def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
     first.wait_for_selector("[role=progressbar]")
     second = open_page(address)
     second.wait_for_selector("[role=progressbar]")
-    first.context.close()
+    first.close()
     second.get_by_role("button", name="Cancel").click()
     second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
     expect(second.get_by_role("button", name="Resume")).to_have_count(1)

@@ -92,7 +92,7 @@ def test_two_sessions_never_see_each_others_data(open_page):
         rows = (f"{i % 7},{i % 5},{word if i % 2 else 'other'}" for i in range(40))
         return "\n".join([f"{word}a,{word}b,{word}y", *rows]).encode()
 
-    first, second = open_page("your_data?plain=true"), open_page("your_data?plain=true")
+    first, second = (open_page("your_data?plain=true", apart=apart) for apart in (False, True))
     upload(first, csv("alpha"))
     assert "alpha" in main_text(first)
     second.reload()

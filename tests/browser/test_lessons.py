@@ -33,8 +33,8 @@ def query(page) -> dict:
     return {key: values[-1] for key, values in parse_qs(urlsplit(page.url).query).items()}
 
 
-def open_lesson(open_page, lesson: tours.Lesson, step: int = 1, width: int = 1440, more: str = ""):
-    page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width)
+def open_lesson(open_page, lesson: tours.Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
+    page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width, **options)
     page.wait_for_selector(".guide")
     at_step(page, lesson, step)
     return page
@@ -89,7 +89,9 @@ def walk(page, lesson: tours.Lesson, rightly: bool = True) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", tours.LESSONS, ids=lambda lesson: lesson.key)
 def test_a_lesson_is_walked_through_to_the_next_one(open_page, lesson):
-    page = open_lesson(open_page, lesson)
+    """Every other lesson where motion is to be reduced: what glides and scrolls there is drawn at every frame."""
+    motion = "reduce" if tours.LESSONS.index(lesson) % 2 else "no-preference"
+    page = open_lesson(open_page, lesson, reduced_motion=motion)
     walk(page, lesson)
     page.locator(".guide .next").click()
     after = tours.following(lesson)

@@ -332,11 +332,8 @@ def test_a_picture_to_take_away_holds_every_panel(open_page, path, said):
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_a_setting_from_elsewhere_is_glided_to_unless_motion_is_to_be_reduced(browser, server, motion):
-    context = browser.new_context(reduced_motion=motion)
-    page = context.new_page()
-    page.goto(f"{server}/landmarks")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
+def test_a_setting_from_elsewhere_is_glided_to_unless_motion_is_to_be_reduced(open_page, motion):
+    page = open_live(open_page, reduced_motion=motion)
     page.evaluate(
         "() => { window.seen = []; const view = document.querySelector('.live').view;"
         " const compute = view.compute.bind(view);"
@@ -346,7 +343,6 @@ def test_a_setting_from_elsewhere_is_glided_to_unless_motion_is_to_be_reduced(br
     page.wait_for_function("() => document.querySelector('.live').view.value('D') === 150")
     on_the_way = page.evaluate("seen.filter(D => D > 20 && D < 150).length")
     assert on_the_way == 0 if motion == "reduce" else on_the_way >= 1
-    context.close()
 
 
 def drag_to(page, share: float) -> None:
