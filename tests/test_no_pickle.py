@@ -46,7 +46,7 @@ def suspects(code: str) -> set[str]:
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call):
             name = ast.unparse(node.func)
-            if name in FUNCTIONS or name.endswith((".query", ".eval")) and name.startswith(("df", "frame")):
+            if name in FUNCTIONS or name.endswith(".eval"):
                 found.add(name)
             if any(word.arg == "shell" for word in node.keywords):
                 found.add(f"{name}(shell=)")

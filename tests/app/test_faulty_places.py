@@ -105,7 +105,7 @@ def test_where_no_store_can_be_kept_the_page_says_so(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_data_file_that_is_damaged_after_its_run_leaves_the_results(queue, tmp_path, monkeypatch):
-    """Damaged where it lies: the run's own message, or, of a run that is known, the figure without what it would say."""
+    """Where it lies: the run's own message; or, of a run that is known, the figure without the number of points."""
     raw = describe("ads").files[0]
     place = tmp_path / "data" / raw.folder
     place.mkdir(parents=True)

@@ -19,7 +19,9 @@ FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
 
 def received(n_bytes: int):
     """The file of a form as Streamlit's server reads it, piece by piece."""
-    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n' + b"1" * n_bytes + b"\r\n--x--\r\n"
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n' + b"1" * n_bytes + b"\r\n--x--\r\n"
+    )
     pieces = [body[i : i + 65536] for i in range(0, len(body), 65536)]
 
     async def receive():
