@@ -19,6 +19,12 @@ def code(text: str) -> str:
     return f"{fence} {text} {fence}" if text.strip() else "` `"
 
 
+def asked(raw: object) -> str:
+    """What a link asks for, as code, and cut where it is long: whoever wrote the link may want it to be more."""
+    text = repr(raw)
+    return code(text if len(text) <= 80 else f"{text[:79]}…")
+
+
 def markdown(sentence: str) -> str:
     """A sentence of ours in which a stranger's words stand between “ and ” (see `datasets.UploadError`)."""
     return _QUOTED.sub(lambda found: code(found[1]), sentence)

@@ -14,8 +14,8 @@ from pages.components.runs import RunSettings
 from rff_engine.experiments.runner import run_stored
 from rff_engine.experiments.store import Store
 
-RUN = RunSettings("features", "breast", "quick", "published", 31, 8, ("svm", "rff", "pbrff", "okrff"))
-RUN_PAGE = "real_data?repeats=8&seed=31"
+RUN = RunSettings("features", "breast", "quick", "published", 31, 4, ("svm", "rff", "pbrff", "okrff"))
+RUN_PAGE = "real_data?repeats=4&seed=31"
 VIEW_PAGE = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5&plain=true"
 
 
@@ -54,7 +54,7 @@ def test_a_server_killed_in_a_run_is_started_again_and_nothing_is_lost(open_page
     assert len(before["figures"]) >= 3 and "beta=2.51" in before["query"]
     watching.get_by_role("button", name="Run").click()
     with Store(tmp_path / "results.sqlite") as store:
-        wait_until(lambda: len(store.rows(RUN.spec)) > 60, 120)
+        wait_until(lambda: len(store.rows(RUN.spec)) > 20, 120)
         server = start_server.processes[address]
         server.kill()
         server.wait()

@@ -124,7 +124,7 @@ def handed_in(open_page, address):
     """A visitor's page with a secret in it, the upload as it was sent, and whatever was fetched."""
     page = open_page("your_data?plain=true", address=address)
     requests = []
-    page.on("request", requests.append)
+    page.on("request", lambda one: requests.append(one))
     rows = (f"{i % 7},{i % 5},{SECRET if i % 2 else 'other'}" for i in range(40))
     data = "\n".join([f"{SECRET}a,{SECRET}b,{SECRET}y", *rows]).encode()
     upload(page, data, f"{SECRET}.csv")

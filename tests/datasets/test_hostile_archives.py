@@ -34,10 +34,12 @@ def xz() -> bytes:
 
 def in_zip(name: str, content: bytes | None = None) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open(name, "w", force_zip64=True) as member:
-            for _ in range(EXPANDED if content is None else 1):
-                member.write(ZEROS if content is None else content)
+    with (
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open(name, "w", force_zip64=True) as member,
+    ):
+        for _ in range(EXPANDED if content is None else 1):
+            member.write(ZEROS if content is None else content)
     return buffer.getvalue()
 
 
@@ -112,14 +114,16 @@ def test_no_name_in_an_archive_becomes_a_path(member, offer, cache, capsys, tmp_
 
 
 @pytest.mark.parametrize(
-    "name", ["../ads", "ads/../../x", "/etc/passwd", "..", "ads\0", "ads\n", "C:\\x", "a" * 5000, ""]
+    "name", ["../ads", "ads/../../x", "/etc/passwd", "..", "ads\0", "ads\n", "C:\\x", "a" * 300, ""], ids=ascii
 )
 def test_a_name_of_no_data_set_never_reaches_the_disk(name, cache, capsys, tmp_path):
     for ask in (datasets.load, datasets.describe, datasets.fetch, datasets.status, datasets.published_split):
         with pytest.raises(ValueError, match=r"\w"):
             ask(name)
-    code, out, said = run(capsys, "fetch", name)
-    assert code and not out and "Traceback" not in said
+    with pytest.raises(SystemExit):
+        run(capsys, "fetch", name)
+    out, said = capsys.readouterr()
+    assert not out and "invalid choice" in said.splitlines()[-1]
     assert not list(tmp_path.iterdir())
 
 
@@ -134,9 +138,10 @@ def test_every_folder_and_file_of_the_catalogue_stays_below_the_cache():
 def test_a_cache_that_cannot_be_written_is_one_sentence(monkeypatch):
     """For somebody who is not root; nothing is downloaded in vain."""
     code = (
-        "import os, sys\nif os.geteuid() == 0:\n    os.setresgid(65534, 65534, 65534)\n    os.setresuid(*[65534] * 3)\n"
+        "import os, sys\nimport datasets.__main__ as program\n"
+        "if os.geteuid() == 0:\n    os.setresgid(*[65534] * 3)\n    os.setresuid(*[65534] * 3)\n"
+        "sys.exit(program.main(['fetch', 'ads']))"
     )
-    code = "import datasets.__main__ as program\n" + code + "sys.exit(program.main(['fetch', 'ads']))"
     with tempfile.TemporaryDirectory(prefix="rff") as folder:
         os.chmod(folder, 0o555)
         environment = os.environ | {"XDG_CACHE_HOME": folder, "RFF_DATA": ""}
