@@ -518,9 +518,9 @@ def _batches(keys: list) -> Iterator[list]:
 
 def _be_heard(connection, me: dict) -> None:
     """Say that a runner lives; again who it is, should another have taken it for dead, for claims refer to that."""
-    said = sa.update(_runners).where(_runners.c.id == me["id"]).values(heard_of=time.time())
-    if connection.execute(said).rowcount == 0:
-        connection.execute(sa.insert(_runners).values(**me, heard_of=time.time()))
+    now = time.time()
+    if connection.execute(sa.update(_runners).where(_runners.c.id == me["id"]).values(heard_of=now)).rowcount == 0:
+        _insert(connection, _runners, [me | {"heard_of": now}])
 
 
 def _forget_the_dead(connection) -> None:
