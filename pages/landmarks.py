@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import guide, layout, live, presets, sharing
+from pages.components import guide, layout, literal, live, presets, sharing
 from pages.components.controls import Number, Options, mount
 from pages.components.landmark_results import (
     LandmarkSettings,
@@ -60,7 +60,8 @@ def clicked_points(n: int) -> tuple[int, ...]:
     rows = list(dict.fromkeys(rows))[:MOST_LANDMARKS]
     if len(rows) < len(parts):
         st.warning(
-            f"The link names the points {raw!r}; kept are at most {MOST_LANDMARKS} different ones below n = {n}.",
+            f"The link names the points {literal.asked(raw)}; kept are at most {MOST_LANDMARKS} different ones below "
+            f"n = {n}.",
             icon=":material/link_off:",
         )
         st.query_params[PICKS] = "-".join(map(str, rows))

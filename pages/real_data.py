@@ -140,6 +140,12 @@ with layout.problems_explained():
         raise ValueError(
             f"The paper has no split of {settings.dataset}: choose the random split, or one of {', '.join(published)}."
         )
+    if not run_queue().lasting:
+        st.warning(
+            "Results are kept until this server ends: its store of results cannot be used. Whoever runs the server "
+            "finds the reason in its log.",
+            icon=":material/database_off:",
+        )
     run = run_queue().find(settings)
     if run is None and settings == BREAST_SWEEP:
         run = run_queue().submit(settings)  # the first visitor sees a run without a click
@@ -154,7 +160,8 @@ with layout.problems_explained():
 
 def panel() -> None:
     show_progress(run)
-    show_result(run)
+    with layout.problems_explained():
+        show_result(run)
     if not run.active and run.state != st.session_state.get("shown state"):
         st.session_state["shown state"] = run.state
         st.rerun()  # the whole page: the buttons change, and polling ends

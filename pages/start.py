@@ -90,7 +90,8 @@ def bound_picture() -> None:
 
 
 def sweep_picture(run: Run) -> None:
-    rows = list(run.rows)
+    with layout.problems_explained():
+        rows = list(run.rows)
     if run.active:
         st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     layout.figure(

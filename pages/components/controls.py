@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from pages.components import entry, lecturing
+from pages.components import entry, lecturing, literal
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
@@ -45,7 +45,7 @@ class Control(ABC):
         """Show the widget and return its value."""
 
     def _refused(self, raw, taken: str, allowed: str) -> str:
-        return f"The link asked for {self.key} = {raw!r}; allowed is {allowed}, so {taken} is used."
+        return f"The link asked for {self.key} = {literal.asked(raw)}; allowed is {allowed}, so {taken} is used."
 
 
 @dataclass(frozen=True)

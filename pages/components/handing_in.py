@@ -10,6 +10,7 @@ import io
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from starlette.formparsers import MultiPartParser
 
 import datasets
 from datasets.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
@@ -18,6 +19,8 @@ from datasets.uploads import ENDINGS, read_table
 from pages.components import literal, your_data_results
 
 LIMITS = Limits()
+# The server would write an upload of more than 1 MB to a temporary file while it arrives.
+MultiPartParser.spool_max_size = 2 * LIMITS.bytes
 SAMPLES = {"breast": "Breast cancer", "wine": "White wine"}
 
 _TABLE, _REFUSAL, _COUNT = "your table", "what was wrong with your table", "tables handed in"

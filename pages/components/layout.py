@@ -52,11 +52,17 @@ def equation(name: str, latex: str, explanation: str) -> None:
 
 @contextmanager
 def problems_explained():
-    """Turn a ValueError of the engine into one sentence on the page, and stop there: nothing else is lost."""
+    """Turn what the engine refuses, or a file that cannot be used, into one sentence on the page, and stop there.
+
+    Nothing else is lost: the next run of the script asks again.
+    """
     try:
         yield
-    except ValueError as error:
-        st.error(str(error), icon=":material/error:")
+    except (ValueError, OSError) as error:
+        said = str(error)
+        if isinstance(error, OSError) and error.strerror:  # the system's own, which is no sentence
+            said = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
+        st.error(said if said.endswith((".", "?", "!")) else f"{said}.", icon=":material/error:")
         st.stop()
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages.components import literal
+
 #: Type of the projector mode, as a multiple of the usual.
 ENLARGEMENT = 1.4
 _BASE_FONT = 15  # pixels, as in .streamlit/config.toml
@@ -39,7 +41,8 @@ class Projector:
     def mend(self, raw: list[str]) -> tuple[str | None, str | None]:
         if raw in (["true"], ["false"]):
             return raw[0], None
-        return None, f"The link asked for projector = {', '.join(raw)!r}; allowed is true or false, so it is left out."
+        asked = literal.asked(", ".join(raw))
+        return None, f"The link asked for projector = {asked}; allowed is true or false, so it is left out."
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Hide:
         if not unknown:
             return text, None
         return text, (
-            f"The link asked to hide {', '.join(unknown)!r}, no control of this page; "
+            f"The link asked to hide {literal.asked(', '.join(unknown))}, no control of this page; "
             f"allowed are all, or any of {', '.join(self.known)}."
         )
 

@@ -1,4 +1,7 @@
-"""Words of a stranger, shown letter by letter: neither Markdown nor Plotly may take them for marks of their own."""
+"""Words of a stranger, shown letter by letter.
+
+Neither Markdown nor Plotly may take them for marks of their own, nor a spreadsheet for formulas.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,20 @@ def code(text: str) -> str:
     return f"{fence} {text} {fence}" if text.strip() else "` `"
 
 
+def asked(raw: object) -> str:
+    """What a link asks for, as code, and cut where it is long: whoever wrote the link may want it to be more."""
+    text = repr(raw)
+    return code(text if len(text) <= 80 else f"{text[:79]}…")
+
+
 def markdown(sentence: str) -> str:
     """A sentence of ours in which a stranger's words stand between “ and ” (see `datasets.UploadError`)."""
     return _QUOTED.sub(lambda found: code(found[1]), sentence)
+
+
+def cell(text: str) -> str:
+    """A text for a table: such tables can be downloaded, and a spreadsheet computes what begins like a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def plotly(text: str) -> str:

@@ -107,8 +107,11 @@ class Run:
 
     @property
     def n_test(self) -> int:
-        """Test points of a split."""
-        return _test_points(self.settings.dataset, self.settings.split_name)
+        """Test points of a split; 0 where its data cannot be read any more, which takes no row away."""
+        try:
+            return _test_points(self.settings.dataset, self.settings.split_name)
+        except (ValueError, OSError):
+            return 0
 
     @property
     def time_left(self) -> str:

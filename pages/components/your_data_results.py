@@ -17,8 +17,8 @@ import streamlit as st
 import rff_engine as rff
 from datasets import Dataset, Table, random_split
 from datasets.preparation import halves, plane
-from datasets.tables import printable
-from pages.components import live
+from datasets.tables import Column, printable
+from pages.components import literal, live
 from pages.components.bound_results import BOUND_BETAS
 from pages.components.keeping import n_bytes
 from pages.components.landmark_results import MAP_CELLS, PATH_BETAS
@@ -65,12 +65,12 @@ def summary(table: Table) -> pd.DataFrame:
     """A line for each column: what it was taken for."""
     return pd.DataFrame(
         {
-            "column": list(table.names),
+            "column": [literal.cell(name) for name in table.names],
             "is": [column.kind + (", constant" if column.n_values == 1 else "") for column in table.columns],
             "different values": [column.n_values for column in table.columns],
             "missing": [column.n_missing for column in table.columns],
             "for example": [
-                next((column.shown(i) for i in np.flatnonzero(~column.missing)[:1]), "") for column in table.columns
+                next((_shown(column, i) for i in np.flatnonzero(~column.missing)[:1]), "") for column in table.columns
             ],
         }
     )
@@ -79,16 +79,21 @@ def summary(table: Table) -> pd.DataFrame:
 def first_rows(table: Table) -> pd.DataFrame:
     """The first rows, as text."""
     return pd.DataFrame(
-        [[column.shown(i) for column in table.columns] for i in range(min(table.n_rows, _SHOWN_ROWS))],
-        columns=[printable(name, 40) for name in table.names],
+        [[_shown(column, i) for column in table.columns] for i in range(min(table.n_rows, _SHOWN_ROWS))],
+        columns=[literal.cell(printable(name, 40)) for name in table.names],
     )
+
+
+def _shown(column: Column, row: int) -> str:
+    text = column.shown(row)
+    return literal.cell(text) if column.kind == "text" else text
 
 
 def class_counts(dataset: Dataset) -> pd.DataFrame:
     """How many rows each class has."""
     return pd.DataFrame(
         {
-            "class": [printable(name) for name in dataset.label_names.values()],
+            "class": [literal.cell(printable(name)) for name in dataset.label_names.values()],
             "rows": [int((dataset.y == label).sum()) for label in dataset.label_names],
         }
     )

@@ -2,8 +2,8 @@
 
 A row is known by what it was computed from: the data of the split, the seed, the method with its parameters, and the
 numbers of the protocol that it depends on. Runs refer to rows, so runs that ask for the same share them. A runner
-claims rows before it computes them; claims of a runner that has died are void. What is run is said by `protocols`, how
-by `runner`.
+claims rows before it computes them; claims of a runner that has died are void. Who lives is never told from the time of
+day, which may jump, or differ between machines. What is run is said by `protocols`, how by `runner`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
@@ -42,8 +43,10 @@ _KEY_BYTES = 16
 _AT_A_TIME = 500  # keys in one statement
 _BUSY_SECONDS = 30
 _BEAT_SECONDS = 10.0
-# A runner of another machine that has not been heard of for so long is taken to be dead.
+# A runner of another machine that has not been heard of while we listened for so long is taken to be dead.
 _SILENT_SECONDS = 120.0
+# Of runners elsewhere: what they said last, and when that was new to us, on our own monotonic clock.
+_heard: dict[str, tuple[float, float]] = {}
 
 _tables = sa.MetaData()
 _key = sa.LargeBinary(_KEY_BYTES)
@@ -359,11 +362,10 @@ class Runner:
     def __init__(self, store: Store, spec: RunSpec):
         self._store, self._spec, self._run = store, spec, spec.run_id
         self._id, self._last = uuid4().hex, time.monotonic()
-        process = psutil.Process()
-        me = {"id": self._id, "machine": _machine(), "process": process.pid, "born": process.create_time()}
+        self._me = {"id": self._id, "machine": _machine(), "process": os.getpid(), "born": _born(os.getpid())}
         made_with = _made_with()
         with store._explained(), store._writing() as connection:
-            connection.execute(sa.insert(_runners).values(**me, heard_of=time.time()))
+            _be_heard(connection, self._me)
             find = sa.select(_makers.c.id).where(_makers.c.made_with == made_with)
             self._maker = connection.scalar(find)
             if self._maker is None:
@@ -376,7 +378,7 @@ class Runner:
     def desk(self, data: str, repeat: int, rows: list[dict]) -> Desk:
         """The desk of a plan on a split of this digest; its rows become rows of the run. The first makes that known."""
         protocol = self._spec.protocol
-        desk = _StoreDesk(self._store, self._id, _key_maker(data, self._spec.seed + repeat, protocol))
+        desk = _StoreDesk(self._store, self._me, _key_maker(data, self._spec.seed + repeat, protocol))
         planned = [row for row in rows if row["method"] in protocol.methods]
         known = sa.select(sa.func.count()).where(_run_rows.c.run == self._run, _run_rows.c.repeat == repeat)
         entries = [
@@ -418,11 +420,10 @@ class Runner:
             pass
 
     def _beat(self) -> None:
-        me = sa.update(_runners).where(_runners.c.id == self._id)
         while not self._left.wait(_BEAT_SECONDS):
             try:
                 with self._store._writing() as connection:
-                    connection.execute(me.values(heard_of=time.time()))
+                    _be_heard(connection, self._me)
             except exc.SQLAlchemyError:
                 continue  # the next row that is put will tell
 
@@ -430,8 +431,8 @@ class Runner:
 class _StoreDesk(Desk):
     """What is known is in the store; what is taken is claimed there."""
 
-    def __init__(self, store: Store, runner: str, key_of: Callable[[dict], bytes]):
-        self._store, self._runner, self.key_of = store, runner, key_of
+    def __init__(self, store: Store, runner: dict, key_of: Callable[[dict], bytes]):
+        self._store, self._me, self._runner, self.key_of = store, runner, runner["id"], key_of
 
     def known(self, rows: list[dict]) -> list[dict] | None:
         keys = [self.key_of(row) for row in rows]
@@ -446,6 +447,7 @@ class _StoreDesk(Desk):
     def take(self, rows: list[dict]) -> list[dict]:
         keys = {self.key_of(row): row for row in rows}
         with self._store._explained(), self._store._writing() as connection:
+            _be_heard(connection, self._me)
             _forget_the_dead(connection)
             free = set(keys) - _those_in(connection, _results, keys) - _those_in(connection, _claims, keys)
             for key in list(free):
@@ -514,25 +516,57 @@ def _batches(keys: list) -> Iterator[list]:
         yield keys[start : start + _AT_A_TIME]
 
 
+def _be_heard(connection, me: dict) -> None:
+    """Say that a runner lives; again who it is, should another have taken it for dead, for claims refer to that."""
+    now = time.time()
+    if connection.execute(sa.update(_runners).where(_runners.c.id == me["id"]).values(heard_of=now)).rowcount == 0:
+        _insert(connection, _runners, [me | {"heard_of": now}])
+
+
 def _forget_the_dead(connection) -> None:
     for runner in connection.execute(sa.select(_runners)).all():
         if not _lives(runner):
             connection.execute(sa.delete(_claims).where(_claims.c.runner == runner.id))
             connection.execute(sa.delete(_runners).where(_runners.c.id == runner.id))
+            _heard.pop(runner.id, None)
 
 
 def _lives(runner) -> bool:
-    if runner.machine != _machine():
-        return time.time() - runner.heard_of < _SILENT_SECONDS
+    if runner.machine == _machine():
+        born = _born(runner.process)
+        return born is not None and abs(born - runner.born) < 1.0
+    now = time.monotonic()
+    said, since = _heard.get(runner.id, (None, now))
+    if said != runner.heard_of:
+        since = now
+    _heard[runner.id] = runner.heard_of, since
+    return now - since < _SILENT_SECONDS
+
+
+def _born(process: int) -> float | None:
+    """When a process began: on Linux in seconds after the machine did, which setting the clock does not move."""
+    if sys.platform != "linux":
+        try:
+            return psutil.Process(process).create_time()
+        except psutil.NoSuchProcess:
+            return None
     try:
-        return abs(psutil.Process(runner.process).create_time() - runner.born) < 1.0
-    except psutil.NoSuchProcess:
-        return False
+        said = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    state, *fields = said.rpartition(")")[2].split()
+    # One that has ended, and only waits for whoever started it to notice, computes nothing.
+    return None if state in "ZX" else int(fields[18]) / os.sysconf("SC_CLK_TCK")
 
 
+@lru_cache(maxsize=1)
 def _machine() -> str:
     """Of a machine that is running: another after it has been started anew."""
-    return hashlib.sha256(f"{socket.gethostname()} {psutil.boot_time():.0f}".encode()).hexdigest()[:32]
+    try:
+        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        start = f"{psutil.boot_time():.0f}"
+    return hashlib.sha256(f"{socket.gethostname()} {start}".encode()).hexdigest()[:32]
 
 
 def _made_with() -> str:

@@ -54,18 +54,22 @@ def _free_port() -> int:
 
 @pytest.fixture(scope="session")
 def start_server(tmp_path_factory):
-    """Start a server of its own and return its address; all are stopped at the end."""
+    """Start a server of its own and return its address; all are stopped at the end.
+
+    What it writes lies in a folder: `results.sqlite` and `log.txt`. `processes` has each server by its address.
+    """
     started = []
 
-    def start() -> str:
-        port = _free_port()
-        log = (tmp_path_factory.mktemp("server") / "log.txt").open("w")
+    def start(port: int | None = None, folder: Path | None = None, **variables: str) -> str:
+        port, folder = port or _free_port(), folder or tmp_path_factory.mktemp("server")
+        log = (folder / "log.txt").open("a")
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-        environment = os.environ | {"RFF_STORE": f"sqlite:///{Path(log.name).with_name('results.sqlite')}"}
+        environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}"} | variables
         server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
         started.append(server)
         address = f"http://127.0.0.1:{port}"
+        start.processes[address] = server
         end = time.monotonic() + 60
         while time.monotonic() < end and server.poll() is None:
             try:
@@ -76,6 +80,7 @@ def start_server(tmp_path_factory):
                 time.sleep(0.1)
         pytest.fail(f"the server did not start: {Path(log.name).read_text()}")
 
+    start.processes = {}
     yield start
     for server in started:
         server.terminate()

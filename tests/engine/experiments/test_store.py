@@ -306,11 +306,19 @@ def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(kep
     first.close()
 
 
-def test_a_runner_of_another_machine_is_believed_for_a_while(kept, monkeypatch):
-    now = time.time()
-    old = SimpleNamespace(machine="elsewhere", process=1, born=0.0, heard_of=now - store._SILENT_SECONDS - 1)
-    assert not store._lives(old)
-    assert store._lives(SimpleNamespace(**{**vars(old), "heard_of": now - 1}))
+def test_a_runner_of_another_machine_is_believed_as_long_as_it_is_heard_of(kept, monkeypatch):
+    """By our own monotonic clock, whatever time of day it is there."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(store, "time", SimpleNamespace(time=time.time, monotonic=lambda: clock.now))
+    monkeypatch.setattr(store, "_heard", {})
+    other = SimpleNamespace(id="other", machine="elsewhere", process=1, born=0.0, heard_of=0.0)
+    for heard_of in (0.0, 1.0, -1e6, 2e9):  # a clock that is wrong, and one that jumps
+        other.heard_of = heard_of
+        assert store._lives(other)
+        clock.now += store._SILENT_SECONDS - 1
+        assert store._lives(other)
+    clock.now += 1
+    assert not store._lives(other)
 
 
 def test_all_the_time_of_a_run_counts_that_of_steps_without_rows_too(kept, monkeypatch):

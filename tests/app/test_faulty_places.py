@@ -1,0 +1,122 @@
+"""The app where its files cannot be used: one sentence on the page, no traceback, and all is well again afterwards."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from datasets.catalogue import describe
+from pages.components import runs
+from pages.components.runs import RunQueue, RunSettings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def queue(tmp_path, monkeypatch):
+    """A queue of the test's own, with a store of its own, in place of the server's."""
+    found = RunQueue(str(tmp_path / "store" / "results.sqlite"))
+    runs.run_queue.clear()
+    monkeypatch.setattr(runs, "RunQueue", lambda: found)
+    yield found
+    found.end()
+    runs.run_queue.clear()
+
+
+def opened(page: str, **query) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def sentence(app: AppTest) -> str:
+    """The one error of a page, as a sentence."""
+    assert not app.exception, app.exception
+    assert len(app.error) == 1
+    said = app.error[0].value
+    assert re.fullmatch(r"\S.{15,400}", said), said
+    return said
+
+
+def finished(queue: RunQueue, **changes) -> runs.Run:
+    chosen = {"study": "features", "dataset": "breast", "preset": "quick", "split_name": "published", "seed": 0}
+    chosen |= {"repeats": 1, "methods": ("svm", "rff", "pbrff", "okrff")} | changes
+    run = queue.submit(RunSettings(**chosen))
+    end = time.monotonic() + 180
+    while run.active:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["real_data", "start"])
+def test_a_store_that_breaks_under_a_server_is_one_sentence_until_it_is_mended(queue, page):
+    finished(queue, repeats=1 if page == "real_data" else 10)
+    good = opened(page, repeats="1")
+    assert not good.exception and not good.error
+    file = Path(queue.store.name)
+    queue.store.close()
+    kept = {path: path.read_bytes() for path in file.parent.iterdir()}
+    queue._runs.clear()  # as after a start: what is known has to be read
+    for path in kept:
+        path.unlink()
+    file.write_bytes(b"no database, whatever they say " * 500)
+    assert str(file) in sentence(opened(page, repeats="1"))
+    for path, content in kept.items():
+        path.write_bytes(content)
+    queue.store.close()
+    again = opened(page, repeats="1")
+    assert not again.exception and not again.error
+
+
+@pytest.mark.slow
+def test_rows_that_cannot_be_read_while_the_page_is_open_are_one_sentence(queue):
+    run = finished(queue)
+    with sqlite3.connect(queue.store.name) as raw:
+        raw.execute("ALTER TABLE rff_results RENAME TO elsewhere")
+    run._known += 1  # as if it were under way
+    assert "rff_results" in sentence(opened("real_data", repeats="1"))
+    with sqlite3.connect(queue.store.name) as raw:
+        raw.execute("ALTER TABLE elsewhere RENAME TO rff_results")
+    app = opened("real_data", repeats="1")
+    assert not app.exception and not app.error and app.get("plotly_chart")
+
+
+def test_where_no_store_can_be_kept_the_page_says_so(tmp_path, monkeypatch):
+    (tmp_path / "in the way").write_text("a file where a folder has to be")
+    queue = RunQueue(str(tmp_path / "in the way" / "results.sqlite"))
+    runs.run_queue.clear()
+    monkeypatch.setattr(runs, "RunQueue", lambda: queue)
+    try:
+        app = opened("real_data", repeats="1")
+        assert not app.exception and not app.error
+        assert "until this server ends" in " ".join(warning.value for warning in app.warning)
+    finally:
+        queue.end()
+        runs.run_queue.clear()
+
+
+@pytest.mark.slow
+def test_a_data_file_that_is_damaged_after_its_run_leaves_the_results(queue, tmp_path, monkeypatch):
+    """Where it lies: the run's own message; or, of a run that is known, the figure without the number of points."""
+    raw = describe("ads").files[0]
+    place = tmp_path / "data" / raw.folder
+    place.mkdir(parents=True)
+    (place / raw.name).write_text("cut off")
+    monkeypatch.setenv("RFF_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(runs, "_test_points", runs._test_points.__wrapped__)
+    run = finished(queue, dataset="ads", split_name="random")
+    assert run.state == "failed"
+    assert raw.name in sentence(opened("real_data", dataset="ads", split="random", repeats="1"))
+    # Of the same settings there are rows from before.
+    run.state, run._rows = "finished", (run._known, finished(queue).rows)
+    app = opened("real_data", dataset="ads", split="random", repeats="1")
+    assert not app.exception and not app.error and app.get("plotly_chart")

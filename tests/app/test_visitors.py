@@ -1,0 +1,63 @@
+"""What a visitor hands in stays in memory, and is safe to take home."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from starlette.formparsers import MultiPartParser
+from starlette.requests import Request
+
+from datasets.preparation import prepare
+from datasets.uploads import read_table
+from pages.components import your_data_results
+from pages.components.handing_in import LIMITS
+
+FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
+
+
+def received(n_bytes: int):
+    """The file of a form as Streamlit's server reads it, piece by piece."""
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n' + b"1" * n_bytes + b"\r\n--x--\r\n"
+    )
+    pieces = [body[i : i + 65536] for i in range(0, len(body), 65536)]
+
+    async def receive():
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    scope = {"type": "http", "method": "PUT", "headers": [(b"content-type", b"multipart/form-data; boundary=x")]}
+
+    async def form():
+        found = (await Request(scope, receive).form())["f"]
+        assert found.size == n_bytes
+        return found
+
+    return asyncio.run(form())
+
+
+def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
+    assert received(LIMITS.bytes)._in_memory
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1 << 20)  # the server's own
+    assert not received(LIMITS.bytes)._in_memory
+
+
+def test_texts_that_begin_like_formulas_are_texts_to_a_spreadsheet():
+    lines = [",".join([*FORMULAS, "n"]), *(",".join([*FORMULAS, f"-{i}.5"]) for i in range(20))]
+    table = read_table("\n".join(lines), "x.csv")
+    shown = [your_data_results.summary(table), your_data_results.first_rows(table)]
+    for frame in shown:
+        text = frame.to_csv(index=False)
+        for formula in FORMULAS:
+            assert f"'{formula}" in text and f",{formula}" not in text and f"\n{formula}" not in text
+    assert list(shown[1]["n"]) == [f"-{i}.5" for i in range(20)]  # numbers stay numbers
+    classes = read_table("\n".join(["y,a", *(f"{FORMULAS[i % 4]},{i}" for i in range(40))]), "x.csv")
+    counts = your_data_results.class_counts(prepare(classes, "y", ["a"], "none", "fill", "classification", LIMITS))
+    assert set(counts["class"]) == {f"'{formula}" for formula in FORMULAS}
+    assert np.all(counts["rows"] == 10)
+
+
+@pytest.mark.parametrize("text", ["a=b", "x", "", "1-2", "’", "'=1"])
+def test_other_texts_stay_as_they_are(text):
+    assert your_data_results.literal.cell(text) == text

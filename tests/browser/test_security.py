@@ -1,0 +1,254 @@
+"""Two visitors and a hostile one: nobody sees another's data, and nothing that is handed in comes alive."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import socket
+import urllib.error
+import urllib.request
+from urllib.parse import quote, urlsplit
+
+import pytest
+from conftest import ROOT, settle, wait_until
+from test_handing_in import NAMES, main_text, nothing_came_alive, upload
+
+CLASSES = ("![x](http://elsewhere.example/x.png)", ":material/home:", "=cmd|' /C calc'!A0", "</style><b>x</b>")
+VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
+
+
+def stranger() -> bytes:
+    """Numbers that differ between classes, under names and classes that are anything but words."""
+    names = [*NAMES, '"<svg onload=window.hacked=1>"', "<u>class</u>"]
+    rows = [
+        ",".join([*(f"{(i * (j + 3)) % 17 + i % 4}" for j in range(len(names) - 1)), CLASSES[i % 4]])
+        for i in range(160)
+    ]
+    return "\n".join([",".join(names), *rows]).encode()
+
+
+@pytest.fixture
+def nothing_foreign():
+    """Watch a page: it may ask no other host than its own, whatever it shows."""
+    asked = []
+
+    def watch(page, address):
+        own = urlsplit(address).netloc
+        page.on("request", lambda one: asked.append(one.url) if urlsplit(one.url).netloc not in ("", own) else None)
+        return page
+
+    yield watch
+    assert asked == []
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["live", "plain"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_words_are_letters_on_every_view(open_page, server, nothing_foreign, view, plain):
+    if plain and view not in VIEWS[:2]:
+        pytest.skip("the view has one form")
+    page = nothing_foreign(open_page(f"your_data?view={quote(view)}&plain={str(plain).lower()}"), server)
+    upload(page, stranger())
+    if view == "error against D":
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.get_by_text("The means as a table").wait_for(timeout=180_000)
+        settle(page)
+    else:
+        page.locator(".js-plotly-plot, canvas").first.wait_for(timeout=60_000)
+    for expander in page.locator("[data-testid=stMain] [data-testid=stExpander] summary").all():
+        expander.click()
+    settle(page)
+    text = main_text(page)
+    assert CLASSES[0] in text and NAMES[0] in text
+    assert page.locator("[data-testid=stMain] [aria-label='home icon']").count() == 0 and "😄" not in text
+    assert (
+        page.locator("[data-testid=stMain]").locator("a[href*=elsewhere], img[src*=elsewhere], svg[onload]").count()
+        == 0
+    )
+    nothing_came_alive(page)
+    box = page.get_by_role("combobox", name="Class to tell from all others")
+    box.press("ArrowDown")
+    wait_until(lambda: set(CLASSES) <= {one.strip() for one in page.get_by_role("option").all_inner_texts()})
+    nothing_came_alive(page)
+    page.get_by_role("option", name=CLASSES[1]).click()
+    wait_until(lambda: f"red, {CLASSES[1]}" in " ".join(main_text(page).split()), 60)
+    settle(page)
+    nothing_came_alive(page)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "your_data?view={}",
+        "landmarks?data={}&beta={}&picks={}&plain=true&{}={}",
+        "kernel?kernel={}&D={}",
+        "real_data?dataset={}&methods={}&split={}",
+        "paper?what={}&dataset={}&hide={}",
+        "landmarks?lesson={}&step={}&projector={}",
+    ],
+)
+def test_a_hostile_link_is_mended_and_comes_to_nothing(open_page, server, nothing_foreign, path):
+    for word in ("<img src=x onerror=window.hacked=1>", "![x](http://elsewhere.example/x.png)", "../../../etc/passwd"):
+        page = nothing_foreign(open_page(path.replace("{}", quote(word, safe=""))), server)
+        assert page.locator("h1").count() == 1 and page.locator("[data-testid=stException]").count() == 0
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("img[src=x], img[src*=elsewhere]").count() == 0
+        assert page.complaints == []
+        page.context.close()
+
+
+SECRET = "zirconium4711"
+
+
+def asked(method: str, address: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+    request = urllib.request.Request(address, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    request.method = method
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+@pytest.fixture(scope="module")
+def private(start_server, tmp_path_factory):
+    """A server all of whose files lie in one folder."""
+    folder = tmp_path_factory.mktemp("private")
+    places = {name: folder / name for name in ("HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    for place in places.values():
+        place.mkdir()
+    return start_server(folder=folder, **{name: str(place) for name, place in places.items()}), folder
+
+
+def handed_in(open_page, address):
+    """A visitor's page with a secret in it, the upload as it was sent, and whatever was fetched."""
+    page = open_page("your_data?plain=true", address=address)
+    requests = []
+    page.on("request", lambda one: requests.append(one))
+    rows = (f"{i % 7},{i % 5},{SECRET if i % 2 else 'other'}" for i in range(40))
+    data = "\n".join([f"{SECRET}a,{SECRET}b,{SECRET}y", *rows]).encode()
+    upload(page, data, f"{SECRET}.csv")
+    page.get_by_role("tab", name="Paste text").click()
+    page.get_by_role("textbox").first.fill(data.decode().replace("other", f"{SECRET}pasted"))
+    page.get_by_role("button", name="Read the text").click()
+    page.get_by_text("the text you pasted").first.wait_for()
+    settle(page)
+    for view in (VIEWS[1], VIEWS[3]):
+        page.locator("[data-testid=stSidebar]").get_by_role("combobox").first.click()
+        page.get_by_role("option", name=view).click()
+        page.get_by_role("heading", name=f"What is learned: {view}").wait_for()
+        settle(page)
+    assert SECRET in main_text(page)
+    (sent,) = [one for one in requests if one.method == "PUT"]
+    return page, sent, requests, data
+
+
+def test_what_one_visitor_hands_in_reaches_nobody_and_no_file(private, open_page):
+    address, folder = private
+    frames = []
+    second = open_page("your_data", address=address)
+    second.on("websocket", lambda one: one.on("framereceived", lambda data: frames.append(data)))
+    second.reload()
+    first, sent, requests, data = handed_in(open_page, address)
+    for path in ("your_data?plain=true", "real_data", "", "landmarks?plain=true"):
+        second.goto(f"{address}/{path}")
+        second.wait_for_selector("h1")
+        settle(second)
+        assert SECRET not in second.content()
+    assert len(frames) > 10
+    assert not [one for one in frames if SECRET in (one if isinstance(one, str) else one.decode("latin-1"))]
+
+    # What the server gives to whoever asks by an address: what was uploaded, and files under ids made of their content.
+    assert SECRET.encode() not in asked("GET", sent.url)[1]  # the app's own page, as for any address that is none
+    for kind, name in (("text/csv", f"{SECRET}.csv"), ("text/csv", None), ("application/octet-stream", None)):
+        digest = hashlib.blake2b(
+            f"{len(data)}:".encode() + data + kind.encode() + (name or "").encode(), digest_size=16
+        )
+        for ending in (".csv", ".bin", ""):
+            assert asked("GET", f"{address}/media/{digest.hexdigest()}{ending}")[0] == 404
+    for one in {one.url for one in requests if "/media/" in one.url}:
+        assert SECRET.encode() not in asked("GET", one)[1]
+    for path in ("_stcore/metrics", "_stcore/host-config", "_stcore/health"):
+        assert SECRET.encode() not in asked("GET", f"{address}/{path}")[1]
+    for path in ("interact", "mcp"):
+        status, said = asked("POST", f"{address}/_stcore/agent/{path}", b"{}", Content_Type="application/json")
+        assert status >= 400 and SECRET.encode() not in said
+
+    # Nor is it in any file of the server: store, log, cache or temporary folder.
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert {"results.sqlite", "log.txt"} <= {path.name for path in written}
+    for path in written:
+        assert SECRET.encode() not in path.read_bytes(), path
+
+    # A file for another's session is refused without its token, and so is taking one away.
+    for method in ("PUT", "DELETE"):
+        assert asked(method, sent.url, b"x", Content_Type="text/csv")[0] == 403
+    assert SECRET in main_text(first)
+
+
+def test_a_file_without_the_token_of_the_page_is_refused(private, open_page):
+    """What a page of another site could send, with the visitor's cookie, which it cannot read."""
+    address, _ = private
+    _, sent, _, _ = handed_in(open_page, address)
+    headers = sent.all_headers()
+    token = headers["x-xsrftoken"]
+    cookie = next(one["value"] for one in sent.frame.page.context.cookies() if "xsrf" in one["name"])
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n1,2\r\n--x--\r\n'
+    form = {"Content_Type": "multipart/form-data; boundary=x", "Cookie": f"_streamlit_xsrf={cookie}"}
+    assert asked("PUT", sent.url, body, **form)[0] == 403
+    version, mask, secret, since = token.split("|")
+    other = "|".join([version, mask, secret[::-1], since])
+    assert asked("PUT", sent.url, body, **form, X_Xsrftoken=other)[0] == 403
+    assert asked("PUT", sent.url, body, **form, X_Xsrftoken=token)[0] == 204  # so it is the token that counts
+    unknown = re.sub(r"upload_file/[^/]+", "upload_file/00000000-0000-4000-8000-000000000000", sent.url)
+    assert asked("PUT", unknown, body, **form, X_Xsrftoken=token)[0] == 400
+    link = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    announced = {name.replace("_", "-"): value for name, value in form.items()} | {"Content-Length": "11000000"}
+    link.request("PUT", urlsplit(sent.url).path, headers=announced | {"X-Xsrftoken": token})
+    assert link.getresponse().status == 413  # before a byte of it is read
+    link.close()
+
+
+CLIMBS = (
+    "../../../../../../../../etc/passwd",
+    "..%2f..%2f..%2f..%2f..%2f..%2f..%2fetc%2fpasswd",
+    "%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+    "..%5c..%5c..%5cetc%5cpasswd",
+    "/etc/passwd",
+    "%2fetc%2fpasswd",
+    "../../app.py",
+    "..%2f..%2fapp.py",
+    "../.streamlit/config.toml",
+    "..%2f.streamlit%2fconfig.toml",
+)
+
+
+@pytest.mark.parametrize(
+    "place", ["", "media/", "static/", "app/static/", "component/x/", "_stcore/bidi-components/live/"]
+)
+def test_no_path_leads_out_of_what_is_served(server, place):
+    """Sent as it stands: a client of HTTP would tidy it up."""
+    own = (ROOT / "app.py").read_bytes()[:60], (ROOT / ".streamlit" / "config.toml").read_bytes()[:60], b"root:"
+    where = urlsplit(server)
+    for climb in CLIMBS:
+        with socket.create_connection((where.hostname, where.port), timeout=30) as link:
+            link.sendall(f"GET /{place}{climb} HTTP/1.1\r\nHost: {where.netloc}\r\nConnection: close\r\n\r\n".encode())
+            answer = b""
+            while piece := link.recv(1 << 16):
+                answer += piece
+        assert answer.startswith(b"HTTP/1.1 ") and not any(some in answer for some in own), climb
+
+
+def test_a_websocket_that_another_page_opens_is_refused(server):
+    where = urlsplit(server)
+    for origin, answer in ((server, b"101"), ("https://elsewhere.example", b"403"), ("null", b"403")):
+        with socket.create_connection((where.hostname, where.port), timeout=30) as link:
+            link.sendall(
+                f"GET /_stcore/stream HTTP/1.1\r\nHost: {where.netloc}\r\nOrigin: {origin}\r\nUpgrade: websocket\r\n"
+                "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+                "Sec-WebSocket-Protocol: streamlit\r\n\r\n".encode()
+            )
+            assert link.recv(200).startswith(b"HTTP/1.1 " + answer), origin
+    allowed = json.loads(asked("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"]
+    assert "https://elsewhere.example" not in allowed

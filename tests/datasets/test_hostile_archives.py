@@ -1,0 +1,172 @@
+"""Archives that are not what they say: bounded in memory, and no name in them, or from outside, becomes a path."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from test_fetch import CONTENT, NAME, offer, run, server, zipped  # noqa: F401
+
+import datasets
+
+ROOT = Path(datasets.__file__).parent.parent
+ZEROS = bytes(1 << 20)
+EXPANDED = 400  # MB
+
+
+def gz() -> bytes:
+    return gzip.compress(ZEROS, 1) * EXPANDED  # members of a gzip file follow each other
+
+
+def xz() -> bytes:
+    return lzma.compress(ZEROS, preset=0) * EXPANDED
+
+
+def in_zip(name: str, content: bytes | None = None) -> bytes:
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open(name, "w", force_zip64=True) as member,
+    ):
+        for _ in range(EXPANDED if content is None else 1):
+            member.write(ZEROS if content is None else content)
+    return buffer.getvalue()
+
+
+def that_lies() -> bytes:
+    """The directory says that 20 bytes are to come."""
+    data = bytearray(in_zip("table.csv"))
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = struct.pack("<I", 20)
+    return bytes(data)
+
+
+def window_of_4_gib() -> bytes:
+    return bytes([0x5D]) + struct.pack("<IQ", 0xFFFFFFFF, 1 << 40) + bytes(1000)
+
+
+BOMBS = {
+    "table.csv.gz": gz,
+    "table.csv.xz": xz,
+    "table.csv.zip": lambda: in_zip("table.csv"),
+    "gz.zip": lambda: in_zip("table.csv.gz", gz()),
+    "zip.zip": lambda: in_zip("a.zip", in_zip("table.csv")),
+    "unasked.zip": lambda: in_zip("other.csv"),
+    "an unasked zip.zip": lambda: in_zip("a.zip"),
+    "deep.zip": lambda: in_zip("a.zip", in_zip("a.zip", in_zip("a.zip", in_zip("a.zip", in_zip("table.csv"))))),
+    "lies.zip": that_lies,
+    "window.xz": window_of_4_gib,
+    "many.zip": lambda: zipped(**{f"f{i}": b"" for i in range(20_000)}),
+}
+READ = """
+import resource, sys
+from pathlib import Path
+from datasets import catalogue, files
+raw = catalogue.RawFile(folder="x", name="table.csv", size=1000, sha256="0" * 64, address="http://127.0.0.1/x")
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    for piece in files.chunks(Path(sys.argv[1]), raw):
+        assert len(piece) <= 1001
+except files.DamagedFileError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in the way of Linux")
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_is_refused_in_one_sentence_and_little_memory(bomb, tmp_path):
+    file = tmp_path / bomb
+    file.write_bytes(BOMBS[bomb]())
+    said = subprocess.run([sys.executable, "-c", READ, file], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert said.returncode == 0 and said.stderr == "", said.stderr
+    (line,) = said.stdout.splitlines()
+    kilobytes, sentence = line.split(" ", 1)
+    assert sentence.startswith(str(file))
+    assert int(kilobytes) < 60_000, f"{EXPANDED} MB must not be expanded"
+
+
+@pytest.mark.parametrize(
+    "member", ["../../table.csv", "/table.csv", "/etc/table.csv", "..\\..\\table.csv", "a/../../table.csv"]
+)
+def test_no_name_in_an_archive_becomes_a_path(member, offer, cache, capsys, tmp_path):  # noqa: F811
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(member, CONTENT)
+        link = zipfile.ZipInfo("link.csv")
+        link.external_attr = 0o120777 << 16  # a symbolic link, for those who unpack
+        archive.writestr(link, "/etc/passwd")
+    target = offer(buffer.getvalue())
+    code, _, said = run(capsys, "fetch", NAME)
+    there = {path for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert there == ({target} if code == 0 else set())
+    assert code == 0 or "no member" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["../ads", "ads/../../x", "/etc/passwd", "..", "ads\0", "ads\n", "C:\\x", "a" * 300, ""], ids=ascii
+)
+def test_a_name_of_no_data_set_never_reaches_the_disk(name, cache, capsys, tmp_path):
+    for ask in (datasets.load, datasets.describe, datasets.fetch, datasets.status, datasets.published_split):
+        with pytest.raises(ValueError, match=r"\w"):
+            ask(name)
+    with pytest.raises(SystemExit):
+        run(capsys, "fetch", name)
+    out, said = capsys.readouterr()
+    assert not out and "invalid choice" in said.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_folder_and_file_of_the_catalogue_stays_below_the_cache():
+    for name in datasets.names():
+        for raw in datasets.describe(name).files:
+            for place in (raw.folder, *raw.local_names):
+                assert place == os.path.basename(place) and place not in ("", ".", "..") and "\\" not in place
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX users")
+def test_a_cache_that_cannot_be_written_is_one_sentence(monkeypatch):
+    """For somebody who is not root; nothing is downloaded in vain."""
+    code = (
+        "import os, sys\nimport datasets.__main__ as program\n"
+        "if os.geteuid() == 0:\n    os.setresgid(*[65534] * 3)\n    os.setresuid(*[65534] * 3)\n"
+        "sys.exit(program.main(['fetch', 'ads']))"
+    )
+    with tempfile.TemporaryDirectory(prefix="rff") as folder:
+        os.chmod(folder, 0o555)
+        environment = os.environ | {"XDG_CACHE_HOME": folder, "RFF_DATA": ""}
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+        os.chmod(folder, 0o755)
+        assert not list(Path(folder).iterdir())
+    (line,) = said.stderr.splitlines()
+    assert said.returncode == 1 and said.stdout == ""
+    assert f"{folder}/rff cannot be used (Permission denied)" in line and "by hand" in line
+
+
+def test_no_network_is_one_sentence_and_what_is_here_still_loads(cache, capsys, monkeypatch):
+    """Not even names are known: of each address that the catalogue has."""
+
+    def no_network(*_, **__):
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_network)
+    missing = [name for name in datasets.names() if datasets.status(name) == "to fetch"]
+    assert len(missing) >= 5
+    for name in missing:
+        code, out, said = run(capsys, "fetch", name)
+        (line,) = [one for one in said.splitlines() if not one.startswith(("downloading", "  "))]
+        assert code == 1 and not out and "cannot be reached" in line and "by hand" in line
+        with pytest.raises(datasets.DataNotFoundError, match="fetch"):
+            datasets.load(name)
+    assert not cache.exists()
+    assert datasets.load("breast").n_samples == 569
