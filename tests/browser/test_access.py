@@ -322,7 +322,11 @@ def walk(page, kinds: set) -> tuple[list, list, list]:
 
 def walk_once(page, kinds: set) -> tuple[list, list, list]:
     stops = page.evaluate(REACHABLE)
-    page.evaluate("() => { document.activeElement.blur(); }")
+    # Tab goes on from what was last clicked or focused: from the top of the page.
+    page.evaluate(
+        "() => { const top = document.body; top.tabIndex = -1; top.focus({preventScroll: true}); top.blur();"
+        " top.removeAttribute('tabindex'); }"
+    )
     visited, unseen = [], []
     for _ in range(3 * len(stops) + 40):
         page.keyboard.press("Tab")
