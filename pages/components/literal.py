@@ -15,6 +15,8 @@ _OF_PLOTLY = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"
 def code(text: str) -> str:
     """A text as Markdown's inline code, the one place where nothing else is read as a mark."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    # Streamlit rewrites the names of icons in code too; a joiner, which is not seen, keeps it from finding one.
+    text = text.replace(":material/", ":material\u2060/")
     # Blanks at both ends belong to the fence.
     return f"{fence} {text} {fence}" if text.strip() else "` `"
 

@@ -68,11 +68,16 @@ def test_hostile_words_are_letters_on_every_view(open_page, server, nothing_fore
     )
     nothing_came_alive(page)
     box = page.get_by_role("combobox", name="Class to tell from all others")
-    box.press("ArrowDown")
-    wait_until(lambda: set(CLASSES) <= {one.strip() for one in page.get_by_role("option").all_inner_texts()})
+
+    def offered() -> set[str]:
+        if not page.get_by_role("listbox").count():  # a run of the script that ends just now folds it
+            box.press("ArrowDown")
+        return {one.strip() for one in page.get_by_role("option").all_inner_texts()}
+
+    wait_until(lambda: set(CLASSES) <= offered())
     nothing_came_alive(page)
     page.get_by_role("option", name=CLASSES[1]).click()
-    wait_until(lambda: f"red, {CLASSES[1]}" in " ".join(main_text(page).split()), 60)
+    wait_until(lambda: f"red, {CLASSES[1]}" in " ".join(main_text(page).replace("\u2060", "").split()), 60)
     settle(page)
     nothing_came_alive(page)
 
