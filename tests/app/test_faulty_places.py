@@ -29,10 +29,10 @@ def queue(tmp_path, monkeypatch):
 
 
 def opened(page: str, **query) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()  # pages are known from the first run on
     for key, value in query.items():
         app.query_params[key] = value
-    return app.switch_page(f"pages/{page}.py").run()
+    return app if page == "start" else app.switch_page(f"pages/{page}.py").run()
 
 
 def sentence(app: AppTest) -> str:
