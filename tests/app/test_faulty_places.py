@@ -29,10 +29,13 @@ def queue(tmp_path, monkeypatch):
 
 
 def opened(page: str, **query) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()  # pages are known from the first run on
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for key, value in query.items():
         app.query_params[key] = value
-    return app if page == "start" else app.switch_page(f"pages/{page}.py").run()
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert app.title[0].value.startswith({"start": "What if", "real_data": "Do learned"}[page])
+    return app
 
 
 def sentence(app: AppTest) -> str:
