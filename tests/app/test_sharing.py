@@ -318,8 +318,8 @@ def test_the_code_prints_the_numbers_of_the_page_and_its_figures(page, settings,
     wait_for_runs(app)
     table = read(offered["numbers"]())
     AGREES[page](table, app)
-    assert app.code[0].value == offered["code"].strip()
-    assert_same(table, printed_by(offered["code"]))
+    assert app.code[0].value == offered["code"]().strip()
+    assert_same(table, printed_by(offered["code"]()))
 
 
 @pytest.mark.slow
@@ -378,7 +378,7 @@ def test_at_its_defaults_a_page_offers_its_recipe_as_it_stands(page, offered):
     launch(page)
     shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
     # The fixture took repeats away from the first run only: the control's default is that of the recipe.
-    assert offered["code"] == shipped
+    assert offered["code"]() == shipped
 
 
 def block(text: str) -> dict:

@@ -241,9 +241,9 @@ def test_the_program_that_is_offered_prints_the_numbers_from_the_file(view, targ
     if view == "error against D":
         pressed(app, "Run")
     (tmp_path / "mine.csv").write_bytes(data)
-    assert 'file = "mine.csv"' in offered["code"] and f'view = "{view}"' in offered["code"]
+    assert 'file = "mine.csv"' in offered["code"]() and f'view = "{view}"' in offered["code"]()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    run = [sys.executable, "-c", offered["code"]]
+    run = [sys.executable, "-c", offered["code"]()]
     ran = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
     printed, ours = (pd.read_csv(io.BytesIO(text)) for text in (ran.stdout, offered["numbers"]().encode()))

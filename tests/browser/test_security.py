@@ -100,7 +100,7 @@ def test_a_hostile_link_is_mended_and_comes_to_nothing(open_page, server, nothin
         assert page.evaluate("window.hacked") is None
         assert page.locator("img[src=x], img[src*=elsewhere]").count() == 0
         assert page.complaints == []
-        page.context.close()
+        page.close()
 
 
 SECRET = "zirconium4711"

@@ -83,7 +83,7 @@ def offer(
         )
         st.download_button(
             "Python code",
-            code,
+            lambda: code,  # it may name columns of a visitor's: nothing lies at an address before it is asked for
             f"{page}_experiment.py",
             "text/x-python",
             key="code",
