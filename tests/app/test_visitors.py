@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def received(n_bytes: int):
         assert found.size == n_bytes
         return found
 
-    return asyncio.run(form())
+    with ThreadPoolExecutor(1) as beside:  # in a thread without a loop: the browser's runs in the main one
+        return beside.submit(asyncio.run, form()).result()
 
 
 def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
