@@ -242,7 +242,7 @@ def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page)
     page = open_page("real_data?repeats=2&seed=7")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[role=progressbar]")
-    page.wait_for_selector("text=The means as a table")
+    page.wait_for_selector("text=The means as a table", timeout=90_000)
     page.wait_for_selector("[role=progressbar]", state="detached", timeout=90_000)
     with page.expect_download() as event:
         page.get_by_role("button", name="Numbers (CSV)").click()

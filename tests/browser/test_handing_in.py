@@ -93,19 +93,19 @@ def test_two_sessions_never_see_each_others_data(open_page):
         return "\n".join([f"{word}a,{word}b,{word}y", *rows]).encode()
 
     first, second = (open_page("your_data?plain=true", apart=apart) for apart in (False, True))
-    upload(first, csv("alpha"))
-    assert "alpha" in main_text(first)
+    upload(first, csv("quokka"))
+    assert "quokka" in main_text(first)
     second.reload()
     settle(second)
-    assert "alpha" not in second.content() and "What was understood" not in main_text(second)
-    upload(second, csv("omega"))
-    assert "omega" in main_text(second) and "alpha" not in second.content()
-    assert "alpha" in main_text(first) and "omega" not in first.content()
+    assert "quokka" not in second.content() and "What was understood" not in main_text(second)
+    upload(second, csv("wombat"))
+    assert "wombat" in main_text(second) and "quokka" not in second.content()
+    assert "quokka" in main_text(first) and "wombat" not in first.content()
     third = open_page("your_data")
     assert "What was understood" not in main_text(third)
     first.reload()  # a new session: what was handed in is gone
     settle(first)
-    assert "alpha" not in first.content()
+    assert "quokka" not in first.content()
 
 
 def test_a_file_over_the_limit_is_said_at_once(open_page):
