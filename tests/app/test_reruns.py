@@ -32,7 +32,7 @@ def shipped():
         yield store
 
 
-@pytest.mark.parametrize("target", ["table1", "figure5", "li-table2"])
+@pytest.mark.parametrize("target", ["table1", "figure5", "li-table2", "li-table3"])
 def test_every_rerun_that_ships_is_whole(shipped, target):
     for spec in reproduction.specs(target):
         info = shipped.find(spec)
@@ -52,6 +52,14 @@ def test_fitted_frequencies_are_the_best_features_of_table_2_as_in_the_paper(shi
     mean = found.pivot_table(index=["dataset", "D"], columns="method", values="mean")
     others = mean.drop(columns=["sample", "cluster", "nearest", "nystroem", "nystroem_kmeans"])
     assert len(mean) == 18 and (mean[["sample", "cluster"]].min(axis=1) < others.min(axis=1)).all()
+
+
+def test_frequencies_chosen_with_the_predictor_err_least_in_table_3(shipped):
+    found = reproduction.beside_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
+    of_paper = found[found["method"].isin(found.loc[found["paper"].notna(), "method"])]
+    mean = of_paper.pivot(index="dataset", columns="method", values="mean")
+    assert len(mean) == 6 and (mean.idxmin(axis=1) == "supervise").all()
+    assert (found.loc[found["mean"].notna(), "splits"] == 10).all()
 
 
 def test_the_svm_column_is_the_papers_to_the_digit(shipped):
