@@ -351,10 +351,10 @@ def run(asked: argparse.Namespace) -> dict:
         results["tracebacks in the log"] = sum(line.startswith("Traceback") for line in log.read().splitlines())
         asked.output.write_text(json.dumps(results, indent=1) + "\n")
 
-    known = set(psutil.Process().children())
     with tempfile.TemporaryFile("w+") as log:
         with served("--server.disconnectedSessionTTL", str(asked.kept), log=log) as address:
-            (server,) = set(psutil.Process().children()) - known
+            port = address.rpartition(":")[2]
+            (server,) = [one for one in psutil.Process().children() if port in one.cmdline()]
             load = Load(address, server, asked)
             try:
                 asyncio.run(measure(load, results, save))

@@ -154,7 +154,7 @@ def test_two_sessions_meet_no_error_and_leave_nothing_behind(tmp_path):
     before = set(psutil.Process().children(recursive=True))
     with ThreadPoolExecutor(1) as beside:  # in a thread without a loop: the browser's runs in the main one
         results = beside.submit(load.run, asked).result()
-    assert set(psutil.Process().children(recursive=True)) == before
+    assert set(psutil.Process().children(recursive=True)) <= before  # a run of another test may have ended meanwhile
     for part in ("warm-up", "load", "soak"):
         assert results[part]["errors"] == {}
     assert results["load"]["moves"] > 0 and results["load"]["sessions"] == 2
