@@ -108,7 +108,7 @@ def show_methods(found) -> None:
         f"With {values.r if target == 'li-table2' else li.SIZES[-1]} frequencies. "
         "Look down a column for the star, the least mean of ours among the methods that the paper has: is it at "
         "Sample, Cluster or Supervise, which the paper proposes? Each cell holds the paper's number and our mean over "
-        "random splits with its 95 % interval; where cells are grey one of the two is missing. The paper calls a9a "
+        "random splits with its 95 % interval; cells without a colour have no number of the paper. The paper calls a9a "
         "Adult, mnist01 MNIST and parkinson_motor Parkinson.",
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, the paper's and ours",

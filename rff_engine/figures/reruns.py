@@ -12,7 +12,7 @@ __all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
 #: How a number of the paper lies to the interval for one more random split, and the colour of that.
 AGREEMENT_COLOURS = {
-    "not in the paper": "#FFFFFF",
+    "not in the paper": "rgba(140, 140, 140, 0)",
     "not known yet": "#8C8C8C",
     "within the spread of splits": "#0072B2",
     "paper lower": "#E69F00",
