@@ -247,8 +247,8 @@ def show_problem(chosen: Chosen) -> None:
 def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     """Which two columns a map shows; ``None`` stands for the first two principal components."""
     names = [printable(name) for name in chosen.dataset.feature_names]
-    if len(names) == 2:
-        return 0, 1
+    if len(names) <= 2:
+        return (0, 1) if len(names) == 2 else None  # of one column there is no map, which is said where it is made
     where = " ".join(map(str, chosen.key[:2]))
     left, middle, right = st.columns(3)
     with left:

@@ -201,6 +201,20 @@ def test_no_cache_of_the_server_is_asked_to_hold_uploaded_data():
 
 
 @pytest.mark.slow
+def test_columns_may_go_while_a_map_shows_two_of_them():
+    app = upload(opened(), table())
+    shown(app, "landmarks", plain=True)
+    (how,) = (one for one in app.get("button_group") if one.label == "Map of")
+    how.set_value(["two columns"]).run()
+    (columns,) = app.multiselect
+    for left in (columns.value[:2], columns.value[:1], []):
+        app.multiselect[0].set_value(left).run()
+        assert not app.exception
+        problems = [error.value for error in app.error]
+        assert len(problems) == (len(left) < 2), problems
+    assert not app.multiselect[0].set_value(columns.value).run().exception and not app.error
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_control_at_both_ends(view):
     app = upload(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
