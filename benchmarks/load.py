@@ -19,7 +19,6 @@ import os
 import random
 import signal
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -348,10 +347,10 @@ def run(asked: argparse.Namespace) -> dict:
 
     def save() -> None:
         log.seek(0)
-        results["tracebacks in the log"] = sum(line.startswith("Traceback") for line in log.read().splitlines())
+        results["tracebacks in the log"] = log.read().count("Traceback (most recent call last)")
         asked.output.write_text(json.dumps(results, indent=1) + "\n")
 
-    with tempfile.TemporaryFile("w+") as log:
+    with asked.output.with_suffix(".log").open("w+") as log:
         with served("--server.disconnectedSessionTTL", str(asked.kept), log=log) as address:
             port = address.rpartition(":")[2]
             (server,) = [one for one in psutil.Process().children() if port in one.cmdline()]
@@ -380,7 +379,8 @@ def parser() -> argparse.ArgumentParser:
         default=config.get_option("server.disconnectedSessionTTL"),
         help="seconds that the server keeps sessions that have left; default: the app's own setting",
     )
-    arguments.add_argument("--output", type=Path, default=Path("load.json"), help="beside it, a .csv of the soak")
+    output_help = "beside it, the soak's .csv and the server's .log"
+    arguments.add_argument("--output", type=Path, default=Path("load.json"), help=output_help)
     return arguments
 
 

@@ -205,7 +205,8 @@ def test_columns_may_go_while_a_map_shows_two_of_them():
     app = upload(opened(), table())
     shown(app, "landmarks", plain=True)
     (how,) = (one for one in app.get("button_group") if one.label == "Map of")
-    how.set_value(["two columns"]).run()
+    how.set_value("two columns").run()
+    assert "Upwards" in [choice.label for choice in app.selectbox]
     (columns,) = app.multiselect
     for left in (columns.value[:2], columns.value[:1], []):
         app.multiselect[0].set_value(left).run()
