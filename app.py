@@ -5,7 +5,7 @@ import gc
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.components import entry
+from pages.components import entry, turns
 
 
 @st.cache_resource
@@ -44,5 +44,6 @@ page = st.navigation(
     position="top",
 )
 entry.mark(page.url_path)
-page.run()
+with turns.turn():
+    page.run()
 settle_libraries()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.components import handing_in, layout, literal, live, sharing
+from pages.components import handing_in, layout, literal, live, sharing, turns
 from pages.components.controls import Number, Options, Scale, mount, powers
 from pages.components.sharing.recipes import your_data as recipe
 from pages.components.toy_controls import BETA, COST, PLAIN, SEED, SIGMA
@@ -216,7 +216,7 @@ def show_sweep(chosen):
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
             return pd.DataFrame, None
         bar, rows = st.progress(0.0, "Starting"), []
-        with layout.problems_explained(), turn(lambda text: bar.progress(0.0, text)):
+        with layout.problems_explained(), turns.aside(), turn(lambda text: bar.progress(0.0, text)):
             for step in sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)

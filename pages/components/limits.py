@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 import streamlit as st
+from joblib import cpu_count
 from streamlit.logger import get_logger
 
 _log = get_logger(__name__)
@@ -25,6 +26,8 @@ def _limit(variable: str, default: int, low: int, high: int):
 class ServerLimits:
     """The most that is allowed of each."""
 
+    scripts: int = _limit("RFF_MOST_SCRIPTS", cpu_count(), 1, 1000)
+    """Of pages, that compute at a time, of all sessions, see `turns`"""
     runs_per_session: int = _limit("RFF_MOST_RUNS_PER_SESSION", 2, 1, 1000)
     """Runs under way that one session has begun; those that it has joined do not count"""
     waiting_runs: int = _limit("RFF_MOST_WAITING_RUNS", 8, 1, 1000)

@@ -20,11 +20,12 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 import datasets
-from pages.components import keeping, limits, runs, your_data_results
+from pages.components import keeping, limits, runs, turns, your_data_results
 from pages.components.keeping import kept, n_bytes
 from pages.components.limits import LIMITS, ServerLimits
 from pages.components.run_sizes import training_rows
 from pages.components.runs import RunQueue, RunSettings
+from pages.components.turns import Turns
 from pages.components.waiting_line import WaitingLine
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +84,8 @@ def test_a_bad_variable_leaves_the_others():
 def test_the_readme_has_every_variable_with_its_default():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for one in fields(ServerLimits):
-        row = rf"^\| `{one.metadata['variable']}` \| .* \| {one.default} \|$"
+        default = "the cores" if one.name == "scripts" else one.default
+        row = rf"^\| `{one.metadata['variable']}` \| .* \| {default} \|$"
         assert re.search(row, readme, re.MULTILINE), one.name
 
 
@@ -414,6 +416,128 @@ def test_the_page_on_your_data_waits_its_turn_and_says_when_the_line_is_full(arr
     press(app, "Run")
     assert not app.exception and not app.error and app.get("plotly_chart")
     assert said == [1] and len(line) == 0
+
+
+# --- turns of scripts ------------------------------------------------------------------------------------------------
+
+
+class Script(threading.Thread):
+    """Has its turn, gives it away when told to, and ends when told to, by an exception if one is given."""
+
+    def __init__(self, line: Turns, problem: Exception | None = None):
+        super().__init__(daemon=True)
+        self.line, self.problem = line, problem
+        self.at_work, self.step_aside, self.back, self.end = (threading.Event() for _ in range(4))
+
+    def run(self):
+        try:
+            with self.line.turn():
+                self.at_work.set()
+                self.step_aside.wait(30)
+                with self.line.aside():
+                    self.back.wait(30)
+                    if self.problem is not None:
+                        raise self.problem
+                self.at_work.clear()
+                self.end.wait(30)
+        except ValueError:
+            pass
+
+
+@pytest.fixture
+def enter():
+    """Scripts come one after the other."""
+    scripts = []
+
+    def enter(line, problem=None):
+        scripts.append(Script(line, problem))
+        scripts[-1].start()
+        n = len(scripts)
+        assert soon(lambda: len(line) + sum(script.at_work.is_set() for script in scripts) == n)
+        return scripts[-1]
+
+    yield enter
+    for script in scripts:
+        for event in (script.step_aside, script.back, script.end):
+            event.set()
+    for script in scripts:
+        script.join(30)
+        assert not script.is_alive()
+
+
+def at_work(scripts) -> list[bool]:
+    return [script.at_work.is_set() for script in scripts]
+
+
+def test_few_scripts_compute_at_a_time_and_the_first_come_first(enter):
+    line = Turns(2)
+    scripts = [enter(line) for _ in range(4)]
+    assert at_work(scripts) == [True, True, False, False] and len(line) == 2
+    scripts[1].step_aside.set()  # its turn is the third's, and it is behind the fourth when it comes back
+    assert soon(scripts[2].at_work.is_set) and not scripts[3].at_work.is_set()
+    scripts[1].back.set()
+    assert soon(lambda: len(line) == 2)
+    scripts[0].step_aside.set()
+    assert soon(scripts[3].at_work.is_set) and scripts[1].at_work.is_set() and len(line) == 1
+
+
+@pytest.mark.parametrize("problem", [None, ValueError("refused")])
+def test_a_turn_is_passed_on_however_a_script_ends(enter, problem):
+    line = Turns(1)
+    first, second = enter(line, problem), enter(line)
+    assert at_work([first, second]) == [True, False]
+    for event in (first.step_aside, first.back, first.end):
+        event.set()
+    assert soon(second.at_work.is_set)
+    second.step_aside.set()
+    second.back.set()
+    second.end.set()
+    for script in (first, second):
+        script.join(30)
+    with line.turn():
+        assert len(line) == 0
+
+
+def test_nothing_is_given_away_without_a_turn():
+    line = Turns(1)
+    for _ in range(3):
+        with line.aside():
+            pass
+    with line.turn():
+        other = Script(line)
+        other.start()
+        assert soon(lambda: len(line) == 1) and not other.at_work.is_set()
+    assert soon(other.at_work.is_set)
+    for event in (other.step_aside, other.back, other.end):
+        event.set()
+    other.join(30)
+
+
+def test_a_page_waits_for_its_turn_and_a_sweep_gives_it_away(monkeypatch):
+    line, free = Turns(1), []
+    monkeypatch.setattr(turns, "turn", line.turn)
+    monkeypatch.setattr(turns, "aside", line.aside)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    with line.turn():
+        opened = threading.Thread(target=app.run)
+        opened.start()
+        assert soon(lambda: len(line) == 1)
+    opened.join(30)
+    assert not app.exception and app.title
+    app.switch_page("pages/your_data.py").run()
+    press(app, "Breast cancer")
+    choose(app, view="error against D")
+    steps = your_data_results.sweep_steps
+
+    def sweep(*settings):
+        with line.turn():  # nobody has it
+            free.append(len(line))
+        yield from steps(*settings)
+
+    monkeypatch.setattr(your_data_results, "sweep_steps", sweep)
+    press(app, "Run")
+    assert not app.exception and not app.error and app.get("plotly_chart")
+    assert free == [0]
 
 
 # --- results in memory -----------------------------------------------------------------------------------------------
