@@ -124,6 +124,7 @@ def test_no_circular_imports():
         visit(module, [])
 
 
+@pytest.mark.slow
 def test_the_engine_works_where_only_its_own_libraries_are():
     # Refused as if they were not installed; scikit-learn itself loads pandas where it can.
     code = """

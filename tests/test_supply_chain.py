@@ -120,6 +120,7 @@ def test_the_licences_are_those_of_the_locks():
     assert not re.search(r"not said|not installed", (ROOT / "docs" / "licences.md").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_licences_can_be_written_anew(tmp_path):
     said = subprocess.run(
         [sys.executable, ROOT / ".ci" / "licences.py", tmp_path / "licences.md"], capture_output=True, text=True

@@ -92,6 +92,7 @@ def test_rows_that_cannot_be_read_while_the_page_is_open_are_one_sentence(queue)
     assert not app.exception and not app.error and app.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_where_no_store_can_be_kept_the_page_says_so(tmp_path, monkeypatch):
     (tmp_path / "in the way").write_text("a file where a folder has to be")
     queue = RunQueue(str(tmp_path / "in the way" / "results.sqlite"))

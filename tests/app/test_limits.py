@@ -269,6 +269,7 @@ def choose(app: AppTest, **values) -> AppTest:
     return app.run()
 
 
+@pytest.mark.slow
 def test_the_page_says_why_a_visitors_run_is_refused_and_where_a_run_stands(queue):
     queue.submit(settings(seed=98), "somebody")
     app = real_data()  # the first visitor's page starts the app's own run
@@ -390,6 +391,7 @@ def test_few_may_wait_in_line(arrive):
     assert soon(lambda: len(line) == 1) and arrive(line, "c").problem is None
 
 
+@pytest.mark.slow
 def test_the_page_on_your_data_waits_its_turn_and_says_when_the_line_is_full(arrive, monkeypatch):
     line = WaitingLine("sweep", 1)
     monkeypatch.setattr(your_data_results, "_line", line)
@@ -513,6 +515,7 @@ def test_nothing_is_given_away_without_a_turn():
     other.join(30)
 
 
+@pytest.mark.slow
 def test_a_page_waits_for_its_turn_and_a_sweep_gives_it_away(monkeypatch):
     line, free = Turns(1), []
     monkeypatch.setattr(turns, "turn", line.turn)
@@ -680,6 +683,7 @@ def test_the_server_keeps_what_the_variable_says():
     assert keeping._results.maxsize == 1_000_000 * LIMITS.cache_megabytes
 
 
+@pytest.mark.slow
 def test_a_rerun_and_another_session_compute_nothing_anew():
     def landmarks():
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()

@@ -28,6 +28,7 @@ def page(request) -> AppTest:
     return launch(request.param)
 
 
+@pytest.mark.slow
 def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert healthy(page)
     assert len(page.title) == 1 and page.title[0].value.endswith("?")
@@ -36,6 +37,7 @@ def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert len(page.caption) >= len(figures)
 
 
+@pytest.mark.slow
 def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     app = launch("approximate")
     put(app, "kernel", "Laplacian")

@@ -136,6 +136,7 @@ def test_closeness_to_the_numbers_of_li_counts_thirds_and_stars():
     assert rerun_results.closeness(found) == (5, 4, ("a", "b"), ("a",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"what": "Li et al., Table 2", "r": "50"}, {"what": "Li et al., Table 3"}])
 @pytest.mark.parametrize("known", [True, False])
 def test_tables_of_li_with_and_without_reruns(settings, known, monkeypatch):

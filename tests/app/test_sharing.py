@@ -340,6 +340,7 @@ def link(app: AppTest) -> list:
     return json.loads(row.proto.json)["query"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
 def test_the_link_names_every_control_that_counts(page, offered):
     keys = {key for key, _ in link(launch(page))}
@@ -371,6 +372,7 @@ def test_a_link_says_a_value_as_its_control_reads_it():
         assert control.mend(raw) in ((raw, None), (raw[0], None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", ["landmarks", "kernel", "learn_kernel", "bounds", "approximate", "adaptive", "real_data", "paper"]
 )
@@ -407,6 +409,7 @@ def test_a_program_differs_from_its_recipe_in_its_settings_alone(page):
             program(page, {key: value for key, value in ours.items() if key != name})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
 def test_a_recipe_knows_every_control_of_its_page_but_those_of_the_view(page, offered):
     keys = {NAMED_OTHERWISE.get(key, key) for key, _ in link(launch(page))}

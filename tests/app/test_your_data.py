@@ -62,6 +62,7 @@ def test_the_limits_are_said_before_anything_is_handed_in():
     assert not app.get("plotly_chart")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize(
     "target",
@@ -84,6 +85,7 @@ def test_every_view_shows_figures_of_what_was_uploaded(target, plain):
         assert figures, view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["Breast cancer", "White wine"])
 def test_a_sample_can_be_tried(sample):
     app = pressed(opened(), sample)
@@ -124,6 +126,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     app = opened()
     for name, data in BAD.items():
@@ -182,6 +185,7 @@ def test_what_was_taken_back_is_forgotten():
     assert RESULTS not in app.session_state and app.session_state["your table"] is None
 
 
+@pytest.mark.slow
 def test_a_session_keeps_few_results_and_no_other_has_any():
     app = upload(opened(), table())
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
@@ -216,6 +220,7 @@ def test_columns_may_go_while_a_map_shows_two_of_them():
     assert not app.multiselect[0].set_value(columns.value).run().exception and not app.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_control_at_both_ends(view):
     app = upload(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
@@ -237,6 +242,7 @@ def test_the_class_that_is_nearest_to_half_is_told_apart_first():
     assert "from blue, the others" in words(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(
     "target", [lambda i: ("low", "middle", "high")[i % 3], lambda i: f"{i * 0.37:.2f}"], ids=["classes", "numbers"]

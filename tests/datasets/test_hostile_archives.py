@@ -83,6 +83,7 @@ except files.DamagedFileError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in the way of Linux")
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_refused_in_one_sentence_and_little_memory(bomb, tmp_path):
@@ -134,6 +135,7 @@ def test_every_folder_and_file_of_the_catalogue_stays_below_the_cache():
                 assert place == os.path.basename(place) and place not in ("", ".", "..") and "\\" not in place
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX users")
 def test_a_cache_that_cannot_be_written_is_one_sentence(monkeypatch):
     """For somebody who is not root; nothing is downloaded in vain."""

@@ -49,6 +49,7 @@ def test_names_are_as_agreed():
     assert set(datasets.names()) == set(agreed.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_arrays_agree_with_the_catalogue(name, load, need_data):
     dataset = load(name) if name in QUICK else datasets.load(need_data(name))
@@ -154,6 +155,7 @@ def idx() -> tuple[np.ndarray, ...]:
     return tuple(read_idx(i) for i in range(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 7), (4, 9), (5, 6)])
 def test_mnist_pair_row_order(low, high, load, idx):
     train_images, train_labels, test_images, test_labels = idx
@@ -436,6 +438,7 @@ def test_only_what_may_be_redistributed_is_bundled():
     assert sorted(path.name for path in DATA.iterdir()) == ["adult", "mnist", "wine-quality"]
 
 
+@pytest.mark.slow
 def test_imports_nothing_of_ours():
     code = "import sys, datasets; print(*{name.partition('.')[0] for name in sys.modules})"
     root = DATA.parent.parent

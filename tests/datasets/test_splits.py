@@ -44,6 +44,7 @@ def assert_partition(split: Split, dataset: Dataset) -> None:
         assert equal(X, dataset.X[chosen]) and equal(y, dataset.y[chosen])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_split_is_the_one_of_the_published_code(name, need_data, load):
     split, dataset = datasets.published_split(need_data(name)), load(name)
@@ -92,6 +93,7 @@ def test_random_split_partitions_any_set(name, seed, load):
     assert [len(part(split, which)[1]) for which in PARTS] == [n - n_test - n_valid, n_valid, n_test]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "mnist"])
 def test_test_rows_of_the_publisher_stay(name, load):
     dataset = load(name)

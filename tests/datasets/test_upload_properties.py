@@ -7,6 +7,7 @@ import io
 import unicodedata
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def test_any_names_become_printable_and_different(names):
             assert name.startswith(given_name)
 
 
+@pytest.mark.slow
 @ANY
 @given(
     rows=st.integers(2, 4).flatmap(

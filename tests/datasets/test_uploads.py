@@ -78,6 +78,7 @@ def test_there_are_a_thousand_of_them():
     assert len({(file.data, file.name, str(file.limits)) for file in FILES}) > 0.9 * len(FILES)
 
 
+@pytest.mark.slow
 def test_each_is_refused_in_one_sentence_or_read(no_child):
     outcomes = Counter()
     for file in FILES:
@@ -218,6 +219,7 @@ def test_the_child_gives_what_its_function_gives():
         read_table(parquet({"a": [[1]] * 20, "y": [1] * 20}))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_before_it_expands():
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000
@@ -243,6 +245,7 @@ def test_text_that_is_dictionary_encoded_cannot_expand_beyond_the_childs_memory(
     check_sentence(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fate", ["import os; os.abort()", "raise SystemExit(3)", "import time; time.sleep(60)", ""])
 def test_a_child_that_is_lost_is_one_sentence(fate, tmp_path, monkeypatch):
     (tmp_path / "child.py").write_text(fate)
@@ -253,6 +256,7 @@ def test_a_child_that_is_lost_is_one_sentence(fate, tmp_path, monkeypatch):
     check_sentence(caught.value)
 
 
+@pytest.mark.slow
 def test_no_pickle_is_loaded():
     class Bomb:
         def __reduce__(self):

@@ -372,6 +372,7 @@ def test_joint_objective_is_its_definition_and_its_gradient_that_of_finite_diffe
     assert value == pytest.approx(of_labels + 2.0 * of_kernel, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", ["regression", "classification", "three"])
 def test_supervised_frequencies_serve_the_predictor(labels):
     X, y = labelled(labels, 600)

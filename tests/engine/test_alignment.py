@@ -68,6 +68,7 @@ def test_loss_is_the_sum_over_pairs(blocks, d, n_classes, sparse):
     assert (loss >= 0).all() and (loss <= 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("inside", [False, True])

@@ -21,6 +21,8 @@ from rff_engine import bounds
 from rff_engine.frequencies import SAMPLING_SCHEMES
 from rff_engine.linear import gram_matrix, linear_svm_batch, linear_svm_decision
 
+pytestmark = pytest.mark.slow
+
 TIMES = int(os.environ.get("RFF_EXAMPLES", "1"))
 
 

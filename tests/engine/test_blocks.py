@@ -92,6 +92,7 @@ def test_pieces_make_up_the_range():
     assert _blocks.pieces(0, 0, 3) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(monkeypatch, dtype, sparse):

@@ -53,6 +53,7 @@ OTHER_SAMPLING = [
 
 
 # Some checks have more dimensions than there are components.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
 @parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING)
 def test_scikit_learn_checks(estimator, check):
@@ -207,6 +208,7 @@ def test_feature_names(estimator):
     assert list(table.columns) == names
 
 
+@pytest.mark.slow
 @every_estimator
 def test_pipeline_and_grid_search(estimator):
     X, y = sample()
@@ -247,6 +249,7 @@ def test_beta_and_rho_move_the_weights_towards_smaller_losses():
 # --- against scikit-learn's own random features -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.3, 1.0, 2.0])
 def test_the_kernel_estimate_is_distributed_as_theory_and_rbf_sampler_say(distance):
     gamma, E, repeats = 0.5, 20, 600

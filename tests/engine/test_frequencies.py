@@ -178,6 +178,7 @@ def matched_mean(kernel, D, d):
     return cosine_on_a_sphere(np.sqrt(m) * lengths[:, None] * scales, m).mean(axis=1), 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @every_sensible
 def test_the_mean_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, d):
@@ -225,6 +226,7 @@ def test_every_kernel_and_scheme_is_tested():
     assert list(SAMPLING_SCHEMES) == SCHEMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["orthogonal", "structured_orthogonal", *LOW_DISCREPANCY, "moment_matching"])
 def test_the_spread_of_the_estimates_is_below_that_of_monte_carlo(sampling):
     d, D = 11, 200
@@ -240,6 +242,7 @@ def test_the_spread_of_the_estimates_is_below_that_of_monte_carlo(sampling):
     assert error(sampling) < 0.9 * error("monte_carlo")
 
 
+@pytest.mark.slow
 @every_sensible
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (7, 3), (9, 4), (40, 6), (3, 17)])
 @pytest.mark.filterwarnings("ignore:.*too few to match")

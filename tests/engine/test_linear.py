@@ -132,6 +132,7 @@ def large(n=900, F=600, seed=0):
     return Z, np.where(angle[:, 0] * angle[:, 1] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["primal", "gram"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dtype, monkeypatch):

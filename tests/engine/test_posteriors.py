@@ -137,6 +137,7 @@ def assert_optimal(Q, loss, rho, mu):
     assert N > 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # said of tolerances tighter than 1e-8
 @pytest.mark.parametrize("mu", [1.5, 2, 3])
 @pytest.mark.parametrize("N", [1, 2, 50, 300])

@@ -177,6 +177,7 @@ def test_an_interrupt_keeps_what_is_known(sign, tmp_path, store):
     assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= known >= 20
 
 
+@pytest.mark.slow
 def test_importing_the_engine_does_not_import_experiments():
     unwanted = "('rff_engine.experiments', 'rff_engine.figures', 'datasets')"
     code = f"import sys, rff_engine; sys.exit(any(name.startswith({unwanted}) for name in sys.modules))"

@@ -333,6 +333,7 @@ def test_progress_ends_at_the_total(protocol):
     assert len({step.total for step in steps}) == 1 and all(step.message for step in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
 def test_a_run_can_be_stopped_at_any_time(kind):
     """By its own guess no piece of a run on breast takes a second: wall-clock time would test the machine."""

@@ -95,6 +95,7 @@ def in_order(rows):
     return frame(rows).sort_values(columns).reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(kept, protocol):
     spec = spec_of(protocol, repeats=2)
@@ -121,6 +122,7 @@ def test_a_run_that_takes_rows_over_names_the_run_that_made_them(kept):
     assert list(provenance(kept, [coarser])["run"]) == [coarser.run_id, first.run_id]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
     spec = spec_of(protocol)
@@ -161,6 +163,7 @@ def test_runs_share_rows_that_are_computed_from_the_same(kept):
     assert rows_of(steps) == [] and {row["repeat"] for row in kept.rows(spec_of(seed=2))} == {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [{"n_candidates": 301}, {"precision": "float64"}, {"Cs": (0.01, 1.0)}, {"gamma": 0.1}, {"max_train": 50}],
@@ -197,6 +200,7 @@ def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
     assert {row["method"] for row in rows} == {"rff"} and len(rows) == 3
 
 
+@pytest.mark.slow
 def test_two_runners_at_once_do_no_row_twice_and_lose_none(kept):
     spec = spec_of(SMALL_STUDY, repeats=3)
     computed, ready = [[], []], threading.Barrier(2)

@@ -47,6 +47,7 @@ def test_a_clock_that_jumps_in_a_run_loses_no_row_and_stops_nobody(kept, clock, 
     same(in_order(found), in_order(kept.rows(spec)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump", [DAY, -DAY])
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["one machine", "two machines"])
 def test_a_clock_that_jumps_between_two_runners_doubles_no_work(kept, clock, jump, elsewhere, monkeypatch):  # noqa: F811
@@ -140,6 +141,7 @@ def open_folder():
         yield Path(folder)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("there", [False, True], ids=["no store yet", "a store"])
 def test_a_folder_that_cannot_be_written_is_one_sentence_and_stays_as_it_is(open_folder, there):

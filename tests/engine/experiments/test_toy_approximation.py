@@ -87,6 +87,7 @@ def naive_error(kernel, X, features) -> float:
     return np.sqrt(above / below)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["monte_carlo", "weight", "sample", "nystroem"])
 def test_errors_are_those_of_every_pair_of_rows(method):
     rows, kernel = rows_of(n=25), rff.GaussianKernel(2.0)

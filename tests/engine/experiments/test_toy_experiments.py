@@ -143,6 +143,7 @@ def test_a_path_of_betas_holds_the_errors_and_divergences_of_its_views(selection
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("D", [1, 6])
 def test_a_kernel_line_is_made_of_the_formulas(kernel, D):
@@ -192,6 +193,7 @@ def test_a_weighted_map_is_the_weighted_sum_of_cosines():
     np.testing.assert_allclose(toy_kernels.weighted_kernel_map(omega, Q, 2.0, 6), by_hand, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_the_measured_error_is_the_expected_one(kernel):
     points = toy_kernels.uniform_points(1.0, 8, 0)
