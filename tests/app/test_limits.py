@@ -285,6 +285,7 @@ def test_the_page_says_why_a_visitors_run_is_refused_and_where_a_run_stands(queu
     assert not press(other, "Run").error and len(queue.active()) == waiting + 3
 
 
+@pytest.mark.slow
 def test_the_page_says_which_grid_would_fit(queue, monkeypatch):
     limited(monkeypatch, cosines=2_000_000)
     app = press(choose(real_data(), preset="paper"), "Run")

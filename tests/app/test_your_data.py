@@ -137,6 +137,7 @@ def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     assert not upload(app, table()).error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

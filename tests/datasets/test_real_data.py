@@ -297,6 +297,7 @@ def as_zip(raw_bytes: bytes, *path: str) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["RFF_DATA", "cache"])
 @pytest.mark.parametrize(
     ("suffix", "pack"),

@@ -269,6 +269,7 @@ def test_relative_error_is_that_of_whole_matrices(monkeypatch):
         assert single == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_adapted_frequencies_are_below_every_sampling_scheme_on_wine(wine):
     """Table 2 of Li et al. 2019, wine at r = 50, on a part of the rows."""
     X, _, kernel = wine

@@ -56,6 +56,7 @@ def test_adaptive_features_are_the_functions_by_hand(landmarks):
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies, found.weights))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_supervised_features_are_the_functions_by_hand(task):
     X, y = sample()

@@ -311,6 +311,7 @@ def test_sums_of_one_class_have_no_loss(rows):
             alignment_sums(X, y, omega, classes).loss()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["dense", "sparse", "some sparse"])
 @pytest.mark.parametrize("sizes", [[], [1] * 22, [1, 2, 9, 1], [20]])
 @pytest.mark.parametrize("joined_bytes", [0, 200, 2**26])

@@ -176,6 +176,7 @@ def test_projections_of_the_draws(kernel, d):
         assert stats.kstest(omega @ direction, projected(kernel, direction).cdf).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("d", [2, 5])
 def test_boxes_hold_the_share_of_draws_that_the_density_says(kernel, d):

@@ -136,6 +136,7 @@ def test_a_pipe_or_a_device_is_written_to_and_stays(tmp_path):
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_the_papers_tables_and_figures_are_one_file_that_needs_no_network(capsys, tmp_path, store):
     file = tmp_path / "paper.html"
     with Store(store) as opened:  # an empty one

@@ -51,6 +51,7 @@ def same(frame, other):
     pd.testing.assert_frame_equal(in_order(frame), in_order(other), check_dtype=False, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [7, 2048])
 def test_the_error_is_the_naive_one(rows, monkeypatch):
     monkeypatch.setattr(_kernel_approximation, "_BLOCK_ROWS", rows)

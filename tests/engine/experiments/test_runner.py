@@ -439,6 +439,7 @@ def test_no_frequency_exceeds_the_bound_on_their_norm(d):
     assert largest < bound < 4 * largest
 
 
+@pytest.mark.slow
 def test_float32_and_float64_agree_from_end_to_end():
     """Breast, the paper's data; of 143 test points at most two are classified otherwise."""
     split = datasets.published_split("breast")
