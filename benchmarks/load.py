@@ -39,8 +39,8 @@ PAGES = {name: addresses[0] for name, addresses in MEASURED.items() if name != "
 LONG_RUN = "real_data?dataset=mnist49&preset=paper"
 #: Seconds between an answer and the next move; of a session's life in the soak; between its samples of memory.
 PAUSE, LIFE, BETWEEN_SAMPLES = (0.5, 2.0), (20.0, 60.0), 10.0
-#: Moves on each page before anything is measured.
-WARM_UP = 20
+#: Moves on each page before anything is measured: the caches, which are bounded, are well filled then.
+WARM_UP = 60
 #: Parts of the soak's second half whose mean memory the line of growth is fitted to: samples beside each other are
 #: alike, so that they would promise too narrow an interval.
 PARTS = 8
