@@ -89,6 +89,17 @@ def bound_picture() -> None:
     )
 
 
+def breast_sweep() -> Run | None:
+    """The run of the fifth picture; None, and said why, where the store of results cannot be used."""
+    try:
+        run = run_queue().submit(BREAST_SWEEP)
+        _ = run.rows  # known from here on, until there are more
+        return run
+    except layout.PROBLEMS as error:
+        layout.explain(error)
+        return None
+
+
 def sweep_picture(run: Run) -> None:
     with layout.problems_explained():
         rows = list(run.rows)
@@ -110,7 +121,7 @@ def sweep_picture(run: Run) -> None:
 def numbers():
     """What the pictures state, as a table; of the fifth, what is known by now."""
     results = landmark_view(LANDMARKS, 1.0, 1.0), kernel_line(*KERNEL), *spectrum(), promised_curves(*BOUNDS)
-    return recipe.numbers(*results, list(run.rows))
+    return recipe.numbers(*results, [] if run is None else list(run.rows))
 
 
 values = mount(())
@@ -176,8 +187,9 @@ with layout.problems_explained():
         "Few learned frequencies do the work of many",
         "With the rules of the paper, on real data: below about five frequencies the learned ones err far less often.",
     )
-    run = run_queue().submit(BREAST_SWEEP)
-    st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)
+    run = breast_sweep()
+    if run is not None:
+        st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
     st.divider()
 

@@ -58,12 +58,21 @@ def problems_explained():
     """
     try:
         yield
-    except (ValueError, OSError) as error:
-        said = str(error)
-        if isinstance(error, OSError) and error.strerror:  # the system's own, which is no sentence
-            said = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
-        st.error(said if said.endswith((".", "?", "!")) else f"{said}.", icon=":material/error:")
+    except PROBLEMS as error:
+        explain(error)
         st.stop()
+
+
+#: What is no error of ours: values that are refused, and files that cannot be used.
+PROBLEMS = ValueError, OSError
+
+
+def explain(error: ValueError | OSError) -> None:
+    """Say in one sentence what the problem is."""
+    said = str(error)
+    if isinstance(error, OSError) and error.strerror:  # the system's own, which is no sentence
+        said = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
+    st.error(said if said.endswith((".", "?", "!")) else f"{said}.", icon=":material/error:")
 
 
 def percent(value: float) -> str:

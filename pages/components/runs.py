@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import math
 import queue
 import subprocess
 import sys
@@ -90,6 +91,8 @@ class Run:
     """Who began it, if this server knows"""
     cancelled: threading.Event = field(default_factory=threading.Event)
     _process: subprocess.Popen | None = None
+    _heard: tuple[float, float] | None = None
+    """When its process was first heard of, and the part that was done by then, be it from before"""
     _known: int = 0
     _rows: tuple[int, list[dict]] = (-1, [])
 
@@ -115,10 +118,11 @@ class Run:
 
     @property
     def time_left(self) -> str:
-        """In words, by what is done and the time it took."""
-        if self.started is None or self.fraction < 0.02:
+        """In words, by what has been done since it was first heard of and the time that took."""
+        since, before = self._heard or (math.inf, self.fraction)
+        if self.fraction < before + 0.02:
             return "time left unknown yet"
-        seconds = (time.monotonic() - self.started) * (1 / self.fraction - 1)
+        seconds = (time.monotonic() - since) * (1 - self.fraction) / (self.fraction - before)
         return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
     def cancel(self) -> None:
@@ -177,8 +181,7 @@ class Run:
                 elif "fault" in said:
                     fault = said["fault"]
                 else:
-                    self.fraction, self.message = said["done"] / said["total"], said["message"]
-                    self._known += said["rows"]
+                    self._hear(**said)
             process.wait()
         if self.cancelled.is_set():
             self.state = "cancelled"
@@ -188,6 +191,11 @@ class Run:
             self.state, self.message = "failed", error
         else:
             self._fail(self.settings.spec.run_id, fault or f"its process ended with code {process.returncode}")
+
+    def _hear(self, message: str, done: float, total: float, rows: int) -> None:
+        self.fraction, self.message = done / total, message
+        self._heard = self._heard or (time.monotonic(), self.fraction)
+        self._known += rows
 
     def _fail(self, run: str, what: str) -> None:
         """By an error of ours."""

@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from pages.components import runs
-from pages.components.runs import RunQueue, RunSettings
+from pages.components.runs import Run, RunQueue, RunSettings
+from rff_engine.experiments.store import Store
 
 
 def settings(**changes) -> RunSettings:
@@ -52,7 +53,6 @@ def test_who_asks_for_the_same_gets_the_same(url):
     assert queue.find(settings(seed=1)) is None
 
 
-@pytest.mark.slow
 def begun(run, rows=1):
     """The run, when it has so many rows."""
     end = time.monotonic() + 180
@@ -75,6 +75,17 @@ def test_cancel_stops_it_at_once_and_keeps_what_is_known_and_a_new_start_goes_on
     assert again is not run and again.rows[: len(run.rows)] == run.rows
     again.cancel()
     wait(again)
+
+
+@pytest.mark.parametrize("before", [0.0, 0.6])
+def test_the_time_left_goes_by_what_this_process_has_done(before, url, monkeypatch):
+    run, said = Run(settings(), Store(url)), []
+    assert run.time_left == "time left unknown yet"
+    for share in (0.1, 0.11, 0.5, 0.9):  # of what is left to this process, which takes 100 s
+        monkeypatch.setattr(runs.time, "monotonic", lambda share=share: 1000 + 100 * share)
+        run._hear("", before + (1 - before) * share, 1.0, 1)
+        said.append(run.time_left)
+    assert said == ["time left unknown yet"] * 2 + ["about 50 s left", "about 10 s left"]
 
 
 @pytest.mark.slow
@@ -122,7 +133,8 @@ def test_a_run_gives_way_to_the_process_that_started_it_and_ends_with_it(tmp_pat
     """Even if that one is killed."""
     code = f"""
 import time
-from pages.components.runs import RunQueue, RunSettings
+from pages.components.runs import Run, RunQueue, RunSettings
+from rff_engine.experiments.store import Store
 queue = RunQueue({str(tmp_path / "results.sqlite")!r})
 run = queue.submit(RunSettings("features", "breast", "paper", "published", 0, 1, ("svm", "rff")))
 while run._process is None or not run.rows:
