@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaincinv, gammaln, kv, ndtri
+from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
 from ._validation import as_numbers, as_points, as_rng, check_count, check_positive, check_range, check_scale
@@ -65,7 +66,8 @@ class SpectralKernel(ABC):
         """
         X = as_points(X, "X")
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
-        with np.errstate(over="ignore"):  # a distance that overflows is one at which the kernel is 0
+        # A distance that overflows is one at which the kernel is 0. That all points are finite is known by now.
+        with np.errstate(over="ignore"), config_context(assume_finite=True):
             return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
 
     def spectral_density(self, omega) -> np.ndarray:

@@ -229,3 +229,12 @@ def test_kernels_are_values():
     assert len({GaussianKernel(), GaussianKernel(1.0), LaplacianKernel()}) == 2
     with pytest.raises(AttributeError):
         GaussianKernel().sigma = 2.0
+
+
+@every_kernel
+@pytest.mark.parametrize("sparse", [False, True])
+def test_points_whose_sum_is_no_number_are_points(kernel, sparse):
+    X = np.zeros((4, 4), dtype=np.float32)
+    X.flat[[0, 8]], X.flat[[1, 9]] = 3e38, -3e38  # a sum in pieces meets inf - inf
+    K = kernel(sp.csr_array(X) if sparse else X)
+    assert np.isfinite(K).all() and (np.diag(K) == 1).all() and K[1, 3] == 1
