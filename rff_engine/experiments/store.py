@@ -232,7 +232,7 @@ class Store:
         with self._explained(), self._reading() as connection:
             found = connection.execute(query).mappings().all()
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
-        return [{column: (labels | dict(row)).get(column) for column in COLUMNS} for row in found]
+        return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in found)]
 
     def _infos(self, run: str | None = None) -> list[RunInfo]:
         """Of all runs, or of one."""
