@@ -36,8 +36,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
             # A browser on a busy machine is late at times; what fails twice fails, and what failed once is listed.
             item.add_marker(pytest.mark.flaky(reruns=1))
-            # The tests of a file share what they have looked at, so one worker runs them.
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+            # One worker runs them all: two browsers side by side take longer than one that has all to itself.
+            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 def _missing(reason: str):
