@@ -233,8 +233,9 @@ class GramForm(_Form):
         direction = -point
         if self._careful:
             self._hold(np.flatnonzero(y * decision < 1 + _NEARLY_ACTIVE))
-            K = lower(self._held_K, self._hold(rows))
-            direction[rows] += factor(K, shift)(y[rows])
+            if len(rows):
+                K = lower(self._held_K, self._hold(rows))
+                direction[rows] += factor(K, shift)(y[rows])
         elif len(rows):
             left = np.where(active, 0.0, point)
             reached = decision - self.decision(left) if left.any() else decision

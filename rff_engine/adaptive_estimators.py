@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._validation import as_rng, check_choice, check_count
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
@@ -186,15 +186,7 @@ class SupervisedFourierFeatures(_FourierTransformer):
         if task == "classification":
             X, y = self._labelled_points(X, y)
         else:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_min_samples=2,
-                y_numeric=True,
-            )
+            X, y = self._validated(X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)

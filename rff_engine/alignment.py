@@ -258,8 +258,11 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
     codes, landmark_codes = codes[:n], codes[n:]
 
     def loss_of(aligned):
-        """From sum_j lambda_lj cos(omega . (x_l - x_j)), the landmark's pair with itself among them."""
-        return 0.5 - (aligned - itself) / (2 * (n - itself))
+        """From sum_j lambda_lj cos(omega . (x_l - x_j)), the landmark's pair with itself among them.
+
+        That pair's cosine is 1, unless phases are so large that their rounding is: then the mean may leave [0, 1].
+        """
+        return np.clip(0.5 - (aligned - itself) / (2 * (n - itself)), 0.0, 1.0)
 
     if not isinstance(omega, FrequencyBlocks) and np.ndim(omega) == 3:
         if np.shape(omega)[0] != L:

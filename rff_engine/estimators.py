@@ -51,10 +51,15 @@ class _Transformer(TransformerMixin, BaseEstimator):
     _learns_from_labels = False
 
     def _points(self, X, *, reset: bool):
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return self._validated(X, reset=reset)
+
+    def _validated(self, X, y="no_validation", **others):
+        """See scikit-learn's validate_data, which adds up what it looks through: finite numbers may meet inf - inf."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
 
     def _labelled_points(self, X, y):
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        X, y = self._validated(X, y, ensure_min_samples=2)
         with np.errstate(invalid="ignore"):  # labels as large as no whole number of NumPy's
             check_classification_targets(y)
         if len(np.unique(y)) < 2:

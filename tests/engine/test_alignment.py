@@ -449,3 +449,12 @@ def test_memory_grows_neither_with_rows_nor_with_frequencies(monkeypatch, sparse
     # On two threads two blocks are worked on; all phases of one would be 54 MB.
     assert (peak(1600, 4200, cores=2) < 3 * small + 2 * 8 * 3100 * np.array([1, 2])).all()
     assert 3 * small.max() < 25e6
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_landmark_losses_stay_within_0_and_1_where_phases_are_too_large_to_mean_anything(inside):
+    rng = np.random.default_rng(0)
+    X, omega = 1e99 * rng.uniform(-1, 1, size=(3, 3)), 1e50 * rng.normal(size=(2, 200, 3))
+    y, indices = np.array([0, 1, 0]), np.array([0, 1])
+    loss = landmark_alignment_loss(sp.csr_array(X), y, X[indices], y[indices], omega, indices if inside else None)
+    assert loss.min() >= 0 and loss.max() <= 1

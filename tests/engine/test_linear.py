@@ -290,3 +290,13 @@ def test_decision_checks_shapes():
         linear_svm_decision(np.ones((3, 2)), np.ones((1, 4)), [0.0])
     with pytest.raises(ValueError, match="intercept"):
         linear_svm_decision(np.ones((3, 4)), np.ones((1, 4)), [0.0, 1.0])
+
+
+def test_without_active_rows_there_is_no_system_to_solve():
+    """As a Gram matrix that is none may bring about where float32 does not do."""
+    Z, y, point = np.ones((3, 5), dtype=np.float32), np.array([-1.0, 1.0, -1.0]), np.array([0.5, -2.0, 1.0])
+    form = _newton.GramForm(Z, Z @ Z.T)
+    form.prepare(point, y, C=1e9)
+    assert form._careful
+    direction = form.direction(point, 10 * y, point, np.zeros(3, dtype=bool), y, 1e9, 1.0)
+    np.testing.assert_array_equal(direction, -point)
