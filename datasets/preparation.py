@@ -213,7 +213,7 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
         If there is only one column, or the two chosen are one.
     """
     if dataset.n_features < 2:
-        raise UploadError("There is one column to predict from; a map needs two.")
+        raise UploadError("There is one column to predict from; a map needs two: choose one more.")
     if columns is None:
         centred = dataset.X - dataset.X.mean(axis=0)
         _, axes = np.linalg.eigh(centred.T @ centred)

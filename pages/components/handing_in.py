@@ -232,8 +232,9 @@ def show_problem(chosen: Chosen) -> None:
     """What the choices have come to."""
     dataset, binary = chosen.dataset, chosen.binary
     above = int((binary.y == 1).sum())
+    columns = "column" if dataset.n_features == 1 else "columns"
     st.markdown(
-        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} columns.** The pictures tell two classes apart: "
+        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The pictures tell two classes apart: "
         f"red, {literal.markdown(binary.label_names[1])} ({above} rows), from blue, "
         f"{literal.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows). "
         f"{literal.markdown(dataset.description)} "

@@ -1,7 +1,8 @@
 """Scripts of pages take turns: as many compute at a time as there are cores, first come, first served.
 
 All at once they would hand the interpreter's lock around, and one whose work is many calls of NumPy, each of which lets
-go of the lock, would wait for all others at every call.
+go of the lock, would wait for all others at every call. Fragments that look after a run each second take no turn: they
+compute nothing.
 """
 
 from __future__ import annotations

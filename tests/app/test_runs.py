@@ -133,8 +133,7 @@ def test_a_run_gives_way_to_the_process_that_started_it_and_ends_with_it(tmp_pat
     """Even if that one is killed."""
     code = f"""
 import time
-from pages.components.runs import Run, RunQueue, RunSettings
-from rff_engine.experiments.store import Store
+from pages.components.runs import RunQueue, RunSettings
 queue = RunQueue({str(tmp_path / "results.sqlite")!r})
 run = queue.submit(RunSettings("features", "breast", "paper", "published", 0, 1, ("svm", "rff")))
 while run._process is None or not run.rows:
