@@ -1,5 +1,23 @@
 """What all tests share."""
 
+from tests import perturbation
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--perturb",
+        type=int,
+        metavar="SEED",
+        help="change what the engine's products and cosines return by up to 1e-12, as another processor "
+        "might",
+    )
+
+
+def pytest_configure(config):
+    seed = config.getoption("--perturb")
+    if seed is not None:
+        perturbation.install(seed)
+
 
 def pytest_make_parametrize_id(val):
     """Bytes are named by their number: archives hold the time, and all workers must agree on the names of tests."""

@@ -142,7 +142,7 @@ def test_a_view_of_nystroem_has_landmarks_at_which_it_is_right():
     view = toy.method_view(rows, kernel, "nystroem", 12, 0)
     assert view.frequencies is None and view.weights is None and view.landmarks.shape == (12, 2)
     for landmark in view.landmarks + rows.centre:
-        assert np.abs(rows.X - landmark).max(axis=1).min() < 1e-12
+        assert np.abs(rows.X - landmark).max(axis=1).min() < 1e-10
     # With every row a landmark, the kernel matrix is met.
     assert toy.method_view(rows, kernel, "nystroem", len(rows.X), 0).error < 1e-5
 
