@@ -8,8 +8,7 @@ def pytest_addoption(parser):
         "--perturb",
         type=int,
         metavar="SEED",
-        help="change what the engine's products and cosines return by up to 1e-12, as another processor "
-        "might",
+        help="change what the engine's products and cosines return by up to 1e-12, as another processor might",
     )
 
 

@@ -1,8 +1,8 @@
 """The engine as another processor computes it: products and cosines with other rounding errors.
 
-BLAS libraries sum in different orders, and NumPy computes cosines otherwise for other instruction sets. `install` has the modules
-of `rff_engine` compiled with the results of `@`, `np.einsum`, `np.cos` and their like multiplied by 1 + e, where |e| is
-at most 1e-12, or one unit in the last place of float32. The factor depends on the value alone, so equal
+BLAS libraries sum in different orders, and NumPy computes cosines differently for other instruction sets. `install` has
+the modules of `rff_engine` compiled with the results of `@`, `np.einsum`, `np.cos` and their like multiplied by 1 + e,
+where |e| is at most 1e-12, or one unit in the last place of float32. The factor depends on the value alone, so equal
 computations stay equal, as on any one processor. Whole numbers stay as they are: sums of them are exact everywhere.
 """
 
