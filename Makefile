@@ -3,10 +3,11 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-# One worker a core: more threads than that would only wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+# One worker a core, each with one thread: more than that would only wait for each other.
+THREADS ?= 1
+PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app test quick lint bench lock audit licences image clean
+.PHONY: app test variations quick lint bench lock audit licences image clean
 
 # Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
@@ -14,6 +15,14 @@ app: .venv/app.stamp
 
 test: .venv/dev.stamp
 	$(PYTEST)
+
+# The tests with the arithmetic of other machines: perturbed products and cosines, OpenBLAS as on other x86-64 processors,
+# NumPy without AVX-512, two threads. PYTEST_ADDOPTS='-m "not browser"' leaves the browser out.
+variations: .venv/dev.stamp
+	$(PYTEST) --perturb 1
+	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" $(PYTEST)
+	OPENBLAS_CORETYPE=SkylakeX $(MAKE) test THREADS=2
+	OPENBLAS_CORETYPE=Zen $(MAKE) test THREADS=2
 
 quick: .venv/dev.stamp
 	$(PYTEST) -m "not slow and not browser"
