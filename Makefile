@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-# One worker a core, each with one thread: more than that would only wait for each other.
+# Workers are counted in tests/conftest.py; each has one thread.
 THREADS ?= 1
 PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 

@@ -1,5 +1,9 @@
 """What all tests share."""
 
+import os
+
+import pytest
+
 from tests import perturbation
 
 
@@ -16,6 +20,12 @@ def pytest_configure(config):
     seed = config.getoption("--perturb")
     if seed is not None:
         perturbation.install(seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Two more than cores: tests of browsers, servers and child processes wait for half of their time."""
+    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
 
 
 def pytest_make_parametrize_id(val):

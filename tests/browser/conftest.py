@@ -29,6 +29,10 @@ ARGUMENTS = [
 ]
 
 
+#: Files of the first group; the others, which take about as long, are the second.
+PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
     for item in items:
@@ -36,8 +40,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
             # A browser on a busy machine is late at times; what fails twice fails, and what failed once is listed.
             item.add_marker(pytest.mark.flaky(reruns=1))
-            # One worker runs them all: two browsers side by side take longer than one that has all to itself.
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            # Two workers, each with a browser and a server: more of them would start up longer than they save.
+            item.add_marker(pytest.mark.xdist_group("pictures" if item.path.stem in PICTURES else "browser"))
 
 
 def _missing(reason: str):

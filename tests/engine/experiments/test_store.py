@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -258,36 +260,55 @@ def test_a_server_that_does_not_answer_is_one_sentence():
     assert len(str(caught.value).splitlines()) == 1 and "secret" not in str(caught.value)
 
 
+# A process for each line of standard input, forked once everything is imported: its number, and then how it ended.
 RUN_TOY = """
-import sys
+import os, sys
 sys.path.insert(0, {folder!r})
 from test_store import SMALL_STUDY, SMALL_SWEEP, spec_of, split_of
 from rff_engine.experiments.runner import run_stored
 from rff_engine.experiments.store import Store
-with Store({url!r}) as kept:
-    for step in run_stored(kept, spec_of({protocol}, repeats=3), split_of=split_of):
-        pass
+for _ in sys.stdin:
+    process = os.fork()
+    if process == 0:
+        failed = 1
+        try:
+            with Store({url!r}) as kept:
+                for step in run_stored(kept, spec_of({protocol}, repeats=3), split_of=split_of):
+                    pass
+            failed = 0
+        finally:
+            os._exit(failed)
+    print(process, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and forks")
 @pytest.mark.parametrize(("protocol", "kills"), [("SMALL_SWEEP", 10), ("SMALL_STUDY", 4)])
 def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol, kills):
     """kill -9, again and again: nothing is lost, nothing is there twice."""
     code = RUN_TOY.format(folder=os.path.dirname(__file__), url=kept.name, protocol=protocol)
-    rng = np.random.default_rng(0)
-    for _ in range(kills):
-        before = sum(info.n_rows for info in kept.runs())
-        process = subprocess.Popen([sys.executable, "-c", code])
-        deadline = time.monotonic() + 60
-        while sum(info.n_rows for info in kept.runs()) == before and process.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        time.sleep(rng.uniform(0, 0.05))
-        process.kill()
-        process.wait()
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+    rng, killed = np.random.default_rng(0), 0
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as parent:
+
+        def start() -> int:
+            parent.stdin.write("\n")
+            return int(parent.stdout.readline())
+
+        while killed < kills and not any(info.finished for info in kept.runs()):
+            before, process, deadline = kept.runs(), start(), time.monotonic() + 60
+            while [info.n_rows for info in kept.runs()] == [info.n_rows for info in before]:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            time.sleep(rng.uniform(0, 0.05))
+            with suppress(ProcessLookupError):  # a quick one has come to its end
+                os.kill(process, signal.SIGKILL)
+            killed += int(parent.stdout.readline()) == -signal.SIGKILL
+        assert killed > 2
+        start()
+        assert int(parent.stdout.readline()) == 0
     spec = spec_of({"SMALL_SWEEP": SMALL_SWEEP, "SMALL_STUDY": SMALL_STUDY}[protocol], repeats=3)
     assert kept.runs()[0].finished
     same(in_order(kept.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
