@@ -126,8 +126,18 @@ def least_nonnegative(A, b, free=None) -> np.ndarray:
             free ^= wrong
     except np.linalg.LinAlgError:  # frequencies that coincide, without a ridge
         A = A + 1e-12 * np.trace(A) / r * np.eye(r)
-    U = cholesky(A)
+    U = _upper_triangle(A)
     return nnls(U, solve_triangular(U, b, trans=1), maxiter=30 * r)[0]
+
+
+def _upper_triangle(A) -> np.ndarray:
+    """U with U'U = A; the diagonal of A grows as far as its rounding errors make it indefinite."""
+    shift = max(1e-12 * np.trace(A) / len(A), np.finfo(np.float64).tiny)
+    while True:
+        try:
+            return cholesky(A)
+        except np.linalg.LinAlgError:
+            A, shift = A + shift * np.eye(len(A)), 10 * shift
 
 
 def descend(objective, start, max_steps: int, tol: float, keep_path: bool):

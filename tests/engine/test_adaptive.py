@@ -140,6 +140,13 @@ def test_quadratic_programs_are_those_of_nnls():
             np.testing.assert_allclose(found, nnls(U, goal)[0], atol=1e-8)
 
 
+@pytest.mark.parametrize("error", [1e-15, 1e-12, 1e-9])
+def test_rounding_may_leave_equal_frequencies_indefinite(error):
+    """Three equal cosines: A is ones, b is 1, and the weights sum to 1 however A has been rounded."""
+    found = least_nonnegative(np.ones((3, 3)) - error * np.eye(3), np.ones(3))
+    assert found.min() >= 0 and found.sum() == pytest.approx(1, abs=1e-6)
+
+
 def test_frequencies_that_coincide_need_no_ridge():
     points, weights, omega, _ = problem()
     twice = feature_weights(points, KERNELS[0], np.vstack([omega, omega]), weights, ridge=0)
