@@ -1,9 +1,12 @@
-"""Keeps result rows in a database, so that no work is done twice: SQLite by default, any URL that SQLAlchemy knows.
+"""Keeps result rows in a database, so that no work is done twice: SQLite by default, or PostgreSQL.
 
 A row is known by what it was computed from: the data of the split, the seed, the method with its parameters, and the
 numbers of the protocol that it depends on. Runs refer to rows, so runs that ask for the same share them. A runner
 claims rows before it computes them; claims of a runner that has died are void. Who lives is never told from the time of
 day, which may jump, or differ between machines. What is run is said by `protocols`, how by `runner`.
+
+Every transaction locks what it writes in one order, so that no two wait for each other: runners by id, results, claims
+by key, runs.
 """
 
 from __future__ import annotations
@@ -12,17 +15,20 @@ import hashlib
 import json
 import os
 import platform
+import random
 import socket
 import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 import psutil
@@ -42,6 +48,18 @@ _MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds"
 _KEY_BYTES = 16
 _AT_A_TIME = 500  # keys in one statement
 _BUSY_SECONDS = 30
+# A transaction that the database gives up so that another can go on is tried so many times.
+_TRIES = 10
+_MOST_SECONDS_BETWEEN_TRIES = 0.5
+# What a database says of itself: SQLSTATE, or the primary error code of SQLite.
+_VICTIM = {"40001", "40P01"}  # serialization failure, deadlock
+_MADE_MEANWHILE = {"23505", "42P07", "42710", "42S01"}  # two who make the same table at once
+_FULL_OR_BROKEN = {"53100", "58030", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_NO_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_KNOW_ON_CONFLICT = ("postgresql", "sqlite")
+_PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "psycopg[binary]", "MySQLdb": "mysqlclient"}
+_T = TypeVar("_T")
 _BEAT_SECONDS = 10.0
 # A runner of another machine that has not been heard of while we listened for so long is taken to be dead.
 _SILENT_SECONDS = 120.0
@@ -153,8 +171,8 @@ class Store:
     Parameters
     ----------
     url : str
-        "sqlite:///results.sqlite", "postgresql://user@host/name" or any other that SQLAlchemy knows; a bare path is
-        taken for a SQLite file. Tables are made where there are none.
+        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name"; others that SQLAlchemy knows are not
+        tested. A bare path is taken for a SQLite file. Tables are made where there are none.
     read_only : bool
         Of a SQLite file: it is not even opened for writing, and has to exist.
 
@@ -292,7 +310,10 @@ class Store:
 
     def _connect(self) -> sa.Engine:
         if self._url.get_backend_name() != "sqlite":
-            return sa.create_engine(self._url, pool_pre_ping=True)
+            try:
+                return sa.create_engine(self._url, pool_pre_ping=True)
+            except ImportError as error:
+                raise StoreError(_no_driver(self.name, error)) from None
         if self._path is not None and not self._read_only:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -312,26 +333,39 @@ class Store:
     def _set_up_sqlite(self, connection, _) -> None:
         connection.isolation_level = None  # transactions begin where we say
         if not self._read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
 
     def _prepare(self) -> None:
         if not self._read_only:
-            with self._writing() as connection:
-                _tables.create_all(connection)
-                if connection.scalar(sa.select(_about.c.version)) is None:
-                    _insert(connection, _about, [{"version": VERSION}])
+            self._write(self._make_tables, _VICTIM | _MADE_MEANWHILE)
         with self._reading() as connection:
             found = connection.scalar(sa.select(_about.c.version))
         if found != VERSION:
             raise StoreError(f"{self.name} is a store of version {found}; this program reads version {VERSION}.")
 
+    @staticmethod
+    def _make_tables(connection) -> None:
+        _tables.create_all(connection)
+        if connection.scalar(sa.select(_about.c.version)) is None:
+            _insert(connection, _about, [{"version": VERSION}])
+
     def _reading(self):
         return self._engine.connect()
 
-    def _writing(self):
-        return self._engine.execution_options(writes=True).begin()
+    def _write(self, work: Callable[[sa.Connection], _T], again: set[str] = _VICTIM) -> _T:
+        """What `work` does in one transaction; tried again where the database gives it up with a code in `again`."""
+        tried = 0
+        while True:
+            try:
+                with self._engine.execution_options(writes=True).begin() as connection:
+                    return work(connection)
+            except exc.DBAPIError as error:
+                tried += 1
+                if tried == _TRIES or _code(_first(error)) not in again:
+                    raise
+            time.sleep(random.uniform(0, _MOST_SECONDS_BETWEEN_TRIES))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -339,18 +373,22 @@ class Store:
         try:
             yield
         except exc.DBAPIError as error:
-            said = " ".join(str(_first(error).orig).split())
-            if "disk is full" in said or "disk I/O error" in said or "No space left" in said:
-                raise StoreError(
-                    f"{self.name} cannot be written, its disk is full or broken ({said}); rows known so far are kept."
-                ) from None
-            if "not a database" in said or "malformed" in said:
-                raise StoreError(f"{self.name} is not a store of results: {said}.") from None
-            if "locked" in said:
-                raise StoreError(f"{self.name} has been locked by another program for {_BUSY_SECONDS} s.") from None
-            raise StoreError(f"{self.name} cannot be used: {said}.") from None
+            first = _first(error)
+            raise StoreError(self._sentence(_code(first), " ".join(str(first.orig).split()))) from None
         except exc.SQLAlchemyError as error:
             raise StoreError(f"{self.name} cannot be used: {' '.join(str(error).split())}.") from None
+
+    def _sentence(self, code: str | int | None, said: str) -> str:
+        """What is wrong, by the code that a database gives, with its words where they help."""
+        if code in _FULL_OR_BROKEN:
+            return f"{self.name} cannot be written, its disk is full or broken ({said}); rows known so far are kept."
+        if code in _NO_DATABASE:
+            return f"{self.name} is not a store of results: {said}."
+        if code in _LOCKED:
+            return f"{self.name} has been locked by another program for {_BUSY_SECONDS} s."
+        if code in _VICTIM:
+            return f"{self.name} gave up a change {_TRIES} times in favour of others ({said}); rows so far are kept."
+        return f"{self.name} cannot be used: {said}."
 
 
 class Runner:
@@ -363,17 +401,20 @@ class Runner:
         self._store, self._spec, self._run = store, spec, spec.run_id
         self._id, self._last = uuid4().hex, time.monotonic()
         self._me = {"id": self._id, "machine": _machine(), "process": os.getpid(), "born": _born(os.getpid())}
-        made_with = _made_with()
-        with store._explained(), store._writing() as connection:
-            _be_heard(connection, self._me)
-            find = sa.select(_makers.c.id).where(_makers.c.made_with == made_with)
-            self._maker = connection.scalar(find)
-            if self._maker is None:
-                _insert(connection, _makers, [{"made_with": made_with}])
-                self._maker = connection.scalar(find)
+        with store._explained():
+            self._maker = store._write(self._begin)
         self._left = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="store", daemon=True)
         self._beating.start()
+
+    def _begin(self, connection) -> int:
+        """Be heard of; the number of what rows are made with."""
+        _be_heard(connection, self._me)
+        made_with = _made_with()
+        find = sa.select(_makers.c.id).where(_makers.c.made_with == made_with)
+        if connection.scalar(find) is None:
+            _insert(connection, _makers, [{"made_with": made_with}])
+        return connection.scalar(find)
 
     def desk(self, data: str, repeat: int, rows: list[dict]) -> Desk:
         """The desk of a plan on a split of this digest; its rows become rows of the run. The first makes that known."""
@@ -386,10 +427,14 @@ class Runner:
             for i, row in enumerate(planned)
         ]
         run = {"id": self._run, "spec": self._spec.to_json(), "created": time.time(), "seconds": 0.0}
-        with self._store._explained(), self._store._writing() as connection:
+
+        def plan(connection) -> None:
             _insert(connection, _runs, [run])
             if not connection.scalar(known):
                 _insert(connection, _run_rows, entries)
+
+        with self._store._explained():
+            self._store._write(plan)
         return desk
 
     def put(self, desk: _StoreDesk, rows: list[dict]) -> None:
@@ -403,29 +448,26 @@ class Runner:
             for row in rows
         ]
         keys = [entry["key"] for entry in entries]
-        with self._store._explained(), self._store._writing() as connection:
+
+        def commit(connection) -> None:
             _insert(connection, _results, entries)
-            connection.execute(sa.delete(_claims).where(_claims.c.key.in_(keys), _claims.c.runner == self._id))
+            _give_up(connection, _claims.c.key.in_(keys), _claims.c.runner == self._id)
             connection.execute(sa.update(_runs).where(_runs.c.id == self._run).values(seconds=_runs.c.seconds + spent))
+
+        with self._store._explained():
+            self._store._write(commit)
 
     def leave(self) -> None:
         """Give up all claims. Never raises: a runner that cannot say so is found dead later."""
         self._left.set()
         self._beating.join()
-        try:
-            with self._store._writing() as connection:
-                connection.execute(sa.delete(_claims).where(_claims.c.runner == self._id))
-                connection.execute(sa.delete(_runners).where(_runners.c.id == self._id))
-        except exc.SQLAlchemyError:
-            pass
+        with suppress(exc.SQLAlchemyError):
+            self._store._write(lambda connection: _forget(connection, [self._id]))
 
     def _beat(self) -> None:
         while not self._left.wait(_BEAT_SECONDS):
-            try:
-                with self._store._writing() as connection:
-                    _be_heard(connection, self._me)
-            except exc.SQLAlchemyError:
-                continue  # the next row that is put will tell
+            with suppress(exc.SQLAlchemyError):  # the next row that is put will tell
+                self._store._write(lambda connection: _be_heard(connection, self._me))
 
 
 class _StoreDesk(Desk):
@@ -446,20 +488,25 @@ class _StoreDesk(Desk):
 
     def take(self, rows: list[dict]) -> list[dict]:
         keys = {self.key_of(row): row for row in rows}
-        with self._store._explained(), self._store._writing() as connection:
-            _be_heard(connection, self._me)
-            _forget_the_dead(connection)
-            free = set(keys) - _those_in(connection, _results, keys) - _those_in(connection, _claims, keys)
-            for key in list(free):
-                if not _insert(connection, _claims, [{"key": key, "runner": self._runner}]):
-                    free.discard(key)
-            # What another has put, and given up, since we looked.
-            for key in _those_in(connection, _results, free):
-                connection.execute(sa.delete(_claims).where(_claims.c.key == key))
-                free.discard(key)
-            own = sa.select(_claims.c.key).where(_claims.c.runner == self._runner)
-            free |= set(connection.scalars(own)) & set(keys)
-        return [row for key, row in keys.items() if key in free]
+        with self._store._explained():
+            mine = self._store._write(lambda connection: self._claimed(connection, keys))
+        return [row for key, row in keys.items() if key in mine]
+
+    def _claimed(self, connection, keys: Iterable[bytes]) -> set[bytes]:
+        """Of these keys, those that are not known and that this runner has claimed, now or before."""
+        if dead := _dead(connection, self._runner):
+            _lock_runners(connection, [*dead, self._runner])
+            _forget(connection, dead)
+        _be_heard(connection, self._me)
+        taken = _those_in(connection, _results, keys) | _those_in(connection, _claims, keys)
+        _insert(connection, _claims, [{"key": key, "runner": self._runner} for key in keys if key not in taken])
+        own = sa.select(_claims.c.key).where(_claims.c.runner == self._runner)
+        mine = set(connection.scalars(own)) & set(keys)
+        # What another has put, and given up, since we looked.
+        known = _those_in(connection, _results, mine)
+        for some in _batches(sorted(known)):
+            _give_up(connection, _claims.c.key.in_(some), _claims.c.runner == self._runner)
+        return mine - known
 
 
 def _parsed(url: str | Path) -> sa.URL:
@@ -491,22 +538,59 @@ def _begin_sqlite(connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
 
 
-def _insert(connection, table: sa.Table, entries: list[dict]) -> int:
-    """Insert what is not there yet; how much that was."""
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch a SQLite file to its write-ahead log; SQLite itself does not wait where another is doing the same."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _no_driver(name: str, error: ImportError) -> str:
+    missing = getattr(error, "name", None)
+    what = f"its driver {missing} is not installed here" if missing else f"its driver cannot be loaded ({error})"
+    package = _PACKAGES.get(missing, missing)
+    remedy = f" (pip install {package})" if package else ""
+    return f"store is {name!r}; {what}{remedy}. Tested are sqlite:///file and postgresql+psycopg://user@host/name."
+
+
+def _code(error: exc.DBAPIError) -> str | int | None:
+    """The SQLSTATE of a refusal, or SQLite's primary error code; ``None`` where the driver gives neither."""
+    found = getattr(error.orig, "sqlite_errorcode", None)
+    if found is not None:
+        return found & 0xFF
+    return getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
+
+
+def _insert(connection, table: sa.Table, entries: list[dict]) -> None:
+    """Insert what is not there yet, in the order of its keys: of two who insert the same, one waits for the other."""
     if not entries:
-        return 0
-    try:
-        with connection.begin_nested():
-            connection.execute(sa.insert(table), entries)
-        return len(entries)
-    except exc.IntegrityError:
-        return 0 if len(entries) == 1 else sum(_insert(connection, table, [entry]) for entry in entries)
+        return
+    order = [column.name for column in table.primary_key if column.name in entries[0]]
+    entries = sorted(entries, key=lambda entry: [entry[name] for name in order])
+    if connection.dialect.name in _KNOW_ON_CONFLICT:
+        dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+        connection.execute(dialect.insert(table).on_conflict_do_nothing(), entries)
+    else:
+        _insert_one_by_one(connection, table, entries)
+
+
+def _insert_one_by_one(connection, table: sa.Table, entries: list[dict]) -> None:
+    """`_insert` for a database of which no more is known than that it has savepoints."""
+    for entry in entries:
+        with suppress(exc.IntegrityError), connection.begin_nested():
+            connection.execute(sa.insert(table), entry)
 
 
 def _those_in(connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
     return {
         key
-        for some in _batches(list(keys))
+        for some in _batches(sorted(keys))
         for key in connection.scalars(sa.select(table.c.key).where(table.c.key.in_(some)))
     }
 
@@ -523,12 +607,31 @@ def _be_heard(connection, me: dict) -> None:
         _insert(connection, _runners, [me | {"heard_of": now}])
 
 
-def _forget_the_dead(connection) -> None:
-    for runner in connection.execute(sa.select(_runners)).all():
-        if not _lives(runner):
-            connection.execute(sa.delete(_claims).where(_claims.c.runner == runner.id))
-            connection.execute(sa.delete(_runners).where(_runners.c.id == runner.id))
-            _heard.pop(runner.id, None)
+def _dead(connection, but: str) -> list[str]:
+    """The ids of runners that have died; whoever asks lives."""
+    runners = connection.execute(sa.select(_runners).where(_runners.c.id != but)).all()
+    return [runner.id for runner in runners if not _lives(runner)]
+
+
+def _forget(connection, runners: list[str]) -> None:
+    """Void the claims of these runners, and delete them."""
+    _lock_runners(connection, runners)
+    _give_up(connection, _claims.c.runner.in_(runners))
+    connection.execute(sa.delete(_runners).where(_runners.c.id.in_(runners)))
+    for runner in runners:
+        _heard.pop(runner, None)
+
+
+def _lock_runners(connection, ids: list[str]) -> None:
+    """Lock the rows of these runners in the order of their ids, where a database locks rows."""
+    these = sa.select(_runners.c.id).where(_runners.c.id.in_(ids)).order_by(_runners.c.id)
+    connection.execute(these.with_for_update()).all()
+
+
+def _give_up(connection, *which) -> None:
+    """Delete claims, which are locked in the order of their keys."""
+    connection.execute(sa.select(_claims.c.key).where(*which).order_by(_claims.c.key).with_for_update()).all()
+    connection.execute(sa.delete(_claims).where(*which))
 
 
 def _lives(runner) -> bool:
