@@ -46,7 +46,7 @@ VERSION = 1
 _SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
 _MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
 _KEY_BYTES = 16
-_AT_A_TIME = 500  # keys in one statement
+_AT_A_TIME = 500  # values in one statement: SQLite took 999 for a long time
 _BUSY_SECONDS = 30
 # A transaction that the database gives up so that another can go on is tried so many times.
 _TRIES = 10
@@ -575,7 +575,8 @@ def _insert(connection, table: sa.Table, entries: list[dict]) -> None:
     entries = sorted(entries, key=lambda entry: [entry[name] for name in order])
     if connection.dialect.name in _KNOW_ON_CONFLICT:
         dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
-        connection.execute(dialect.insert(table).on_conflict_do_nothing(), entries)
+        for some in _batches(entries, _AT_A_TIME // len(entries[0])):
+            connection.execute(dialect.insert(table).values(some).on_conflict_do_nothing())
     else:
         _insert_one_by_one(connection, table, entries)
 
@@ -595,9 +596,9 @@ def _those_in(connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
     }
 
 
-def _batches(keys: list) -> Iterator[list]:
-    for start in range(0, len(keys), _AT_A_TIME):
-        yield keys[start : start + _AT_A_TIME]
+def _batches(items: list, size: int = _AT_A_TIME) -> Iterator[list]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def _be_heard(connection, me: dict) -> None:

@@ -1,18 +1,15 @@
 """The store: nothing is computed twice, nothing is lost, whoever dies in the middle."""
 
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,33 +40,21 @@ def kept(tmp_path):
         yield found
 
 
-def postgres_programs():
-    """The folder of a PostgreSQL server, where there is one: on the path, or Debian's."""
-    found = shutil.which("initdb")
-    folders = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    return next((folder for folder in reversed(folders) if (folder / "postgres").exists()), None)
+@pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=pytest.mark.xdist_group("postgres"))])
+def url(request, tmp_path):
+    """Of an empty store, of each kind that is promised."""
+    if request.param == "PostgreSQL":
+        return request.getfixturevalue("postgres")
+    return f"sqlite:///{tmp_path / 'results.sqlite'}"
 
 
 @pytest.fixture
-def postgres(tmp_path):
-    """A server of its own on a socket of its own, ended with the test."""
-    programs = postgres_programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not here: apt-get install postgresql")
-    # The server refuses to be root; the socket's folder must be short, and the server's.
-    user = {"user": "postgres"} if os.geteuid() == 0 else {}
-    with tempfile.TemporaryDirectory(prefix="rff") as folder:
-        if user:
-            shutil.chown(folder, "postgres")
-        data = Path(folder) / "data"
-        quiet = {"check": True, "capture_output": True, "cwd": folder, **user}
-        subprocess.run([programs / "initdb", "-D", data, "-U", "rff", "-A", "trust"], **quiet)
-        options = f"-k {folder} -c listen_addresses= -c fsync=off"
-        subprocess.run([programs / "pg_ctl", "-D", data, "-o", options, "-w", "-l", data / "log", "start"], **quiet)
-        try:
-            yield f"postgresql+psycopg://rff@/postgres?host={folder}"
-        finally:
-            subprocess.run([programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], **quiet)
+def either(url):
+    with Store(url) as found:
+        yield found
+
+
+on_postgresql = pytest.mark.xdist_group("postgres")  # one server for all of them
 
 
 def spec_of(protocol=SMALL_SWEEP, **changes):
@@ -99,29 +84,29 @@ def in_order(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(kept, protocol):
+def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(either, protocol):
     spec = spec_of(protocol, repeats=2)
-    first = list(run_stored(kept, spec, split_of=split_of))
+    first = list(run_stored(either, spec, split_of=split_of))
     assert first[-1].done == first[-1].total == 2
-    same(in_order(kept.rows(spec)), in_order(rows_of(direct(protocol, 2, split_of))))
-    same(in_order(kept.rows(spec)), in_order(rows_of(first)))
-    again = list(run_stored(kept, spec, split_of=split_of))
+    same(in_order(either.rows(spec)), in_order(rows_of(direct(protocol, 2, split_of))))
+    same(in_order(either.rows(spec)), in_order(rows_of(first)))
+    again = list(run_stored(either, spec, split_of=split_of))
     assert rows_of(again) == [] and again[-1].done == 2
-    (info,) = kept.runs()
+    (info,) = either.runs()
     assert info.finished and info.spec == spec and info.n_rows == info.n_planned == len(rows_of(first))
-    assert info.seconds > 0 and "numpy" in kept.provenance(spec)[0]
+    assert info.seconds > 0 and "numpy" in either.provenance(spec)[0]
 
 
-def test_a_run_that_takes_rows_over_names_the_run_that_made_them(kept):
+def test_a_run_that_takes_rows_over_names_the_run_that_made_them(either):
     first = spec_of(SMALL_SWEEP)
     coarser = spec_of(replace(SMALL_SWEEP, betas=SMALL_SWEEP.betas[:1]))
     other = spec_of(SMALL_STUDY, seed=1)
     for spec in (first, other):
-        list(run_stored(kept, spec, split_of=split_of))
-    assert rows_of(run_stored(kept, coarser, split_of=split_of)) == []
-    assert [info.id for info in kept.relatives(coarser)] == [first.run_id]
-    assert kept.relatives(other) == []
-    assert list(provenance(kept, [coarser])["run"]) == [coarser.run_id, first.run_id]
+        list(run_stored(either, spec, split_of=split_of))
+    assert rows_of(run_stored(either, coarser, split_of=split_of)) == []
+    assert [info.id for info in either.relatives(coarser)] == [first.run_id]
+    assert either.relatives(other) == []
+    assert list(provenance(either, [coarser])["run"]) == [coarser.run_id, first.run_id]
 
 
 @pytest.mark.slow
@@ -142,10 +127,10 @@ def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
     same(in_order(kept.rows(spec)), expected)
 
 
-def test_the_order_of_a_stored_run_is_that_of_its_grid(kept):
+def test_the_order_of_a_stored_run_is_that_of_its_grid(either):
     spec = spec_of()
-    list(run_stored(kept, spec, split_of=one_split))
-    rows = pd.DataFrame(kept.rows(spec))
+    list(run_stored(either, spec, split_of=one_split))
+    rows = pd.DataFrame(either.rows(spec))
     assert list(rows["method"].unique()) == ["svm", "rff", "pbrff", "okrff"]
     learned = rows[rows["method"] == "pbrff"]
     assert list(zip(learned["beta"], learned["D"], strict=True)) == [
@@ -202,56 +187,129 @@ def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
     assert {row["method"] for row in rows} == {"rff"} and len(rows) == 3
 
 
-@pytest.mark.slow
-def test_two_runners_at_once_do_no_row_twice_and_lose_none(kept):
-    spec = spec_of(SMALL_STUDY, repeats=3)
-    computed, ready = [[], []], threading.Barrier(2)
+def at_once(*works):
+    """Do these in a thread each, begun together; what each returned."""
+    ready = threading.Barrier(len(works))
 
-    def work(mine):
-        with Store(kept.name) as own:
-            ready.wait()
-            for step in run_stored(own, spec, split_of=split_of):
-                mine.extend(step.rows)
+    def begin(work):
+        ready.wait(timeout=60)
+        return work()
 
-    threads = [threading.Thread(target=work, args=(mine,)) for mine in computed]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
-    rows = kept.rows(spec)
-    assert len(computed[0]) + len(computed[1]) == len(rows) and min(map(len, computed)) > 0
-    same(in_order(rows), in_order(rows_of(direct(SMALL_STUDY, 3, split_of))))
+    with ThreadPoolExecutor(len(works)) as threads:
+        return [future.result(timeout=120) for future in [threads.submit(begin, work) for work in works]]
 
 
 @pytest.mark.slow
-def test_on_postgresql_the_rows_are_the_same(postgres):
-    """A run that was stopped and two runners at once, with rows of both."""
+def test_two_runners_at_once_do_no_row_twice_and_lose_none(url):
+    """After one that was stopped, and with rows of all three; the tables are made by two at once as well."""
     spec = spec_of(SMALL_STUDY, repeats=3)
-    expected = in_order(rows_of(direct(SMALL_STUDY, 3, split_of)))
-    computed, ready = [[], [], []], threading.Barrier(2)
 
-    def work(mine, rows=None):
-        with Store(postgres) as own:
-            if rows is None:
-                ready.wait()
+    def work(rows=None):
+        mine = []
+        with Store(url) as own:
             steps = run_stored(own, spec, split_of=split_of)
             for step in steps:
-                mine.extend(step.rows)
+                mine += step.rows
                 if rows is not None and len(mine) >= rows:
                     break
             steps.close()
+        return mine
 
-    work(computed[0], rows=5)
-    threads = [threading.Thread(target=work, args=(mine,)) for mine in computed[1:]]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
-    with Store(postgres) as kept:
+    at_once(*[lambda: Store(url).close()] * 2)
+    computed = [work(rows=5), *at_once(work, work)]
+    with Store(url) as kept:
         rows = kept.rows(spec)
         assert kept.runs()[0].finished
     assert sum(map(len, computed)) == len(rows) and len(computed[0]) == 5 and min(map(len, computed)) > 0
-    same(in_order(rows), expected)
+    same(in_order(rows), in_order(rows_of(direct(SMALL_STUDY, 3, split_of))))
+
+
+ROWS = [{"method": "rff", "D": D} for D in range(1, 11)]
+SLOW_CLAIMS = """
+CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.03); RETURN NEW; END';
+CREATE TRIGGER slow BEFORE INSERT ON rff_claims FOR EACH ROW EXECUTE FUNCTION wait()
+"""
+REFUSED_CLAIMS = """
+CREATE SEQUENCE refused;
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('refused') <= {times} THEN RAISE EXCEPTION 'blocked, locked and full' USING ERRCODE = '{code}'; END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER refused BEFORE INSERT ON rff_claims FOR EACH STATEMENT EXECUTE FUNCTION refuse()
+"""
+
+
+@on_postgresql
+def test_keys_that_two_claim_in_opposite_orders_are_no_deadlock(postgres, monkeypatch):
+    """Each insertion takes a while, so both are under way at once; the victim of a deadlock would not try again."""
+    monkeypatch.setattr(store, "_TRIES", 1)
+    with Store(postgres) as one, Store(postgres) as other:
+        with one._engine.begin() as connection:
+            connection.exec_driver_sql(SLOW_CLAIMS)
+        with one.runner(spec_of()) as first, other.runner(spec_of()) as second:
+            desks = [runner.desk("digest", 0, ROWS) for runner in (first, second)]
+            orders = ROWS, sorted(ROWS, key=desks[0].key_of), sorted(ROWS, key=desks[0].key_of, reverse=True)
+            for order in orders:
+                taken = at_once(lambda: desks[0].take(ROWS), lambda: desks[1].take(order))  # noqa: B023
+                assert sorted(row["D"] for mine in taken for row in mine) == list(range(1, 11))
+                with one._engine.begin() as connection:
+                    connection.execute(sa.delete(store._claims))
+
+
+@on_postgresql
+@pytest.mark.parametrize(
+    ("code", "times", "tries", "said"),
+    [
+        ("40P01", 2, 3, None),  # the victim of a deadlock
+        ("40001", 2, 3, None),  # of transactions that cannot be serialized
+        ("40P01", 99, 4, "gave up a change 4 times"),
+        ("53100", 99, 1, "its disk is full or broken"),
+        ("P0001", 99, 1, "cannot be used: blocked, locked and full"),  # whatever its words are
+    ],
+)
+def test_what_a_database_refuses_is_told_apart_by_its_code(postgres, monkeypatch, code, times, tries, said):
+    monkeypatch.setattr(store, "_TRIES", 4)
+    monkeypatch.setattr(store, "_MOST_SECONDS_BETWEEN_TRIES", 0.01)
+    with Store(postgres) as kept, kept.runner(spec_of()) as runner:
+        with kept._engine.begin() as connection:
+            connection.exec_driver_sql(REFUSED_CLAIMS.format(code=code, times=times))
+        desk = runner.desk("digest", 0, ROWS)
+        if said is None:
+            assert desk.take(ROWS) == ROWS
+        else:
+            with pytest.raises(StoreError, match=said) as caught:
+                desk.take(ROWS)
+            assert len(str(caught.value).splitlines()) == 1
+        with kept._reading() as connection:
+            assert connection.exec_driver_sql("SELECT last_value FROM refused").scalar() == tries
+
+
+def test_a_file_that_another_program_has_locked_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_BUSY_SECONDS", 0.1)
+    file = tmp_path / "results.sqlite"
+    with Store(file) as kept, sqlite3.connect(file, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"has been locked by another program for 0\.1 s\.$"):
+            kept.runner(spec_of()).__enter__()
+
+
+def test_rows_claimed_already_are_claimed_again_by_whoever_has_them_alone(either):
+    with either.runner(spec_of()) as first, either.runner(spec_of()) as second:
+        desks = [runner.desk("digest", 0, ROWS) for runner in (first, second)]
+        assert desks[0].take(ROWS[:6]) == ROWS[:6]
+        assert desks[1].take(ROWS[3:]) == ROWS[6:]
+        assert desks[0].take(ROWS) == ROWS[:6] and desks[1].take(ROWS) == ROWS[6:]
+
+
+def test_a_database_that_knows_no_more_than_savepoints_will_do(either, monkeypatch):
+    """Here with the dialects that know more; entries that are there already stay as they are."""
+    monkeypatch.setattr(store, "_KNOW_ON_CONFLICT", ())
+    list(run_stored(either, spec_of(), split_of=one_split))
+    with either.runner(spec_of()) as runner:
+        other = runner.desk("digest", 0, ROWS)
+        runner.put(other, rows_of(direct(replace(SMALL_SWEEP, methods=("svm",)))) * 2)
+        assert other.take(ROWS) == ROWS == other.take(ROWS)
+    same(in_order(either.rows(spec_of())), in_order(rows_of(direct(SMALL_SWEEP))))
 
 
 def test_a_server_that_does_not_answer_is_one_sentence():
@@ -314,20 +372,21 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol, kil
     same(in_order(kept.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
 
 
-def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(kept, monkeypatch):
+def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(either, monkeypatch):
     monkeypatch.setattr(_units, "_WAITING_SECONDS", 0.01)
     spec = spec_of()
-    first = run_stored(kept, spec, split_of=one_split)
+    first = run_stored(either, spec, split_of=one_split)
     while not next(first).rows:
         pass  # it has the row of the SVM, and claims no other yet
     next(first)  # now it claims the first group
-    second = run_stored(kept, spec, split_of=one_split)
+    second = run_stored(either, spec, split_of=one_split)
     assert [next(second).message for _ in range(12)][-1] == _units.WAITING
-    with sqlite3.connect(kept.name) as raw:  # as if it had been killed
-        raw.execute("UPDATE rff_runners SET process = ? WHERE id IN (SELECT runner FROM rff_claims)", (2**22 + 1,))
+    claimed = sa.select(store._claims.c.runner)
+    with either._engine.begin() as raw:  # as if it had been killed
+        raw.execute(sa.update(store._runners).where(store._runners.c.id.in_(claimed)).values(process=2**22 + 1))
     assert not psutil.pid_exists(2**22 + 1)
     found = [row for step in second for row in step.rows]
-    assert len(found) == len(kept.rows(spec)) - 1
+    assert len(found) == len(either.rows(spec)) - 1
     first.close()
 
 
@@ -360,22 +419,22 @@ def test_all_the_time_of_a_run_counts_that_of_steps_without_rows_too(kept, monke
     assert asked == 1 and kept.find(spec).seconds == 2.0
 
 
-def test_nothing_of_a_runner_is_left_when_it_has_finished(kept):
-    list(run_stored(kept, spec_of(), split_of=one_split))
-    with sqlite3.connect(kept.name) as raw:
-        assert raw.execute("SELECT count(*) FROM rff_runners").fetchone() == (0,)
-        assert raw.execute("SELECT count(*) FROM rff_claims").fetchone() == (0,)
+def test_nothing_of_a_runner_is_left_when_it_has_finished(either):
+    list(run_stored(either, spec_of(), split_of=one_split))
+    with either._reading() as connection:
+        for table in (store._runners, store._claims):
+            assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == 0
 
 
-def test_a_run_is_found_by_the_beginning_of_its_name(kept):
+def test_a_run_is_found_by_the_beginning_of_its_name(either):
     for seed in (0, 1):
-        list(run_stored(kept, spec_of(replace(SMALL_SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
-    ids = [info.id for info in kept.runs()]
-    assert kept.run(ids[0]).id == kept.run(ids[0][:-1]).id == ids[0]
+        list(run_stored(either, spec_of(replace(SMALL_SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
+    ids = [info.id for info in either.runs()]
+    assert either.run(ids[0]).id == either.run(ids[0][:-1]).id == ids[0]
     with pytest.raises(ValueError, match=r"beginning of .*, "):
-        kept.run("features-toy")
+        either.run("features-toy")
     with pytest.raises(ValueError, match="no such run: known are"):
-        kept.run("landmarks")
+        either.run("landmarks")
 
 
 def test_a_file_that_is_no_store_is_one_sentence_and_stays_as_it_is(tmp_path):

@@ -1,0 +1,81 @@
+"""A PostgreSQL server for the tests of the store, on its own socket; skipped with a reason where there is none."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+
+# fsync off: nothing here has to outlast a power cut. Deadlocks are looked for soon.
+SETTINGS = {"listen_addresses": "", "fsync": "off", "deadlock_timeout": "100ms", "max_connections": "50"}
+
+
+def _programs() -> Path | None:
+    """The folder of a server's programs: on the path, or Debian's of the newest version."""
+    found = shutil.which("initdb")
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
+    folders = ([Path(found).resolve().parent] if found else []) + debian[::-1]
+    return next((folder for folder in folders if (folder / "postgres").exists()), None)
+
+
+def _ordinary_user() -> str | None:
+    """Whom to start the server as: it refuses to be root."""
+    if os.geteuid() != 0:
+        return None
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in known else "nobody"
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """The folder of a server's socket; it is started once, and ended with the tests."""
+    programs = _programs()
+    if programs is None:
+        reason = "PostgreSQL's server is not here: apt-get install postgresql"
+        if "postgres" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    user = _ordinary_user()
+    with tempfile.TemporaryDirectory(prefix="rff", ignore_cleanup_errors=True) as folder:  # a socket's path is short
+        if user is not None:
+            shutil.chown(folder, user)
+        data = Path(folder) / "data"
+
+        def do(program: str, *arguments) -> None:
+            command = [programs / program, "-D", data, *arguments]
+            # What it says goes to a file: the server would hold a pipe open.
+            with (Path(folder) / "said.txt").open("a+") as said:
+                ended = subprocess.run(
+                    command, cwd=folder, user=user, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT
+                )
+                said.seek(0)
+                assert ended.returncode == 0, said.read()
+
+        do("initdb", "-U", "rff", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        settings = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
+        do("pg_ctl", "-w", "-l", data / "log", "-o", f"-k {folder} {settings}", "start")
+        try:
+            yield folder
+        finally:
+            do("pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+@pytest.fixture
+def postgres(postgres_server):
+    """The URL of an empty database."""
+    server = sa.create_engine(
+        f"postgresql+psycopg://rff@/postgres?host={postgres_server}", isolation_level="AUTOCOMMIT"
+    )
+    name = f"rff_{uuid4().hex}"
+    with server.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        yield f"postgresql+psycopg://rff@/{name}?host={postgres_server}"
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    server.dispose()
