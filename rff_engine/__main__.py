@@ -17,12 +17,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from rff_engine import __version__
 from rff_engine.experiments import reproduction
 from rff_engine.experiments.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
 from rff_engine.experiments.protocols import PRESETS, PROTOCOLS, RunSpec
 from rff_engine.experiments.report import error_by_features, error_by_share, to_csv, to_frame
 from rff_engine.experiments.reproduction import TARGETS
-from rff_engine.experiments.runner import run_stored
+from rff_engine.experiments.runner import COLUMNS, run_stored
 from rff_engine.experiments.store import Store, default_store
 
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
@@ -60,6 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m rff_engine", description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"rff_engine {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("datasets", help="list the data sets and where they are")
 
@@ -221,7 +223,7 @@ def _report_text(options) -> str:
     if options.rows is None:
         raise ValueError("report needs a RUN; without one there is --format html alone, of the paper's reruns.")
     if options.rows.endswith(".csv"):
-        rows = pd.read_csv(options.rows)
+        rows = _rows_of(options.rows)
     else:
         with _store(options) as store:
             rows = to_frame(store.rows(store.run(options.rows).spec))
@@ -230,6 +232,20 @@ def _report_text(options) -> str:
     of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
     means = error_by_features(rows) if of == "D" else error_by_share(rows)
     return means.to_string(index=False, float_format="%.4f", na_rep="") + "\n"
+
+
+def _rows_of(name: str) -> pd.DataFrame:
+    """The result rows of a CSV file."""
+    try:
+        rows = pd.read_csv(name)
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}; a RUN or a CSV file of rows is needed.") from None
+    except ValueError as error:
+        raise ValueError(f"{name} is no CSV file of rows: {' '.join(str(error).split())}") from None
+    missing = [column for column in COLUMNS if column not in rows]
+    if missing:
+        raise ValueError(f"{name} has no column {missing[0]!r}; a CSV file that run or report has written is needed.")
+    return rows
 
 
 def _html(options) -> str:

@@ -171,8 +171,9 @@ class Store:
     Parameters
     ----------
     url : str
-        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name"; others that SQLAlchemy knows are not
-        tested. A bare path is taken for a SQLite file. Tables are made where there are none.
+        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
+        others that SQLAlchemy knows are not tested. A bare path is taken for a SQLite file. Tables are made where
+        there are none.
     read_only : bool
         Of a SQLite file: it is not even opened for writing, and has to exist.
 
@@ -552,11 +553,12 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 
 def _no_driver(name: str, error: ImportError) -> str:
-    missing = getattr(error, "name", None)
-    what = f"its driver {missing} is not installed here" if missing else f"its driver cannot be loaded ({error})"
-    package = _PACKAGES.get(missing, missing)
-    remedy = f" (pip install {package})" if package else ""
-    return f"store is {name!r}; {what}{remedy}. Tested are sqlite:///file and postgresql+psycopg://user@host/name."
+    package = _PACKAGES.get(error.name, error.name)
+    missing = f"driver {error.name} is not installed (pip install {package})" if package else f"driver fails ({error})"
+    return (
+        f"store is {name!r}; its {missing}; tested are a file, results.sqlite, and PostgreSQL, "
+        "postgresql+psycopg://user@host/name."
+    )
 
 
 def _code(error: exc.DBAPIError) -> str | int | None:

@@ -8,13 +8,19 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import rff_engine
 from rff_engine.__main__ import _duration, main
+from rff_engine.experiments import reproduction
 from rff_engine.experiments.runner import COLUMNS
 from rff_engine.experiments.store import Store
+
+REFERENCE = reproduction.SHIPPED.parent
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +86,16 @@ def test_a_random_split_and_some_methods(capsys):
         (["run", "features", "--dataset", "breast", "--store", "nonsense://here"], "nonsense://here"),
         (["resume", "features-nowhere"], "has no such run: there is none yet"),
         (["report", "features-nowhere"], "has no such run"),
-        (["report", "no/such/file.csv"], "no/such/file.csv"),
+        (["report", "no/such/file.csv"], "no/such/file.csv cannot be read: No such file or directory; a RUN or a CSV"),
+        (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),
+        (
+            ["runs", "--store", "postgresql+psycopg2://me:secret@host/x"],
+            "psycopg2 is not installed (pip install",
+        ),
+        (
+            ["runs", "--store", "mysql://me:secret@host/x"],
+            "'mysql://me:***@host/x'; its driver MySQLdb is not",
+        ),
         (["report", "no/such/file.csv", "--format", "html"], "for the runs of a store"),
         (["report"], "report needs a RUN"),
         (["report", "--format", "html", "--output", "no/such/folder/paper.html"], "cannot be written"),
@@ -88,10 +103,12 @@ def test_a_random_split_and_some_methods(capsys):
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
     ],
 )
-def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys, store):
+def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys, store, monkeypatch):
+    for driver in ("psycopg2", "MySQLdb"):
+        monkeypatch.setitem(sys.modules, driver, None)  # as if it were not installed
     assert main(arguments) == 2
     error = capsys.readouterr().err
-    assert said in error and len(error.splitlines()) == 1
+    assert said in error and len(error.splitlines()) == 1 and "secret" not in error
     if store.exists():
         with Store(store) as opened:
             assert opened.runs() == []  # a run that cannot begin is not kept
@@ -102,6 +119,25 @@ def test_wrong_usage_is_one_sentence_and_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit:
         main(arguments)
     assert exit.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_csv_file_of_no_text_is_one_sentence(capsys, tmp_path):
+    for content in (b"", b"\x00\xff\xfe" * 9, b'a,b\n"1'):
+        (tmp_path / "rows.csv").write_bytes(content)
+        assert main(["report", str(tmp_path / "rows.csv")]) == 2
+        assert "rows.csv" in (error := capsys.readouterr().err) and len(error.splitlines()) == 1
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--version"])
+    assert exit.value.code == 0 and capsys.readouterr().out == f"rff_engine {rff_engine.__version__}\n"
+    root = Path(rff_engine.__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"] and "version" not in project["project"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "rff_engine.__version__"}
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {rff_engine.__version__}\n" in citation
 
 
 def test_an_interrupt_before_anything_is_known_is_one_sentence(capsys, monkeypatch, tmp_path):

@@ -293,6 +293,22 @@ def test_a_file_that_another_program_has_locked_is_one_sentence(tmp_path, monkey
             kept.runner(spec_of()).__enter__()
 
 
+def test_a_file_that_two_open_for_the_first_time_at_once_is_waited_for():
+    """SQLite refuses to switch its log while another does, without waiting."""
+    busy = [sqlite3.OperationalError("database is locked") for _ in range(2)]
+    for error in busy:
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    asked = []
+
+    def execute(statement):
+        asked.append(statement)
+        if busy:
+            raise busy.pop()
+
+    store._use_wal(SimpleNamespace(execute=execute))
+    assert asked == ["PRAGMA journal_mode = WAL"] * 3
+
+
 def test_rows_claimed_already_are_claimed_again_by_whoever_has_them_alone(either):
     with either.runner(spec_of()) as first, either.runner(spec_of()) as second:
         desks = [runner.desk("digest", 0, ROWS) for runner in (first, second)]
