@@ -2,15 +2,14 @@
 
 python -m benchmarks.fuzz_uploads [--seconds 600]: every input must be read or refused with an UploadError of one line;
 anything else, be it an exception, a process lost or more memory than allowed, ends it and leaves the input in a file.
-Needs `pip install atheris`. Parquet is decoded in this process, so that its branches are seen too: its child would
-only hide a crash.
+Needs `pip install atheris`. The readers run in this process, so that their branches are seen: a child would hide them,
+and a crash.
 """
 
 from __future__ import annotations
 
 import argparse
 import atexit
-import dataclasses
 import resource
 import sys
 import tempfile
@@ -24,7 +23,7 @@ import numpy as np
 import pyarrow.parquet  # noqa: F401
 
 with atheris.instrument_imports(include=["datasets"]):
-    from datasets import parquet_reader, preparation, tables, uploads
+    from datasets import preparation, readers, tables
 
 # Small limits: a fuzzer finds the way to a limit sooner if it is near.
 LIMITS = tables.Limits(
@@ -45,16 +44,12 @@ SEEDS = Path(__file__).parents[1] / "tests" / "datasets"
 counts = {"read": 0, "prepared": 0, "refused": 0}
 
 
-def decode(data, limits):
-    return parquet_reader.decode(data, dataclasses.asdict(limits))
-
-
 def one_input(data: bytes) -> None:
     """The first byte chooses the name, the rest is the file."""
     if not data:
         return
     try:
-        table = uploads.read_table(data[1:], NAMES[data[0] % len(NAMES)], LIMITS)
+        table = readers.read(data[1:], NAMES[data[0] % len(NAMES)], LIMITS)
         counts["read"] += 1
         target = preparation.suggest_target(table)
         columns = preparation.suggest_columns(table, target)
@@ -86,7 +81,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=600)
     seconds = parser.parse_args().seconds
-    parquet_reader.read = decode
     with tempfile.TemporaryDirectory() as found:
         seeds(Path(found))
         options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MOST_MEMORY}", "-timeout=20", "-print_final_stats=1"]

@@ -26,7 +26,8 @@ _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them the mark
 _DATE = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+# What has been taken is not given back (++): else the digits before a letter are tried in every division into two runs.
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
 class UploadError(ValueError):
@@ -306,9 +307,9 @@ def _text_column(name, codes, texts, present) -> Column:
     )
     values = new[codes]
     note = ""
-    numbers = np.array([there and _number(text) is not None for text, there in zip(texts, present, strict=True)])[codes]
-    n_present, n_numbers = int((values >= 0).sum()), int(numbers.sum())
+    numbers = [there and _number(text) is not None for text, there in zip(texts, present, strict=True)]
+    n_present, n_numbers = int((values >= 0).sum()), int(np.array(numbers)[codes].sum())
     if 2 * n_numbers >= n_present:
-        stray = next(text for text, there in zip(texts, present, strict=True) if there and _number(text) is None)
+        stray = next(text for text, there, number in zip(texts, present, numbers, strict=True) if there and not number)
         note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are taken as text."
     return Column(name, "text", values, tuple(known), note)

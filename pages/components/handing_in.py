@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -16,7 +17,7 @@ import datasets
 from datasets.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
 from datasets.tables import Limits, Table, UploadError, printable, quoted
 from datasets.uploads import ENDINGS, read_table
-from pages.components import literal, your_data_results
+from pages.components import limits, literal, your_data_results
 
 LIMITS = Limits()
 # The server would write an upload of more than 1 MB to a temporary file while it arrives.
@@ -28,6 +29,7 @@ _FILE, _TEXT = "your file", "your text"
 _SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
 _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
+_readers, _SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +103,20 @@ def _take_sample(name: str) -> None:
 
 def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
     try:
-        table = read_table(data, name if ending is None else ending)
+        table = _read(data, name if ending is None else ending)
         _put(HandedIn(_next_number(), printable(name), name if ending is None else "pasted.txt", table), None)
     except UploadError as error:
         _put(None, str(error))
+
+
+def _read(data: bytes | str, name: str) -> Table:
+    """In line for one of few processes. Callbacks have no turn of `turns`: nobody else waits for this one meanwhile."""
+    if not _readers.acquire(timeout=_SECONDS_IN_LINE):
+        raise UploadError("The server is reading files of other visitors; hand yours in again in a minute.")
+    try:
+        return read_table(data, name)
+    finally:
+        _readers.release()
 
 
 def _put(table: HandedIn | None, refusal: str | None) -> None:

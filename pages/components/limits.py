@@ -34,6 +34,8 @@ class ServerLimits:
     """Of all sessions, behind the one that runs"""
     waiting_sweeps: int = _limit("RFF_MOST_WAITING_SWEEPS", 20, 1, 1000)
     """Of all sessions, on their own data, behind the one that runs; each holds a thread"""
+    readers: int = _limit("RFF_MOST_READERS", 2, 1, 1000)
+    """Processes that read what is handed in, of all sessions; each takes a core, and memory of its own"""
     cosines: int = _limit("RFF_MOST_COSINES", 25_000_000_000, 1, 10**18)
     """Columns times training rows of the largest matrix that a run computes, see `run_sizes`"""
     cache_megabytes: int = _limit("RFF_CACHE_MB", 64, 0, 1_000_000)

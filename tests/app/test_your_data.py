@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import sharing
+from datasets.tables import UploadError
+from pages.components import handing_in, sharing
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
@@ -93,11 +96,38 @@ def test_a_sample_can_be_tried(sample):
     assert {"Breast cancer": "569 rows, 31 columns", "White wine": "4898 rows, 12 columns"}[sample] in words(app)
 
 
-def test_text_can_be_pasted():
+def test_text_can_be_pasted_and_is_read_once(monkeypatch):
+    read, readings = handing_in.read_table, []
+    monkeypatch.setattr(handing_in, "read_table", lambda *given: readings.append(given) or read(*given))
     app = opened()
     app.text_area[0].set_value(table().decode()).run()
     pressed(app, "Read the text")
     assert "60 rows, 4 columns" in words(app) and not app.error
+    shown(app, "bounds")
+    assert len(readings) == 1  # each starts a process
+
+
+def test_few_files_are_read_at_a_time_and_a_long_wait_ends_in_a_sentence(monkeypatch):
+    end, begun = threading.Event(), threading.Event()
+    monkeypatch.setattr(handing_in, "_readers", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(handing_in, "read_table", lambda *given: begun.set() or end.wait(30))
+    with ThreadPoolExecutor(1) as visitor:
+        first = visitor.submit(handing_in._read, b"", "a.csv")
+        begun.wait(30)
+        with monkeypatch.context() as hurry, pytest.raises(UploadError, match=r"^The server is reading files of .*\.$"):
+            hurry.setattr(handing_in, "_SECONDS_IN_LINE", 0.01)
+            handing_in._read(b"", "b.csv")
+        assert not first.done()
+        end.set()
+        assert first.result(30) and handing_in._read(b"", "c.csv")
+
+
+def test_a_reading_that_fails_leaves_its_place_to_the_next(monkeypatch):
+    monkeypatch.setattr(handing_in, "_readers", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(handing_in, "_SECONDS_IN_LINE", 0.01)
+    for _ in range(3):
+        with pytest.raises(UploadError, match="empty"):
+            handing_in._read(b" ", "a.csv")
 
 
 def parquet(**columns) -> bytes:

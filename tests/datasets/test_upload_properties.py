@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from datasets import preparation
+from datasets import preparation, readers
 from datasets.tables import MISSING, Limits, UploadError, _days, _number, printable, unique_names
-from datasets.uploads import read_table
 
 LIMITS = Limits(rows=200, columns=20, cells=2000, cell_characters=200, categories=4, classes=6)
 ANY = settings(derandomize=True, deadline=None, database=None, max_examples=150)
@@ -37,7 +36,7 @@ def csv_of(rows, delimiter=",") -> str:
 )
 def test_any_bytes_are_read_or_refused_in_one_line(data, ending):
     try:
-        table = read_table(data, f"x.{ending}", LIMITS)
+        table = readers.read(data, f"x.{ending}", LIMITS)
     except UploadError as error:
         assert "\n" not in str(error) and str(error)[-1] in ".?"
     else:
@@ -47,7 +46,7 @@ def test_any_bytes_are_read_or_refused_in_one_line(data, ending):
 @ANY
 @given(values=st.lists(st.tuples(FINITE, FINITE), min_size=10, max_size=40), delimiter=st.sampled_from(",;\t|"))
 def test_any_finite_numbers_come_back_to_the_bit(values, delimiter):
-    table = read_table(csv_of([("a", "b"), *[(repr(a), repr(b)) for a, b in values]], delimiter), limits=LIMITS)
+    table = readers.read(csv_of([("a", "b"), *[(repr(a), repr(b)) for a, b in values]], delimiter), limits=LIMITS)
     found = np.stack([column.values for column in table.columns], axis=1)
     np.testing.assert_array_equal(found, np.array(values))
 
@@ -59,7 +58,9 @@ def test_any_texts_come_back_but_for_blanks_around_them(words):
     present = [word for word in words if word.lower() not in MISSING]
     assume(any(_number(word) is None and _days(word) is None for word in present))
     assume(len({_number(word) is None for word in present} | {_days(word) is None for word in present}) == 1)
-    column = read_table(csv_of([("w", "y"), *[(word, i) for i, word in enumerate(words)]]), "x.csv", LIMITS).columns[0]
+    column = readers.read(csv_of([("w", "y"), *[(word, i) for i, word in enumerate(words)]]), "x.csv", LIMITS).columns[
+        0
+    ]
     assert column.kind == "text"
     assert [column.categories[code] if code >= 0 else None for code in column.values] == [
         word if word.lower() not in MISSING else None for word in words
@@ -91,7 +92,7 @@ def test_any_names_become_printable_and_different(names):
 def test_any_table_is_prepared_to_finite_numbers_or_refused(rows, scaling, imputation, task, target):
     names = [f"c{j}" for j in range(len(rows[0]))]
     try:
-        table = read_table(csv_of([names, *rows]), "x.csv", LIMITS)
+        table = readers.read(csv_of([names, *rows]), "x.csv", LIMITS)
         target = table.names[target % len(table.columns)]
         columns = [name for name in table.names if name != target]
         dataset = preparation.prepare(table, target, columns, scaling, imputation, task, LIMITS)

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
-import json
-import os
 import random
 import re
-import subprocess
-import sys
 import unicodedata
 from collections import Counter
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from bad_files import DATES, HOSTILE_NAMES, corpus, good_table, parquet, repeated
 
 from datasets import parquet_reader, preparation
 from datasets.dataset import Dataset
+from datasets.readers import read
 from datasets.tables import Limits, Table, UploadError, printable, quoted, unique_names
-from datasets.uploads import read_table
 
 FILES = list(corpus())
-
-
-def in_this_process(data, limits):
-    """What the child does: a process for each of hundreds of files would take minutes."""
-    return parquet_reader.decode(data, dataclasses.asdict(limits))
-
-
-@pytest.fixture
-def no_child(monkeypatch):
-    monkeypatch.setattr(parquet_reader, "read", in_this_process)
 
 
 def check_sentence(error: UploadError) -> None:
@@ -79,12 +63,12 @@ def test_there_are_a_thousand_of_them():
 
 
 @pytest.mark.slow
-def test_each_is_refused_in_one_sentence_or_read(no_child):
+def test_each_is_refused_in_one_sentence_or_read():
     outcomes = Counter()
     for file in FILES:
         limits = Limits(**file.limits)
         try:
-            table = read_table(file.data, file.name, limits)
+            table = read(file.data, file.name, limits)
         except UploadError as error:
             check_sentence(error)
             outcomes["refused"] += 1
@@ -125,26 +109,26 @@ def check_two_classes(dataset: Dataset) -> None:
 def test_a_limit_that_bites_names_the_value_and_what_is_allowed(limit):
     allowed = {"bytes": 100, "rows": 20, "columns": 3, "cells": 50, "cell_characters": 3, "fewest_rows": 1000}[limit]
     with pytest.raises(UploadError) as caught:
-        read_table(good_table(), "x.csv", Limits(**{limit: allowed}))
+        read(good_table(), "x.csv", Limits(**{limit: allowed}))
     numbers = re.findall(r"\d+(?:\.\d+)?", str(caught.value))
     assert f"{allowed / 1e6:g}" in str(caught.value) if limit == "bytes" else str(allowed) in numbers
     assert len(numbers) >= (1 if limit == "rows" else 2)
 
 
 def test_a_good_table_comes_back_as_it_is():
-    table = read_table(good_table(), "x.csv")
+    table = read(good_table(), "x.csv")
     assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
     rows = list(csv.reader(io.StringIO(good_table())))[1:]
     for i, row in enumerate(rows):
         assert table.columns[0].values[i] == float(row[0])
         assert [table.columns[j].shown(i) for j in (1, 2, 3)] == row[1:]
     for delimiter in ";\t|":
-        again = read_table(good_table(delimiter=delimiter))
+        again = read(good_table(delimiter=delimiter))
         assert all(np.array_equal(a.values, b.values) for a, b in zip(table.columns, again.columns, strict=True))
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed, no_child):
+def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * 10.0 ** rng.integers(-300, 300, size=(30, 4))
     X[rng.random(X.shape) < 0.1] = 0
@@ -154,19 +138,19 @@ def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed, no_child):
         f"{float(row[0])!r} " + " ".join(f"{j}:{float(v)!r}" for j, v in enumerate(row) if j) for row in X
     )
     for data, name in ((text, "x.csv"), (light, "x.svm"), (parquet({f"c{j}": x for j, x in enumerate(X.T)}), "x.pq")):
-        found = np.stack([column.values for column in read_table(data, name).columns], axis=1)
+        found = np.stack([column.values for column in read(data, name).columns], axis=1)
         np.testing.assert_array_equal(found, X)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_texts_of_any_letters_survive_csv_and_parquet(seed, no_child):
+def test_texts_of_any_letters_survive_csv_and_parquet(seed):
     rng = random.Random(seed)
     letters = "abc,;\t|\"'<>&$%*_`[](){}#\\/äß名👩=+-@ 0\n"
     words = ["first", *("w" + "".join(rng.choices(letters, k=rng.randint(0, 12))) + "w" for _ in range(40))]
     lines = io.StringIO()
     csv.writer(lines).writerows([["word", "y"], *([word, i] for i, word in enumerate(words))])
     for data, name in ((lines.getvalue(), "x.csv"), (parquet({"word": words, "y": list(range(len(words)))}), "x.pq")):
-        column = read_table(data, name).columns[0]
+        column = read(data, name).columns[0]
         assert [column.categories[code] for code in column.values] == words
 
 
@@ -182,41 +166,31 @@ def test_names_are_printable_and_differ():
 
 def test_dates_are_days():
     lines = "\n".join(["day,y", *(f"2020-01-{i:02d}T12:00:00+02:00,{i}" for i in range(1, 21))])
-    column = read_table(lines).columns[0]
+    column = read(lines).columns[0]
     assert column.kind == "date"
     np.testing.assert_allclose(column.values, 18262 + np.arange(20) + 10 / 24)
     assert column.shown(0) == "2020-01-01 10:00:00"
     for text in DATES:
-        column = read_table("day,y\n" + f"{text},1\n2020-01-01,2\n" * 10).columns[0]
+        column = read("day,y\n" + f"{text},1\n2020-01-01,2\n" * 10).columns[0]
         assert column.kind in ("date", "text")
 
 
 def test_decimal_commas_are_understood_between_semicolons_alone():
-    table = read_table("a;b\n" + "1,5;2\n-0,25;3\n" * 10)
+    table = read("a;b\n" + "1,5;2\n-0,25;3\n" * 10)
     np.testing.assert_array_equal(table.columns[0].values[:2], [1.5, -0.25])
-    assert read_table('a,b\n"1,5",2\n"2,5",3\n' * 1 + '"1,5",2\n' * 10).columns[0].kind == "text"
+    assert read('a,b\n"1,5",2\n"2,5",3\n' * 1 + '"1,5",2\n' * 10).columns[0].kind == "text"
 
 
 def test_what_had_to_be_guessed_is_said():
-    notes = read_table(good_table().replace("kind", "größe").encode("cp1252"), "x.csv").notes
+    notes = read(good_table().replace("kind", "größe").encode("cp1252"), "x.csv").notes
     assert any("Windows-1252" in note for note in notes)
-    assert any("numbers" in note for note in read_table("1,2\n" * 20).notes)
-    assert any("“a”" in note for note in read_table("a,a,y\n" + "1,2,3\n" * 20).notes)
-    stray = read_table("a,y\n" + "1,2\n" * 20 + "oops,3\n").columns[0]
+    assert any("numbers" in note for note in read("1,2\n" * 20).notes)
+    assert any("“a”" in note for note in read("a,a,y\n" + "1,2,3\n" * 20).notes)
+    stray = read("a,y\n" + "1,2\n" * 20 + "oops,3\n").columns[0]
     assert stray.kind == "text" and "“oops”" in stray.note
 
 
-# --- Parquet in a process of its own --------------------------------------------------------------------------------
-
-
-def test_the_child_gives_what_its_function_gives():
-    data = parquet({"a": [0.5, None] * 10, "s": ["x", None] * 10, "t": [True, False] * 10})
-    limits = Limits()
-    for one, other in zip(parquet_reader.read(data, limits), in_this_process(data, limits), strict=True):
-        assert one[:2] == other[:2] and one[3] == other[3]
-        np.testing.assert_array_equal(one[2], other[2])
-    with pytest.raises(UploadError, match="holds “list"):
-        read_table(parquet({"a": [[1]] * 20, "y": [1] * 20}))
+# --- Parquet --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -224,62 +198,28 @@ def test_a_bomb_is_refused_before_it_expands():
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000
     with pytest.raises(UploadError, match="100000000 rows; at most 20000"):
-        read_table(bomb)
+        read(bomb)
 
 
 def test_metadata_that_lie_about_the_number_of_rows_do_not_help(monkeypatch):
-    def unchecked(file, sizes):
+    def unchecked(file, limits):
         return list(file.schema_arrow)
 
     monkeypatch.setattr(parquet_reader, "_checked", unchecked)
-    with pytest.raises(parquet_reader.Refused, match="more than 20000 rows"):
-        in_this_process(repeated(3_000_000), Limits())
+    with pytest.raises(UploadError, match="more than 20000 rows"):
+        read(repeated(3_000_000))
 
 
-def test_text_that_is_dictionary_encoded_cannot_expand_beyond_the_childs_memory():
-    words = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 3_000_000]))
-    data = parquet({"a": words, "y": pa.array(range(20_000))}, compression="zstd")
-    assert len(data) < 1_000_000
-    with pytest.raises(UploadError) as caught:
-        read_table(data)
-    check_sentence(caught.value)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fate", ["import os; os.abort()", "raise SystemExit(3)", "import time; time.sleep(60)", ""])
-def test_a_child_that_is_lost_is_one_sentence(fate, tmp_path, monkeypatch):
-    (tmp_path / "child.py").write_text(fate)
-    monkeypatch.setattr(parquet_reader, "__file__", str(tmp_path / "child.py"))
-    monkeypatch.setattr(parquet_reader, "SECONDS", 1)
-    with pytest.raises(UploadError) as caught:
-        read_table(parquet({"a": list(range(20)), "y": list(range(20))}))
-    check_sentence(caught.value)
-
-
-@pytest.mark.slow
-def test_no_pickle_is_loaded():
-    class Bomb:
-        def __reduce__(self):
-            return os.abort, ()
-
-    import pickle
-
-    bad = pickle.dumps(Bomb())
-    table = pa.table({"a": list(range(20)), "y": [0, 1] * 10})
-    hint = json.dumps({"pandas_version": "1", "columns": [{"metadata": bad.hex()}]}).encode()
-    schema = table.replace_schema_metadata({b"pandas": hint, b"PANDAS": bad, b"ARROW:extension:metadata": bad})
-    assert read_table(parquet(schema)).n_rows == 20
-    with pytest.raises(UploadError, match="pickle"):
-        read_table(bad)
-    code = "import sys; sys.argv = ['x']; import datasets.parquet_reader as p; print('pickle' in dir(p))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+def test_a_type_that_cannot_be_read_is_named():
+    with pytest.raises(UploadError, match="holds “list"):
+        read(parquet({"a": [[1]] * 20, "y": [1] * 20}))
 
 
 # --- preparation ----------------------------------------------------------------------------------------------------
 
 
 def table_of(text: str) -> Table:
-    return read_table(text, "x.csv")
+    return read(text, "x.csv")
 
 
 def test_gaps_are_filled_or_their_rows_dropped():
