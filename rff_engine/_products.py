@@ -17,19 +17,7 @@ _COLUMNS_AT_A_TIME = 1024
 
 
 def gram_matrix(Z, gram=None):
-    """The lower triangle of Z Z', or of `gram` + Z Z'.
-
-    Parameters
-    ----------
-    Z : array or CSR matrix of shape (n, F)
-    gram : array of shape (n, n), optional
-        An earlier answer, added to in place.
-
-    Returns
-    -------
-    ndarray of shape (n, n), in Fortran order
-        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
-    """
+    """As `linear.gram_matrix`, of a dense or CSR array that is known to be good."""
     n, F = Z.shape
     if gram is None:
         precise = sp.issparse(Z) or n <= LARGE_SYSTEM

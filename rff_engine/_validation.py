@@ -16,6 +16,7 @@ __all__ = [
     "LARGEST",
     "as_coordinates",
     "as_distribution",
+    "as_floats",
     "as_labels",
     "as_losses",
     "as_numbers",
@@ -24,10 +25,12 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_interval",
+    "check_labels_alike",
     "check_nonnegative",
     "check_positive",
     "check_probability",
     "check_range",
+    "check_real",
     "check_scale",
     "check_size",
     "draw_seed",
@@ -54,23 +57,26 @@ def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
     raise ValueError(f"{name} contains NaN or infinity; every value must be finite.")
 
 
+def check_real(values, name: str) -> None:
+    """Refuse complex numbers, whose imaginary parts NumPy would drop; `values` has a dtype."""
+    if values.dtype.kind == "c":
+        entries = values.data if sp.issparse(values) else values.ravel()
+        example = f", such as {entries[0].item()!r}" if entries.size else ""
+        raise ValueError(f"{name} holds complex numbers{example}; real numbers are needed.")
+
+
 def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False):
     """`X` as an (n, d) array or, unless `dense`, CSR matrix of float32 or float64, no size beyond `LARGEST`."""
     if sp.issparse(X):
         if dense:
             raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
         X = X.tocsr()
+        check_real(X, name)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         values = X.data
     else:
-        try:
-            X = np.asarray(X)
-            if X.dtype not in (np.float32, np.float64):
-                X = X.astype(np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{name} must be numeric, with shape (n, d); {error}.") from None
-        values = X
+        X = values = as_floats(X, name, f"{name} must be numeric, with shape (n, d)")
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; two dimensions, (n, d), are needed.")
     if X.shape[0] == 0 or X.shape[1] == 0:
@@ -79,6 +85,19 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
         raise ValueError(f"{name} has {X.shape[1]} columns; {n_features} are needed to match the other points.")
     check_size(values, name)
     return X
+
+
+def as_floats(values, name: str, else_say: str) -> np.ndarray:
+    """A float32 or float64 array; numbers of any other kind become float64."""
+    try:
+        values = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{else_say}; its rows differ in length.") from None
+    check_real(values, name)
+    try:
+        return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{else_say}; {error}.") from None
 
 
 def with_room_for_squares(X):
@@ -99,6 +118,7 @@ def as_coordinates(values, name: str) -> np.ndarray:
 
 def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes of `y` and, for each row, the index of its class."""
+    check_labels_alike(y, name)
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"{name} has shape {y.shape}; one dimension, (n,), is needed.")
@@ -109,7 +129,9 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:
-        raise ValueError(f"{name} mixes labels that cannot be sorted; give them one type.") from None
+        raise ValueError(
+            f"{name} holds labels of type {type(y[0]).__name__}, which cannot be sorted; numbers or text are needed."
+        ) from None
     if len(classes) < min_classes:
         raise ValueError(
             f"{name} holds only the class {classes.tolist()[0]!r}; at least {min_classes} classes are needed."
@@ -117,12 +139,31 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
     return classes, codes
 
 
+def check_labels_alike(y, name: str = "y") -> None:
+    """Refuse labels that are numbers in part and text in part, and complex ones.
+
+    Of a list of both NumPy would make text; an array of both can be neither sorted nor compared.
+    """
+    labels = y if isinstance(y, list | tuple) else np.asarray(y)
+    if isinstance(labels, np.ndarray) and (labels.dtype != object or labels.ndim != 1):
+        check_real(labels, name)
+        return
+    of_kind = {}
+    for kind, label in {type(label): label for label in labels}.items():
+        if issubclass(kind, complex | np.complexfloating):
+            check_real(np.asarray(label), name)
+        kind = numbers.Number if issubclass(kind, numbers.Number | np.bool_) else kind
+        of_kind[str if issubclass(kind, str) else kind] = label
+    if len(of_kind) > 1:
+        one, other = [label.item() if isinstance(label, np.generic) else label for label in of_kind.values()][:2]
+        raise ValueError(
+            f"{name} holds labels of different types, such as {one!r} and {other!r}; all must be numbers, or all text."
+        )
+
+
 def as_numbers(values, name: str, largest: float = LARGEST) -> np.ndarray:
     """`values` as a float64 array, none beyond `largest` in size."""
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be an array of numbers.") from None
+    values = as_floats(values, name, f"{name} must be an array of numbers").astype(np.float64, copy=False)
     check_size(values, name, largest)
     return values
 

@@ -155,6 +155,7 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     ValueError
         If a shape is wrong or a value is not allowed.
     """
+    landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     return loss.best_weights(*loss.waves(loss.inside(_as_start(omega, landmarks))))
 
@@ -200,6 +201,7 @@ def adapt_frequencies(
     ValueError
         If a shape is wrong or a value is not allowed.
     """
+    landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._validation import as_rng, check_choice, check_count
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
-from .estimators import _chosen_kernel, _FourierTransformer
+from .estimators import _chosen_kernel, _FourierTransformer, check_labels
 from .features import fourier_features
 from .frequencies import draw_frequencies
 
@@ -180,6 +180,7 @@ class SupervisedFourierFeatures(_FourierTransformer):
         """
         check_choice(self.task, "task", ("auto", "regression", "classification"))
         task = self.task
+        check_labels(y)
         if task == "auto":
             with np.errstate(invalid="ignore"):  # numbers as large as no whole number of NumPy's
                 task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"

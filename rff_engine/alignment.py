@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from . import _blocks
 from ._blocks import pieces
-from ._validation import as_coordinates, as_labels, as_points
+from ._validation import as_coordinates, as_labels, as_points, check_labels_alike
 from .features import Extent, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -248,13 +248,13 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
     landmarks = as_points(landmarks, "landmarks", n_features=d)
     L = landmarks.shape[0]
     as_labels(y, n)
+    as_labels(landmark_labels, L, "landmark_labels", min_classes=1)
     labels = np.asarray(landmark_labels)
-    as_labels(labels, L, "landmark_labels", min_classes=1)
     if landmark_indices is not None:
         _check_indices(X, y, landmarks, labels, landmark_indices)
     itself = 0 if landmark_indices is None else 1
 
-    classes, codes = as_labels(np.concatenate([np.asarray(y), labels]), name="y with landmark_labels")
+    classes, codes = as_labels(_joined_labels([y, labels], "y with landmark_labels"))
     codes, landmark_codes = codes[:n], codes[n:]
 
     def loss_of(aligned):
@@ -364,10 +364,10 @@ def _as_frequencies(omega, d: int):
     return omega
 
 
-def _joined_labels(parts: list) -> np.ndarray:
+def _joined_labels(parts: list, name: str = "y") -> np.ndarray:
     parts = [np.asarray(part) for part in parts]
-    if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy would turn the numbers into text
-        raise ValueError("y mixes labels, numbers in one part and text in another; give them one type.")
+    if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy may turn the numbers into text
+        check_labels_alike(np.concatenate([part.astype(object) for part in parts]), name)
     return np.concatenate(parts)
 
 

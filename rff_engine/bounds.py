@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from ._validation import check_choice, check_count, check_interval, check_probability
+from ._validation import as_floats, check_choice, check_count, check_interval, check_probability
 
 __all__ = [
     "KLTerms",
@@ -287,10 +287,7 @@ def _bernoulli_kl(p, q):
 
 
 def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a number or an array of numbers.") from None
+    values = as_floats(values, name, f"{name} must be a number or an array of numbers").astype(np.float64, copy=False)
     bad = ~(np.isfinite(values) & fine(values))
     if bad.any():
         raise ValueError(f"{name} is {values[bad].flat[0]:g}; {allowed} is needed.")

@@ -14,7 +14,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation import as_rng, check_choice, check_count, check_nonnegative, check_size, draw_seed
+from ._validation import (
+    as_rng,
+    check_choice,
+    check_count,
+    check_labels_alike,
+    check_nonnegative,
+    check_size,
+    draw_seed,
+)
 from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
@@ -45,6 +53,23 @@ def _chosen_kernel(kernel, X) -> SpectralKernel:
     return kernel
 
 
+def _refuse_complex(values, name: str) -> None:
+    """In one sentence: scikit-learn quotes all the data, or does not say what is wrong."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
+    try:
+        entries = np.asarray(values, dtype=object).ravel() if kind == "O" and not sp.issparse(values) else ()
+    except ValueError:  # rows of different lengths
+        entries = ()
+    if kind == "c" or any(isinstance(entry, complex | np.complexfloating) for entry in entries):
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.") from None
+
+
+def check_labels(y) -> None:
+    """Refuse complex labels and those of different types."""
+    _refuse_complex(y, "y")
+    check_labels_alike(y)
+
+
 class _Transformer(TransformerMixin, BaseEstimator):
     """What all of them share: the forms of X they take, and their tags."""
 
@@ -55,10 +80,15 @@ class _Transformer(TransformerMixin, BaseEstimator):
 
     def _validated(self, X, y="no_validation", **others):
         """See scikit-learn's validate_data, which adds up what it looks through: finite numbers may meet inf - inf."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
+        except (TypeError, ValueError):  # of complex numbers it says no more, or quotes all the data
+            _refuse_complex(X, "X")
+            raise
 
     def _labelled_points(self, X, y):
+        check_labels(y)
         X, y = self._validated(X, y, ensure_min_samples=2)
         with np.errstate(invalid="ignore"):  # labels as large as no whole number of NumPy's
             check_classification_targets(y)

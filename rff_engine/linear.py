@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from . import _products
 from ._newton import (
     MAX_NEWTON_STEPS,
     RELATIVE_GAP,
@@ -19,7 +20,7 @@ from ._newton import (
     minimise,
     threads_for,
 )
-from ._products import factor, gram_matrix
+from ._products import factor
 from ._validation import (
     as_labels,
     as_numbers,
@@ -34,6 +35,28 @@ from ._validation import (
 _LARGEST_FEATURE, _LARGEST_C, _LARGEST_FLOAT32_C = 1e40, 1e30, 1e16
 
 __all__ = ["error_rate", "gram_matrix", "gram_pays", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
+
+
+def gram_matrix(Z, gram=None) -> np.ndarray:
+    """Inner products of points, for `linear_svm_path`: the lower triangle of Z Z', or of `gram` + Z Z'.
+
+    Parameters
+    ----------
+    Z : array or CSR matrix of shape (n, F)
+    gram : array of shape (n, n), optional
+        An earlier answer, added to in place.
+
+    Returns
+    -------
+    ndarray of shape (n, n), in Fortran order
+        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
+
+    Raises
+    ------
+    ValueError
+        If `Z` has a wrong shape or a value that is not finite.
+    """
+    return _products.gram_matrix(as_points(Z, "Z"), gram)
 
 
 def linear_svm_path(features, y, C_values, form="auto", gram=None):
@@ -194,8 +217,15 @@ def error_rate(decision, y) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not a number, or labels are of different types.
     """
-    return float(np.mean((np.asarray(decision) > 0) != (np.asarray(y) == np.max(y))))
+    decision = as_numbers(decision, "decision", np.inf)
+    classes, codes = as_labels(y, decision.size, min_classes=1)
+    return float(np.mean((decision > 0) != (codes == len(classes) - 1)))
 
 
 def linear_svm_decision(features, coef, intercept):
@@ -218,7 +248,7 @@ def linear_svm_decision(features, coef, intercept):
     """
     coef = as_points(coef, "coef")
     Z = as_points(features, "features", n_features=coef.shape[1])
-    intercept = np.asarray(intercept, dtype=np.float64)
+    intercept = as_numbers(intercept, "intercept", np.inf)
     if intercept.shape != (len(coef),):
         raise ValueError(f"intercept has shape {intercept.shape}; one value a row of coef, {len(coef)}, is needed.")
     return np.asarray(Z @ coef.T).T + intercept[:, None]

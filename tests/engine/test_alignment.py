@@ -296,7 +296,7 @@ def test_sums_that_do_not_belong_together_are_refused():
     for other in (omega[:-1], omega[::-1], 1.001 * omega):
         with pytest.raises(ValueError, match="omega differs between the sums"):
             sums + alignment_sums(X, y, other)
-    with pytest.raises(ValueError, match="numbers in one part and text"):
+    with pytest.raises(ValueError, match="labels of different types, such as 1 and '1';"):
         sums + alignment_sums(X, y.astype(str), omega)
     with pytest.raises(TypeError):
         sums + 0.0
@@ -374,7 +374,7 @@ def test_a_block_is_let_go_before_the_next_is_made(monkeypatch, joined_bytes):
         ([(np.zeros((2, 3)), [0, 1]), (np.zeros((0, 3)), [])], "at least one row"),
         ([(np.zeros((2, 3)), [0, 1]), (np.zeros((2, 3)), [0])], "1 labels for 2 rows"),
         ([(np.zeros((2, 3)), [0, 1]), (np.full((1, 3), np.nan), [0])], "NaN"),
-        ([(np.zeros((2, 3)), [0, 1]), (np.zeros((1, 3)), ["a"])], "numbers in one part and text"),
+        ([(np.zeros((2, 3)), [0, 1]), (np.zeros((1, 3)), ["a"])], "labels of different types, such as [01] and 'a';"),
         ([(np.zeros((2, 3)), [0, 0]), (np.zeros((1, 3)), [0])], "at least 2 classes"),
         ([(np.zeros((2, 3)), [0, 5])], "5"),
     ],
