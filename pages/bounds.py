@@ -104,14 +104,16 @@ name = next(key for key, shown in NAMES.items() if shown == values.bound)
 st.header("How tight are they, and what are they made of?")
 paid_for = " The bounds with a t pay for the choice of β here."
 unproved = " Theorem 4 as printed is **no valid promise at μ > 2**: see *Does it hold?* below."
+in_form = "in the corrected form" if values.form == "corrected" else "as printed by Letarte et al. (2019)"
 curve_words = (
-    "Diamonds: the smallest value of each bound. Left, bounds on the loss of one training point as a landmark; right, "
-    f"on the loss over all pairs. The dashed line is the truth, measured on {RISK_POINTS} fresh points: each valid "
-    f"bound lies above it in all but {100 * values.eps:g} % of samples, at a β fixed beforehand."
+    f"The bounds are {in_form}. Diamonds: the smallest value of each. Left, bounds on the loss of one training point "
+    f"as a landmark; right, on the loss over all pairs. The dashed line is the truth, measured on {RISK_POINTS} fresh "
+    f"points: each valid bound lies above it in all but {100 * values.eps:g} % of samples, at a β fixed beforehand."
     + (paid_for if values.price else "")
     + (unproved if values.form == "paper" and values.mu > 2 else "")
 )
-part_words = f"The areas add up to {values.bound}. {what_rules(curves.bounds[name])}"
+which = values.bound if name == "landmark_kl_inverse" else f"{values.bound}, {in_form}"  # the former has one form
+part_words = f"The areas add up to {which}. {what_rules(curves.bounds[name])}"
 if values.plain:
     layout.figure(
         figures.bounds_along_beta(curves, values.beta),
@@ -134,10 +136,10 @@ else:
 st.header("What does it cost to choose β?")
 layout.figure(
     figures.price_of_choosing(free, paid, values.beta),
-    f"To read the best β off the curve, the promise must hold at all {len(free.betas)} values at once, each with "
-    f"ε / {len(free.betas)}: the diamond. The circle is what one would claim without paying, and is no promise. "
-    "Bounds without a t cover all Q at once and with them all β: there the choice is free. The tick is your β, "
-    "free too if you fixed it beforehand. An arrow lies beyond the axis: vacuous.",
+    f"The bounds are {in_form}. To read the best β off the curve, the promise must hold at all {len(free.betas)} "
+    f"values at once, each with ε / {len(free.betas)}: the diamond. The circle is what one would claim without paying, "
+    "and is no promise. Bounds without a t cover all Q at once and with them all β: there the choice is free. The tick "
+    "is your β, free too if you fixed it beforehand. An arrow lies beyond the axis: vacuous.",
     key="price figure",
     alt="Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it",
 )

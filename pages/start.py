@@ -83,7 +83,8 @@ def bound_picture() -> None:
     layout.figure(
         bounds.bounds_along_beta(promised_curves(*BOUNDS), 1.0),
         "Follow one curve from left to right: too little trust in the labels wastes them, too much pays for every "
-        "chosen cosine. The lowest point is the best promise, if that β was fixed beforehand.",
+        "chosen cosine. The lowest point is the best promise, if that β was fixed beforehand. All bounds are in their "
+        "corrected form.",
         key="bounds",
         alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
     )

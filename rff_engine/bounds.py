@@ -2,8 +2,8 @@
 
 Each holds with probability 1 - epsilon over the sample, for all posteriors Q at once. What must be fixed before the
 data are seen: t, epsilon, the frequencies and the kernel's width; a t chosen among g values afterwards costs
-``epsilon / g`` in place of epsilon. ``form="paper"`` is the bound as printed by Letarte et al. (2019);
-``form="corrected"`` has constants that are proved, which for the KL bounds are the smaller ones.
+``epsilon / g`` in place of epsilon. ``form="corrected"``, the default of all, has constants that are proved, which for
+the KL bounds are the smaller ones; ``form="paper"`` is the bound as printed by Letarte et al. (2019).
 Arguments may be arrays of one shape; the answer has that shape. It is never NaN, but may be infinite, a bound that says
 nothing, where a term is beyond what a float holds: KL / t at a t of 1e-308, say.
 """
@@ -45,7 +45,7 @@ class KLTerms(NamedTuple):
     """ln(. / epsilon) / t, twice that for Corollary 2."""
 
 
-def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "paper") -> KLTerms:
+def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "corrected") -> KLTerms:
     """The parts of a KL bound.
 
     Parameters
@@ -84,7 +84,7 @@ def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int =
         return KLTerms(loss, factor * kl / t, factor * t / width, factor * (np.log(count) - np.log(epsilon)) / t)
 
 
-def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "paper"):
+def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "corrected"):
     """Bound on a landmark's alignment loss (Letarte et al. 2019, Theorem 1, with the union of Section 4.2).
 
     ``loss + (KL + t^2 / (2 (n - 1)) + ln(n_landmarks / epsilon)) / t``; corrected, 8 takes the place of 2, which
@@ -104,7 +104,7 @@ def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form:
         Probability of failure.
     n_landmarks : int
         How many landmarks the bound holds for at once.
-    form : {"paper", "corrected"}
+    form : {"corrected", "paper"}
 
     Returns
     -------
@@ -118,7 +118,7 @@ def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form:
     return sum(kl_terms("landmark_kl", loss, kl, n, t, epsilon, n_landmarks, form))
 
 
-def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
+def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"):
     """Bound on the alignment loss over pairs from n landmark bounds (Letarte et al. 2019, Corollary 2).
 
     ``loss + 2 (KL + t^2 / (2 (n - 1)) + ln((n + 1) / epsilon)) / t``; corrected, 8 takes the place of 2 in the
@@ -134,7 +134,7 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
         Fixed before the data are seen; beta sqrt(n) in the paper.
     epsilon : float
         Probability of failure.
-    form : {"paper", "corrected"}
+    form : {"corrected", "paper"}
 
     Returns
     -------
@@ -148,7 +148,7 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
     return sum(kl_terms("first_order_kl", loss, kl, n, t, epsilon, form=form))
 
 
-def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
+def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"):
     """Bound on the alignment loss over pairs as a U-statistic (Letarte et al. 2019, Theorem 3; Lever et al. 2013).
 
     ``loss + (KL + t^2 / (2 n) + ln(1 / epsilon)) / t``; corrected, ``t^2 / (8 floor(n / 2))`` (Hoeffding 1963).
@@ -163,7 +163,7 @@ def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "paper"):
         Fixed before the data are seen; beta sqrt(n) in the paper.
     epsilon : float
         Probability of failure.
-    form : {"paper", "corrected"}
+    form : {"corrected", "paper"}
 
     Returns
     -------

@@ -204,7 +204,8 @@ def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundR
     risks = bound_curves.candidate_risks(
         train.X, train.y, fresh.X, fresh.y, rff.GaussianKernel(width), values.D, random_state=values.seed
     )
-    return BoundResult(bound_curves.bound_curves(risks, BOUND_BETAS, epsilon), train.n_samples, fresh.n_samples, width)
+    curves = bound_curves.bound_curves(risks, BOUND_BETAS, epsilon, form="corrected")
+    return BoundResult(curves, train.n_samples, fresh.n_samples, width)
 
 
 def _two_classes_in(train: Dataset, test: Dataset) -> None:

@@ -60,6 +60,20 @@ def test_the_page_says_where_moments_are_matched_in_part():
     assert ["matching: r = 10 is" in said[0], "up to r = 10 are" in said[1]] == [True, True]
 
 
+@pytest.mark.slow
+def test_captions_of_bounds_say_their_form():
+    app = launch("bounds")
+    for form, words in (("corrected", "in the corrected form"), ("paper", "as printed by Letarte et al. (2019)")):
+        put(app, "form", form)
+        for plain in (True, False):
+            put(app, "plain", plain)
+            said = [caption.value for caption in app.caption]
+            for of_figure in ("smallest value of each", "areas add up to Theorem 3", "To read the best β"):
+                (caption,) = [caption for caption in said if of_figure in caption]
+                assert words in caption
+    assert any("bounds are in their corrected form" in caption.value for caption in launch("start").caption)
+
+
 def ends(widget) -> list:
     """Values at both ends of a widget, whatever its kind."""
     if widget.type == "slider":

@@ -1,5 +1,6 @@
 """The bounds, each typed out once more, and what every bound must do."""
 
+import inspect
 import math
 
 import numpy as np
@@ -23,10 +24,10 @@ every_point = pytest.mark.parametrize(("loss", "kl", "n", "t", "epsilon"), POINT
 
 @every_point
 def test_theorem_1(loss, kl, n, t, epsilon):
-    assert bounds.landmark_kl(loss, kl, n, t, epsilon) == pytest.approx(
+    assert bounds.landmark_kl(loss, kl, n, t, epsilon, form="paper") == pytest.approx(
         loss + (kl + t**2 / (2 * (n - 1)) + math.log(1 / epsilon)) / t, rel=1e-13
     )
-    assert bounds.landmark_kl(loss, kl, n, t, epsilon, 25) == pytest.approx(
+    assert bounds.landmark_kl(loss, kl, n, t, epsilon, 25, form="paper") == pytest.approx(
         loss + (kl + t**2 / (2 * (n - 1)) + math.log(25 / epsilon)) / t, rel=1e-13
     )
     assert bounds.landmark_kl(loss, kl, n, t, epsilon, 25, form="corrected") == pytest.approx(
@@ -36,7 +37,7 @@ def test_theorem_1(loss, kl, n, t, epsilon):
 
 @every_point
 def test_corollary_2(loss, kl, n, t, epsilon):
-    assert bounds.first_order_kl(loss, kl, n, t, epsilon) == pytest.approx(
+    assert bounds.first_order_kl(loss, kl, n, t, epsilon, form="paper") == pytest.approx(
         loss + 2 / t * (kl + t**2 / (2 * (n - 1)) + math.log((n + 1) / epsilon)), rel=1e-13
     )
     assert bounds.first_order_kl(loss, kl, n, t, epsilon, form="corrected") == pytest.approx(
@@ -46,7 +47,7 @@ def test_corollary_2(loss, kl, n, t, epsilon):
 
 @every_point
 def test_theorem_3(loss, kl, n, t, epsilon):
-    assert bounds.second_order_kl(loss, kl, n, t, epsilon) == pytest.approx(
+    assert bounds.second_order_kl(loss, kl, n, t, epsilon, form="paper") == pytest.approx(
         loss + (kl + t**2 / (2 * n) + math.log(1 / epsilon)) / t, rel=1e-13
     )
     assert bounds.second_order_kl(loss, kl, n, t, epsilon, form="corrected") == pytest.approx(
@@ -142,6 +143,16 @@ def test_arrays_give_what_their_entries_give(name):
         assert together[i] == pytest.approx(bound(loss[i], divergence[i], 50, 0.05), rel=1e-14)
     assert np.ndim(bound(0.2, 0.3, 50, 0.05)) == 0
     assert bound(0.2, divergence, 50, 0.05).shape == (3, 4)
+
+
+@pytest.mark.parametrize("name", sorted(set(bounds.__all__) - {"KLTerms", "landmark_kl_inverse"}))
+def test_every_bound_is_the_corrected_one_unless_asked_otherwise(name):
+    arguments = {"bound": "second_order_kl", "loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 3.0}
+    arguments |= dict.fromkeys(("kl", "divergence", "chi2"), 1.0)
+    bound = getattr(bounds, name)
+    taken = inspect.signature(bound).parameters
+    given = {argument: value for argument, value in arguments.items() if argument in taken}
+    assert bound(**given) == bound(**given, form="corrected") != bound(**given, form="paper")
 
 
 @pytest.mark.parametrize("name", bounds.KL_BOUNDS)

@@ -122,7 +122,8 @@ if __name__ == "__main__":
         train, fresh = halves(dataset, ROWS, seed)
         kernel = rff.GaussianKernel(sigma * float(np.sqrt(dataset.n_features / 2)))
         risks = candidate_risks(train.X, train.y, fresh.X, fresh.y, kernel, D, random_state=seed)
-        found = bound_numbers(bound_curves(risks, [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)], 0.05))
+        betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
+        found = bound_numbers(bound_curves(risks, betas, epsilon=0.05, form="corrected"))
     else:
         train, test = halves(plane(dataset, axes), ROWS, seed)
         kernel = rff.GaussianKernel(sigma)
