@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from ._validation import draw_seed
+from ._warning import warn
 from .kernels import SpectralKernel
 
 __all__ = ["SCHEMES", "covariance_is_matched"]
@@ -210,11 +211,7 @@ def _matched(standard):
         variances, axes = np.linalg.eigh(standard.T @ standard / D)
         return standard @ (axes / np.sqrt(variances)) @ axes.T
     # The covariance of D centred draws has rank D - 1 at most.
-    warnings.warn(
-        f"{D} frequencies in {d} dimensions are too few to match a covariance; their mean and scale are matched.",
-        UserWarning,
-        stacklevel=4,  # where draw_frequencies was called
-    )
+    warn(f"{D} frequencies in {d} dimensions are too few to match a covariance; their mean and scale are matched.")
     return standard * np.sqrt(standard.size / np.sum(standard**2))
 
 

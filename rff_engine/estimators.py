@@ -7,6 +7,8 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 from __future__ import annotations
 
 import numbers
+from inspect import isfunction, unwrap
+from types import FunctionType
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,10 +72,35 @@ def check_labels(y) -> None:
     check_labels_alike(y)
 
 
+def _take_over_methods(cls) -> None:
+    """Give a public class the public methods of its private bases as its own: a TypeError quotes a method's class."""
+    found = set()
+    for base in cls.__mro__:
+        private = base.__module__ == __name__ and base.__name__.startswith("_")
+        for name, method in [item for item in vars(base).items() if item[0] not in found]:
+            found.add(name)
+            if private and isfunction(method) and not name.startswith("_"):
+                # Unwrapped, since scikit-learn wraps what a class defines.
+                setattr(cls, name, _renamed(unwrap(method), f"{cls.__qualname__}.{name}"))
+
+
+def _renamed(method, name: str):
+    """The same function under another qualified name."""
+    copy = FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__)
+    copy.__kwdefaults__, copy.__annotations__ = method.__kwdefaults__, method.__annotations__
+    copy.__doc__, copy.__qualname__ = method.__doc__, name
+    return copy
+
+
 class _Transformer(TransformerMixin, BaseEstimator):
     """What all of them share: the forms of X they take, and their tags."""
 
     _learns_from_labels = False
+
+    def __init_subclass__(cls, **others):
+        if not cls.__name__.startswith("_"):
+            _take_over_methods(cls)
+        super().__init_subclass__(**others)
 
     def _points(self, X, *, reset: bool):
         return self._validated(X, reset=reset)

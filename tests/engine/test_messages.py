@@ -1,0 +1,106 @@
+"""A warning points to the line of the caller, and a TypeError names the class that the caller knows."""
+
+import ast
+import inspect
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import rff_engine as rff
+from rff_engine import _warning
+
+ENGINE = Path(rff.__file__).parent
+X, Y = np.random.default_rng(0).normal(size=(12, 5)), np.arange(12) % 2
+FEW = {"n_components": 3, "sampling": "moment_matching", "random_state": 0}  # too few to match a covariance
+
+# Every way to each of the engine's warnings.
+CALLS = {
+    "draw_frequencies": lambda: rff.draw_frequencies(rff.GaussianKernel(), 3, 5, "moment_matching", 0),
+    "fit": lambda: rff.RandomFourierFeatures(**FEW).fit(X),
+    "fit_transform": lambda: rff.RandomFourierFeatures(**FEW).fit_transform(X),
+    "fit of a subclass": lambda: rff.AdaptiveFourierFeatures(**FEW).fit(X),
+    "pipeline": lambda: make_pipeline(rff.RandomFourierFeatures(**FEW), RidgeClassifier()).fit(X, Y),
+    "grid search": lambda: GridSearchCV(
+        make_pipeline(rff.RandomFourierFeatures(**FEW), RidgeClassifier()), {"ridgeclassifier__alpha": [1.0]}, cv=2
+    ).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_warning_points_to_the_line_of_the_caller(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CALLS[call]()
+    lines = inspect.getsourcelines(CALLS[call])
+    assert caught
+    for warning in caught:
+        assert "too few to match a covariance" in str(warning.message)
+        assert warning.filename == __file__
+        assert lines[1] <= warning.lineno < lines[1] + len(lines[0])
+
+
+def test_where_all_callers_are_passed_through_the_outermost_is_named():
+    code = compile("def call(function): function('said')\ncall(warn)", "outermost.py", "exec")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(code, {"__name__": "sklearn.somewhere", "warn": _warning.warn})
+    assert caught[0].filename == __file__ and caught[0].category is UserWarning
+
+
+def test_every_warning_of_the_engine_is_given_by_the_function_that_points_outwards():
+    found = set()
+    for path in ENGINE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            imported = isinstance(node, ast.ImportFrom) and node.module == "warnings" and node.level == 0
+            if called == "warnings.warn" or (imported and any(alias.name == "warn" for alias in node.names)):
+                found.add(path.name)
+    assert found == {"_warning.py"}
+
+
+# --- TypeErrors ---------------------------------------------------------------------------------------------------
+
+CLASSES = [value for value in vars(rff).values() if inspect.isclass(value)]
+ESTIMATORS = [value for value in CLASSES if hasattr(value, "fit")]
+
+
+class Mine(rff.PseudoPosteriorFeatures):
+    """A class of the caller's."""
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
+@pytest.mark.parametrize("method", ["__init__", "fit", "transform", "get_feature_names_out"])
+def test_a_type_error_names_the_class_of_the_object(estimator, method):
+    called = getattr(estimator(), method)
+    for given in ((), (X,)):
+        with pytest.raises(TypeError) as raised:
+            called(*given, no_such_argument=1)
+        assert str(raised.value).startswith(f"{estimator.__name__}.{method}() ")
+
+
+def test_a_subclass_of_the_callers_has_the_methods_of_its_base():
+    with pytest.raises(TypeError, match=r"^PseudoPosteriorFeatures\.fit\(\) missing"):
+        Mine().fit(X)
+    assert Mine.fit is rff.PseudoPosteriorFeatures.fit
+
+
+@pytest.mark.parametrize("value", CLASSES, ids=lambda value: value.__name__)
+def test_no_method_of_a_public_class_has_a_private_name(value):
+    for name, method in inspect.getmembers(value, inspect.isfunction):
+        method = inspect.unwrap(method)
+        called_by_others = not name.startswith("_") or name in ("__init__", "__call__")
+        if called_by_others and method.__module__.startswith("rff_engine"):
+            assert not method.__qualname__.startswith("_"), method.__qualname__
+
+
+def test_methods_that_are_taken_over_are_still_one_and_the_same():
+    one, other = rff.PseudoPosteriorFeatures, rff.OptimizedKernelFeatures
+    assert inspect.signature(one.fit) == inspect.signature(other.fit)
+    assert one.fit.__doc__ == other.fit.__doc__ and one.fit.__code__ is other.fit.__code__
+    table = one(n_components=2, n_candidates=9, random_state=0).set_output(transform="pandas").fit_transform(X, Y)
+    assert list(table.columns) == ["cos0", "cos1", "sin0", "sin1"]
