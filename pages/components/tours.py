@@ -1,7 +1,8 @@
 """The lessons as data: what each step sets, where to look, what to predict, and what is then seen and why.
 
-No code but the look-up of a step's settings. The numbers in these texts are the page's own at those settings; the
-tests compute every one of them again with the engine.
+No code but the look-up of a step's settings. Texts hold no number that a page computes: they name it, as in
+``{after.error:.3f}``, and `tour_numbers` fills it in from the results that the page draws. What a text says of numbers
+in words, "about half", is what the lesson teaches; a test asks the engine for that, with room for rounding.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Step:
-    """One prediction: a picture, a question about it, and the move that answers it."""
+    """One prediction: a picture, a question about it, and the move that answers it.
+
+    The text, the question, the answers and the outcome are format strings over ``before``, ``after`` and ``also``.
+    """
 
     look: tuple[str, ...]
     """Where the outcome is seen, as CSS selectors; the first that the page has counts (live picture or plain one)."""
@@ -24,6 +28,8 @@ class Step:
     """Settings by control key, while the reader predicts"""
     after: dict = field(default_factory=dict)
     """Those that the answer changes"""
+    also: dict = field(default_factory=dict)
+    """Those of a third setting, different from ``before``, whose numbers a text compares with"""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,10 @@ class Lesson:
     def after(self, step: int) -> dict:
         """Settings once the reader has predicted."""
         return self.before(step) | self.steps[step - 1].after
+
+    def also(self, step: int) -> dict:
+        """Settings that the texts of the step compare with."""
+        return self.before(step) | self.steps[step - 1].also
 
 
 KERNEL_LINE = (".st-key-line",)
@@ -90,12 +100,12 @@ LESSONS = (
             Step(
                 KERNEL_ERRORS,
                 "How far is the average from the kernel? The large orange circle: 50 cosines, 100 features, miss it by "
-                "0.061 (root mean square).",
+                "{before.error:.3f} (root mean square).",
                 "How many cosines halve that error?",
                 ("About 70", "100", "200", "2500"),
                 2,
-                "With 200 cosines, four times as many, the error is 0.029. It shrinks like 1/√D: the first few cosines "
-                "do most of the work.",
+                "With 200 cosines, four times as many, the error is {after.error:.3f}. It shrinks like 1/√D: the first "
+                "few cosines do most of the work.",
                 {"D": 50},
                 {"D": 200},
             ),
@@ -118,7 +128,7 @@ LESSONS = (
                 ("Slow cosines only", "A few very fast cosines", "The same cosines, with other weights"),
                 1,
                 "Every cosine is smooth at its top; only ever faster ones add up to a point. The Laplacian's density "
-                "has heavy tails: now 5 of the 50 frequencies lie beyond the axis.",
+                "has heavy tails: now {after.outside} of the 50 frequencies lie beyond the axis.",
                 {"D": 50, "width": 0.501},
                 {"kernel": "Laplacian"},
             ),
@@ -153,16 +163,17 @@ LESSONS = (
                     "Move to the slowest cosines",
                 ),
                 1,
-                "Of 20 cosines 3 to 6 carry the weight now (1/ΣQ²), and KL has grown to between 0.86 and 1.58 nats: "
-                "that is how far belief has moved.",
+                "Of 20 cosines {after.fewest_cosines:.0f} to {after.most_cosines:.0f} carry the weight now (1/ΣQ²), "
+                "and KL has grown to between {after.least_kl:.2f} and {after.most_kl:.2f} nats: that is how far belief "
+                "has moved.",
                 {"beta": 0.001},
                 {"beta": 1.0},
             ),
             Step(
                 WEIGHTS,
-                "At β = 1 KL is between 0.86 and 1.58. Now go on to β = 1000.",
+                "At β = 1 KL is between {before.least_kl:.2f} and {before.most_kl:.2f}. Now go on to β = 1000.",
                 "How far can KL grow?",
-                ("Without limit, with β", "It falls back to 0", "To ln 20, which is about 3.00"),
+                ("Without limit, with β", "It falls back to 0", "To ln 20, which is {before.highest_kl:.2f}"),
                 2,
                 "All the weight is on one cosine for each landmark. From 20 equal weights there is no further to go: "
                 "KL is at most ln D. The learned maps above are now plain stripes.",
@@ -171,15 +182,17 @@ LESSONS = (
             ),
             Step(
                 DECISIONS,
-                "One cosine for each landmark: about 12 % of fresh points are on the wrong side of the learned "
-                "decision, the map on the right. At β = 0.001 it was 12 % as well.",
+                "One cosine for each landmark: {before.learned_error:.0%} of fresh points are on the wrong side of the "
+                "learned decision, the map on the right. At β = 0.001, where labels count for nothing, it is "
+                "{also.learned_error:.0%}.",
                 "Where is the test error lowest?",
-                ("At an even smaller β", "In between, near β = 1", "It is 12 % everywhere"),
+                ("At an even smaller β", "In between, near β = 1", "It is about the same everywhere"),
                 1,
-                "About 8 % at β = 1. Too small a β ignores the labels, too large a one throws all cosines but one "
-                "away. Drag β and watch the error fall and rise.",
+                "It is {after.learned_error:.0%} at β = 1. Too small a β ignores the labels, too large a one throws "
+                "all cosines but one away. Drag β and watch the error fall and rise.",
                 {"beta": 1000.0},
                 {"beta": 1.0},
+                {"beta": 0.001},
             ),
         ),
         {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
@@ -193,12 +206,12 @@ LESSONS = (
             Step(
                 DECISIONS,
                 "Figure 1 of the paper: five landmarks on two moons. A linear SVM on five Gaussian (RBF) similarities "
-                "errs on 16 % of fresh points, the map in the middle. On five averages of 20 random cosines it errs on "
-                "12 %, the map on the right.",
+                "errs on {before.prior_error:.0%} of fresh points, the map in the middle. On five averages of 20 "
+                "random cosines it errs on {before.learned_error:.0%}, the map on the right.",
                 "Weigh the cosines by the labels, β = 1. What will be the error on the right?",
-                ("Still about 12 %", "About 8 %, half the RBF's", "Above 16 %: it fits noise"),
+                ("Hardly lower", "About half the RBF's", "Higher than the RBF's: it fits noise"),
                 1,
-                "Half the errors, with the same five landmarks. Let us see why.",
+                "{after.learned_error:.0%}: half the errors, with the same five landmarks. Let us see why.",
                 {"beta": 0.001},
                 {"beta": 1.0},
             ),
@@ -216,23 +229,26 @@ LESSONS = (
             ),
             Step(
                 DECISIONS,
-                "Three landmarks only. The learned similarities err on 8 %, the RBF similarities on 21 %.",
+                "Three landmarks only. The learned similarities err on {before.learned_error:.0%}, the RBF "
+                "similarities on {before.prior_error:.0%}.",
                 "How many RBF landmarks are as good as three learned ones?",
                 ("Four", "Six", "More than eight"),
                 2,
-                "With eight the RBF still errs on 15 %. Eight bumps know eight neighbourhoods; every learned "
-                "similarity says something about the whole plane. With eight learned ones the error is 5 %.",
+                "With eight the RBF still errs on {after.prior_error:.0%}. Eight bumps know eight neighbourhoods; "
+                "every learned similarity says something about the whole plane. With eight learned ones the error is "
+                "{after.learned_error:.0%}.",
                 {"beta": 1.0, "landmarks": 3},
                 {"landmarks": 8},
             ),
             Step(
                 DECISIONS,
-                "Back to five landmarks with 20 cosines each: 8 % errors.",
+                "Back to five landmarks with 20 cosines each: {before.learned_error:.0%} errors.",
                 "What if each had 256 cosines to choose from?",
-                ("Far fewer errors", "No fewer errors", "As many as with RBF: 16 %"),
+                ("Far fewer errors", "No fewer errors", "As many as with the RBF: {before.prior_error:.0%}"),
                 1,
-                "Nearly 10 %. Among 256 cosines the same β spreads its weight over about 50 and the maps are closer to "
-                "the prior's again. Twenty are plenty, and cheap.",
+                "{after.learned_error:.0%}. Among 256 cosines the same β spreads its weight over "
+                "{after.fewest_cosines:.0f} to {after.most_cosines:.0f}, and the maps are closer to the prior's again. "
+                "Twenty are plenty, and cheap.",
                 {"beta": 1.0},
                 {"D": 256},
             ),
@@ -274,24 +290,25 @@ LESSONS = (
             ),
             Step(
                 POSTERIOR_PLANE,
-                "Prior, loss, posterior: at β = 0.1 the posterior is still the prior's disc, and KL is 0.00.",
+                "Prior, loss, posterior: at β = 0.1 the posterior is still the prior's disc, and KL is "
+                "{before.kl:.2f}.",
                 "Set β = 10. What will the posterior look like?",
                 ("A smaller disc", "The bright spots of the loss", "A ring around the disc"),
                 1,
-                "Posterior ∝ prior × exp(−β√n loss): the disc is gone, the spots of the loss are left. KL is 4.59, and "
-                "some 11 of 2000 candidates carry the weight.",
+                "Posterior ∝ prior × exp(−β√n loss): the disc is gone, the spots of the loss are left. KL is "
+                "{after.kl:.2f}, and some {after.effective:.0f} of 2000 candidates carry the weight.",
                 {"beta": 0.1},
                 {"beta": 10.0},
             ),
             Step(
                 LEARNING_ERRORS,
-                "The posterior found the checkerboard: 10 frequencies drawn from it (PBRFF) err on 20 % of fresh "
-                "points, 10 drawn from the prior on 29 %.",
+                "The posterior found the checkerboard: 10 frequencies drawn from it (PBRFF) err on "
+                "{before.learned_error:.0%} of fresh points, 10 drawn from the prior on {before.prior_error:.0%}.",
                 "Make the prior slow, σ = 1, so that the spots lie far outside its disc. Can PBRFF still find them?",
                 ("Yes, the labels decide", "Yes, if D is larger", "No, it errs nearly as often as chance"),
                 2,
-                "45 %. Weights can only choose among what the prior drew: a cosine that was never drawn cannot be "
-                "learned. The prior still matters.",
+                "{after.learned_error:.0%}. Weights can only choose among what the prior drew: a cosine that was never "
+                "drawn cannot be learned. The prior still matters.",
                 {"D": 10},
                 {"sigma": 1.0},
             ),
@@ -307,20 +324,20 @@ LESSONS = (
             Step(
                 KERNEL_CURVES,
                 "A bound is computed from the sample alone. It promises: the true risk, the dashed line, is no higher, "
-                "in at least 95 % of samples. Here n is 100; at β = 1 the green line, Theorem 3, says 0.75 where the "
-                "truth is 0.40.",
+                "in at least 95 % of samples. Here n is 100; at β = 1 the green line, Theorem 3, says "
+                "{before.theorem_3:.2f} where the truth is {before.risk:.2f}.",
                 "Take ten times as many points. What happens to the gap between the two?",
                 ("It stays: the promise is the same", "It shrinks to less than half", "It shrinks to a tenth"),
                 1,
-                "0.47 against 0.31. What a bound adds to the empirical loss shrinks with n, but slowly: ten times the "
-                "data do not buy a tenth of the gap.",
+                "{after.theorem_3:.2f} against {after.risk:.2f}. What a bound adds to the empirical loss shrinks with "
+                "n, but slowly: ten times the data do not buy a tenth of the gap.",
                 {"n": 100, "beta": 1.0},
                 {"n": 1000},
             ),
             Step(
                 PARTS,
-                "Theorem 3 is a sum of parts. At β = 0.1 it says 2.16; a loss is never above 1, so that is no news at "
-                "all.",
+                "Theorem 3 is a sum of parts. At β = 0.1 it says {before.theorem_3:.2f}; a loss is never above 1, so "
+                "that is no news at all.",
                 "Which part is to blame?",
                 (
                     "The ln term: what certainty costs",
@@ -329,16 +346,20 @@ LESSONS = (
                 ),
                 0,
                 "The ln term is ln(1/ε)/t with t = β√n, and a small β makes it huge. Towards larger β the t "
-                "term grows instead. At β = 5.01 the parts balance: 0.434.",
+                "term grows instead. At β = 5.01 the parts balance: {after.theorem_3:.3f}.",
                 {"beta": 0.1},
                 {"beta": 5.01},
             ),
             Step(
                 KERNEL_CURVES,
-                "The lowest point of Theorem 3 is 0.434, at β = 5.01. But we chose that β after looking, among 61, and "
-                "the promise is for a β fixed beforehand.",
+                "The lowest point of Theorem 3 is {before.best_theorem_3:.3f}, at β = {before.best_beta:.3g}. But we "
+                "chose that β after looking, among 61, and the promise is for a β fixed beforehand.",
                 "What is an honest claim for the best of all 61?",
-                ("Still 0.434", "0.476", "61 × 0.434, useless"),
+                (
+                    "Still {before.best_theorem_3:.3f}",
+                    "A little more: {after.best_theorem_3:.3f}",
+                    "61 × {before.best_theorem_3:.3f}, useless",
+                ),
                 1,
                 "To hold at all 61 at once, each may fail in a part ε/61 only. That enters through a logarithm, "
                 "ln(61)/t: peeking costs, but not much.",
@@ -352,8 +373,9 @@ LESSONS = (
                 "Which bound minds most?",
                 ("Theorem 3", "All mind the same", "Theorem 4"),
                 2,
-                "Bounds with ln(1/ε) hardly move: Theorem 3 goes from 0.476 to 0.508. Theorem 4 holds a power of 1/ε: "
-                "it leaps from 0.884 to 10.7, beyond the axis.",
+                "Bounds with ln(1/ε) hardly move: Theorem 3 goes from {before.best_theorem_3:.3f} to "
+                "{after.best_theorem_3:.3f}. Theorem 4 holds a power of 1/ε: it leaps from {before.best_theorem_4:.3f} "
+                "to {after.best_theorem_4:.1f}, beyond the axis.",
                 {"beta": 5.01, "price": True},
                 {"eps": 0.001},
             ),
@@ -371,22 +393,22 @@ LESSONS = (
                 "20 000 samples of 1000 points. The bars show by how much the true loss exceeds the sample's; a bar to "
                 "the right of a line breaks that bound's promise. At μ = 2 no sample breaks Theorem 4 as printed.",
                 "Raise μ to 5. Up to 5 % of samples may break a promise; how many break the printed one?",
-                ("None", "Just about 5 %", "About 19 %"),
+                ("None", "Just about 5 %", "Several times as many"),
                 2,
-                "18.7 %: at μ = 5 the printed theorem is false. Its line moved so far left that the sample's ordinary "
-                "scatter jumps over it.",
+                "{after.printed_failures:.1%}: at μ = 5 the printed theorem is false. Its line moved so far left that "
+                "the sample's ordinary scatter jumps over it.",
                 {"mu": 2.0},
                 {"mu": 5.0},
             ),
             Step(
                 PROMISE,
-                "With 100 points the printed bound fails in 3.3 % of samples: fewer than the 5 % allowed, and nobody "
-                "would notice.",
+                "With 100 points the printed bound fails in {before.printed_failures:.1%} of samples: fewer than the 5 "
+                "% allowed, and nobody would notice.",
                 "Surely more data help? Take 1000 points.",
                 ("It fails less often", "It fails as often", "It fails more often"),
                 2,
-                "18.7 % again. At μ = 5 the printed bound shrinks like n^(−0.8), the scatter only like n^(−0.5): the "
-                "more data, the worse.",
+                "{after.printed_failures:.1%} now. At μ = 5 the printed bound shrinks like n^(−0.8), the scatter only "
+                "like n^(−0.5): the more data, the worse.",
                 {"n": 100},
                 {"n": 1000},
             ),
@@ -394,8 +416,9 @@ LESSONS = (
                 PROMISE,
                 "The repair: where μ > 2, the proof gives the power ½, not 1 − 1/μ, to the variance of the loss. That "
                 "is the green line, corrected.",
-                "Push μ to 10. The printed bound then fails in 30 % of samples. And the corrected one?",
-                ("In about 5 %", "In none of the 20 000", "In 30 % too"),
+                "Push μ to 10. The printed bound then fails in {after.printed_failures:.0%} of samples. And the "
+                "corrected one?",
+                ("In about 5 %", "In none of the 20 000", "In as many"),
                 1,
                 "It shrinks no faster than the scatter does. Its distance is the price of a promise that is kept.",
                 {},
@@ -404,12 +427,12 @@ LESSONS = (
             Step(
                 KERNEL_CURVES,
                 "Back to the curves, in their corrected form. Theorem 4 is the dashed vermilion line; its best value "
-                "is 0.679.",
+                "is {before.best_theorem_4:.3f}.",
                 "Switch to the form as printed. What happens to that line?",
                 ("It drops, and looks better", "It rises, and looks worse", "Nothing to be seen"),
                 0,
-                "0.418, well below the honest 0.679. A bound that is too good can only be caught by proof or by "
-                "simulation: looking at one sample never shows it.",
+                "{after.best_theorem_4:.3f}, well below the honest {before.best_theorem_4:.3f}. A bound that is too "
+                "good can only be caught by proof or by simulation: looking at one sample never shows it.",
                 {},
                 {"form": "paper"},
             ),
@@ -425,7 +448,8 @@ LESSONS = (
             Step(
                 TWO_METHODS,
                 "100 frequencies, drawn one by one from the kernel's density; both panels show the same draw. There "
-                "are heaps and there are holes. The kernel matrix of 300 points on two moons is wrong by 0.133.",
+                "are heaps and there are holes. The kernel matrix of 300 points on two moons is wrong by "
+                "{before.first.error:.3f}.",
                 "On the right, let a Sobol sequence choose the 100. What will they look like?",
                 (
                     "A regular grid in a square",
@@ -434,35 +458,40 @@ LESSONS = (
                 ),
                 1,
                 "The sequence fills the unit square evenly, and the kernel's quantiles turn the square into the same "
-                "disc. No frequency repeats what its neighbour says already: the error is 0.058.",
+                "disc. No frequency repeats what its neighbour says already: the error is {after.second.error:.3f}.",
                 {"second": "Monte Carlo"},
                 {"second": "Sobol"},
             ),
             Step(
                 APPROXIMATION_ERRORS,
-                "Means of five draws at r = 20: Monte Carlo errs by 0.332, Sobol by 0.162.",
+                "Means of five draws at r = 20: Monte Carlo errs by {before.mean[Monte Carlo]:.3f}, Sobol by "
+                "{before.mean[Sobol]:.3f}.",
                 "Take ten times as many. Monte Carlo's error falls to about a quarter. And Sobol's?",
                 ("To about a half", "To about a quarter as well", "To about a sixth"),
                 2,
-                "To 0.026; Monte Carlo's fell to 0.090. Its line is straight and has the slope of 1/√r, Sobol's is "
-                "steeper: each further point falls where the others have left room.",
+                "To {after.mean[Sobol]:.3f}; Monte Carlo's fell to {after.mean[Monte Carlo]:.3f}. Its line is straight "
+                "and has the slope of 1/√r, Sobol's is steeper: each further point falls where the others have left "
+                "room.",
                 {"second": "Sobol", "r": 20},
                 {"r": 200},
             ),
             Step(
                 APPROXIMATION_ERRORS,
-                "Two moons have two columns. At r = 100 Sobol errs by 0.038, Monte Carlo by 0.110.",
+                "Two moons have two columns. At r = 100 Sobol errs by {before.mean[Sobol]:.3f}, Monte Carlo by "
+                "{before.mean[Monte Carlo]:.3f}.",
                 "Now digits: 59 columns, so the frequencies live in 59 dimensions. By how much does Sobol win?",
                 ("By more: there is more room to fill", "By as much", "Not at all"),
                 2,
-                "0.262 against 0.255. A hundred points cannot fill 59 dimensions evenly: there are not even enough for "
-                "both halves of every coordinate with both halves of all others.",
+                "{after.mean[Sobol]:.3f} against {after.mean[Monte Carlo]:.3f}. A hundred points cannot fill 59 "
+                "dimensions evenly: there are not even enough for both halves of every coordinate with both halves of "
+                "all others.",
                 {"second": "Sobol"},
                 {"data": "digits"},
             ),
             Step(
                 TWO_METHODS,
-                "Is there nothing to save in 59 dimensions? Monte Carlo's draw errs by 0.243, Sobol's by 0.248.",
+                "Is there nothing to save in 59 dimensions? Monte Carlo's draw errs by {before.first.error:.3f}, "
+                "Sobol's by {before.second.error:.3f}.",
                 "Take frequencies at right angles to each other, with lengths as before: Orthogonal.",
                 (
                     "The error falls by about a seventh",
@@ -470,8 +499,8 @@ LESSONS = (
                     "No change: random directions are nearly at right angles anyway",
                 ),
                 0,
-                "0.209. Nearly is not quite: with many frequencies small overlaps add up. Exact right angles, 59 "
-                "frequencies at a time, are cheap.",
+                "{after.second.error:.3f}. Nearly is not quite: with many frequencies small overlaps add up. Exact "
+                "right angles, 59 frequencies at a time, are cheap.",
                 {"data": "digits", "second": "Sobol"},
                 {"second": "Orthogonal"},
             ),
@@ -487,7 +516,7 @@ LESSONS = (
             Step(
                 TWO_METHODS,
                 "Two moons: 50 drawn frequencies, the same ones on both sides, and every one of them weighs 1/50. The "
-                "error is 0.136.",
+                "error is {before.second.error:.3f}.",
                 "On the right, keep them, but fit their weights to the kernel on 50 rows. None may go below 0.",
                 (
                     "All keep about their weight",
@@ -495,22 +524,24 @@ LESSONS = (
                     "One takes nearly all the weight",
                 ),
                 1,
-                "0.036. Weights now reach from nothing to 2.6 times 1/50: frequencies in a heap share what one would "
-                "carry alone, and one beside a hole carries more.",
+                "{after.second.error:.3f}. Weights now reach from nothing to {after.largest_weight:.1f} times 1/50: "
+                "frequencies in a heap share what one would carry alone, and one beside a hole carries more.",
                 {"data": "moons", "second": "Monte Carlo"},
                 {"second": "Weight"},
             ),
             Step(
                 APPROXIMATION_ERRORS,
-                "Wine, 11 columns. Means at r = 50: Monte Carlo 0.312, Weight 0.250.",
+                "Wine, 11 columns. Means at r = 50: Monte Carlo {before.mean[Monte Carlo]:.3f}, Weight "
+                "{before.mean[Weight]:.3f}.",
                 "Let the frequencies move as well, downhill on the same error: Sample. How many drawn ones are as good "
                 "as 50 of these?",
                 ("About 60", "About 100", "About 200"),
                 2,
-                "Sample's 50 err by 0.145; Monte Carlo takes 200 for 0.159. The data need not be approximated in "
-                "every direction: frequencies go where the rows differ.",
+                "Sample's 50 err by {after.mean[Sample]:.3f}; Monte Carlo takes 200 for {also.mean[Monte Carlo]:.3f}. "
+                "The data need not be approximated in every direction: frequencies go where the rows differ.",
                 {"second": "Weight"},
                 {"second": "Sample"},
+                {"r": 200},
             ),
             Step(
                 ERROR_MAPS,
@@ -519,8 +550,9 @@ LESSONS = (
                 "Sample fits its 20 to 20 of the rows. Where will it still be wrong?",
                 ("Everywhere, a little less", "Off the rows, hardly at them", "Around the star"),
                 1,
-                "At the rows the mean error falls from 0.08 to 0.02, further off it is 0.06, and the worst spot is as "
-                "bad as ever: 0.36. Nobody asked there.",
+                "At the rows the mean error falls from {before.error_at_rows:.2f} to {after.error_at_rows:.2f}, "
+                "further off it is {after.error_off_rows:.2f}, and the worst spot is as bad as ever: "
+                "{after.worst_error:.2f}. Nobody asked there.",
                 {"data": "circles", "width": 0.398, "r": 20, "second": "Sobol"},
                 {"second": "Sample"},
             ),
@@ -531,8 +563,8 @@ LESSONS = (
                 "Which of the two errs less?",
                 ("Nyström, though with half the features", "Sample, by far", "They are the same method"),
                 0,
-                "0.119 against 0.145: the yardstick still measures. But cosines need no rows to be kept, and their "
-                "weights are a distribution that labels can change.",
+                "{after.mean[Nyström]:.3f} against {after.mean[Sample]:.3f}: the yardstick still measures. But cosines "
+                "need no rows to be kept, and their weights are a distribution that labels can change.",
                 {"first": "Sample", "second": "Monte Carlo"},
                 {"second": "Nyström"},
             ),
@@ -559,25 +591,26 @@ LESSONS = (
             ),
             Step(
                 GRID_WEIGHTS,
-                "λ is the price of large weights, so they spread where they can. The error at the landmarks is 0.0081; "
-                "the prior's own weights have 0.00066.",
+                "λ is the price of large weights, so they spread where they can. The error at the landmarks is "
+                "{before.grid.error:.2g}; the prior's own weights have {before.grid.prior_error:.2g}.",
                 "Lower λ from 0.1 to 0.001. What becomes of the long hill?",
                 ("Longer still", "Nearly the prior's round hill", "A few single frequencies"),
                 1,
-                "The error is 0.00065 now. The points have some width after all, and who wants to be that exact has to "
-                "mind it: then nearly all is as the prior has it.",
+                "The error is {after.grid.error:.2g} now. The points have some width after all, and who wants to be "
+                "that exact has to mind it: then nearly all is as the prior has it.",
                 {"ridge": 0.1},
                 {"ridge": 0.001},
             ),
             Step(
                 DENSITIES,
                 "Now frequencies are drawn, at best from the density that makes the squared error least. On the right "
-                "is its ratio to the prior: a stripe across the line. It saves 5.1 % of the squared error.",
+                "is its ratio to the prior: a stripe across the line. It saves {before.saving:.1%} of the squared "
+                "error.",
                 "Take the ring again. How much does the best density save there?",
                 ("About half", "About a fifth", "Next to nothing"),
                 2,
-                "1.2 %. The mean of cos² over all pairs lies between ½ and 1, so no density can differ much from the "
-                "prior. Where frequencies lie matters, but not through drawing: they have to be moved.",
+                "{after.saving:.1%}. The mean of cos² over all pairs lies between ½ and 1, so no density can differ "
+                "much from the prior. Where frequencies lie matters, but not through drawing: they have to be moved.",
                 {"data": "line"},
                 {"data": "ring"},
             ),
@@ -592,36 +625,39 @@ LESSONS = (
         (
             Step(
                 PLAYER,
-                "Press Play. 20 frequencies as drawn miss the kernel on two moons by 0.304; with their best weights by "
-                "0.11; after 80 steps by 0.00526.",
+                "Press Play. 20 frequencies as drawn miss the kernel on two moons by {before.descent.drawn_error:.3g}; "
+                "with their best weights by {before.weighted_error:.3g}; after 80 steps by {before.last_error:.3g}.",
                 "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
                 ("About as wrong", "Five times as wrong", "Forty times as wrong"),
                 2,
-                "0.219, the dotted line. Errors of drawn frequencies fall like 1/√r, so patience does not help. Moved, "
-                "each one serves where the others leave a gap; 50 that moved come to 0.000566.",
+                "{after.descent.drawn_error:.3g}, the dotted line. Errors of drawn frequencies fall like 1/√r, so "
+                "patience does not help. Moved, each one serves where the others leave a gap; 50 that moved come to "
+                "{after.last_error:.3g}.",
                 {"r": 20},
                 {"r": 50},
             ),
             Step(
                 PLAYER,
-                "The descent never sees the 300 points, only 50 landmarks among them. It ends at 0.000215 there and at "
-                "0.000566 over all points.",
+                "The descent never sees the 300 points, only 50 landmarks among them. It ends at "
+                "{before.last_landmark_error:.3g} there and at {before.last_error:.3g} over all points.",
                 "Show it 10 landmarks only. What happens to the two errors?",
                 ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),
                 1,
-                "50 frequencies have an easy time with 10 points, and the error there is below 0.0001. Between them "
-                "nothing holds the frequencies: over all points it ends at 0.0393, above twice its lowest on the way.",
+                "50 frequencies have an easy time with 10 points, and the error there ends at "
+                "{after.last_landmark_error:.3g}. Between them nothing holds the frequencies: over all points it ends "
+                "at {after.last_error:.3g}, well above its lowest on the way.",
                 {"landmarks": 50},
                 {"landmarks": 10},
             ),
             Step(
                 PLAYER,
-                "Ten landmarks, drawn among the points: 0.0393 over all of them.",
+                "Ten landmarks, drawn among the points: {before.last_error:.3g} over all of them.",
                 "Take the ten centroids of k-means instead, each with the weight of its cluster.",
                 ("Several times better", "About the same", "Worse: centroids are not even points"),
                 0,
-                "0.0105. Centroids keep apart and stand for their neighbourhoods, so their differences are a fair "
-                "sample of all. In many dimensions take the points nearest to them: far from all data they mislead.",
+                "{after.last_error:.3g}. Centroids keep apart and stand for their neighbourhoods, so their differences "
+                "are a fair sample of all. In many dimensions take the points nearest to them: far from all data they "
+                "mislead.",
                 {"method": "Sample", "landmarks": 10},
                 {"method": "Cluster"},
             ),

@@ -2,16 +2,21 @@
 
 A lesson moves a page by the state of its controls, as the reader's own hand does, so the URL follows and everything
 can be moved at any time. Where one is, ``lesson`` and ``step``, is in the URL too; what was predicted is not.
+
+Numbers in the card are those of the step's own settings (`tour_numbers`). Once the reader has moved a control, the
+picture shows others, and the card says so.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import streamlit as st
 
-from pages.components import tours
+from pages.components import layout, tour_numbers, tours
 from pages.components.controls import Control, Number, Options, start_again
 
 _HERE = Path(__file__).parent
@@ -89,6 +94,13 @@ class Tour:
 
     def _show_card(self, lesson: tours.Lesson, place: Place) -> None:
         step, after = lesson.steps[place.step - 1], tours.following(lesson)
+        asking = place.answer is None
+        # What is not shown yet, or no longer, is not computed either.
+        shown = (step.text, "") if asking else ("", step.outcome)
+        with layout.problems_explained():
+            text, outcome, question, *answers = self._filled(lesson, place.step, *shown, step.question, *step.answers)
+        numbers = any(map(tour_numbers.names, (*shown, step.question, *step.answers)))
+        expected = lesson.before(place.step) if asking else lesson.after(place.step)
         _card(
             data={
                 "lesson": lesson.key,
@@ -97,15 +109,29 @@ class Tour:
                 "steps": len(lesson.steps),
                 "next": after.title if after else "",
                 "look": list(step.look),
-                "text": step.text,
-                "question": step.question,
-                "answers": list(step.answers),
+                "text": text,
+                "question": question,
+                "answers": answers,
                 "right": step.right,
-                "outcome": step.outcome,
+                "outcome": outcome,
                 "answer": place.answer,
+                "moved": numbers and self._moved(expected),
             },
             key="guide",
             on_act_change=self._act,
+        )
+
+    def _filled(self, lesson: tours.Lesson, step: int, *texts: str) -> list[str]:
+        """Texts of a step with their numbers."""
+        settings = {"before": lesson.before(step), "after": lesson.after(step), "also": lesson.also(step)}
+        values = {name: SimpleNamespace(**self._whole(those)) for name, those in settings.items()}
+        return [tour_numbers.fill(text, lesson.page, values) for text in texts]
+
+    def _moved(self, settings: dict) -> bool:
+        """Whether the page shows other settings than these."""
+        return any(
+            not _same(st.session_state.get(key, self.controls[key].default), value)
+            for key, value in self._whole(settings).items()
         )
 
     def _act(self) -> None:
@@ -168,6 +194,15 @@ class Tour:
         st.session_state.pop(_PLACE, None)
         for name in ("lesson", "step"):
             st.query_params.pop(name, None)
+
+
+def _same(shown, expected) -> bool:
+    """Whether a widget shows this value of its control; the order of several names does not count."""
+    if isinstance(expected, float):
+        return math.isclose(shown, expected)
+    if isinstance(expected, tuple):
+        return set(shown) == set(expected)
+    return shown == expected
 
 
 def in_url(value) -> str:

@@ -32,6 +32,7 @@ class Guide {
     const turn = `${data.lesson} ${data.step} ${data.answer}`;
     const moved = this.turn !== turn;
     this.data = data;
+    this.find(".guide-note").hidden = !data.moved;
     if (!moved) return;
     this.turn = turn;
     this.seekUntil = performance.now() + SEEK;

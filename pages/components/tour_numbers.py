@@ -1,0 +1,324 @@
+"""The numbers that the texts of `tours` name, from the cached results which the page of the lesson draws.
+
+A text is a format string with one object for each setting that it may speak of: ``before`` and ``after`` the step's
+answer, and ``also``, a third one to compare with. ``{after.error:.3f}`` is the error that the page draws once the step
+is answered. Settings are those of the step, not those that a reader has moved the controls to: a text names the
+settings that its numbers belong to, and stays true of them. A number is computed when a text asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import Formatter
+from types import SimpleNamespace
+
+import numpy as np
+
+import rff_engine as rff
+from pages.components.adaptive_results import adaptive_settings, descent, grid_weights, importance
+from pages.components.approximation_results import (
+    METHODS,
+    approximation_errors,
+    approximation_rows,
+    approximation_settings,
+    curve_counts,
+    method_view,
+)
+from pages.components.bound_results import BoundSettings, Promise, promised_curves, worst_case
+from pages.components.kernel_results import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
+from pages.components.landmark_results import LandmarkSettings, landmark_view
+from pages.components.learning_results import (
+    CandidateSettings,
+    PriorWeights,
+    PseudoPosterior,
+    candidate_weights,
+    feature_errors_at,
+)
+from pages.components.toy_controls import toy_data
+from rff_engine.experiments import toy_adaptive, toy_approximation, toy_learning
+from rff_engine.experiments.plane import cell_centres, plane_points
+
+#: Distances of a cell from the nearest row, in standard deviations of a column, up to which it is at the rows, and
+#: beyond which it is off them.
+AT_ROWS, OFF_ROWS = 0.15, 0.6
+
+
+class KernelNumbers:
+    """Of the page on kernels."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.D = values.D
+        self.settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
+        self.line = kernel_line(self.settings, values.D)
+
+    @property
+    def error(self) -> float:
+        """Root mean square error of the cos/sin map at D."""
+        return kernel_errors(self.settings)[0]["cos_sin"][FREQUENCY_COUNTS.index(self.D)]
+
+    @property
+    def outside(self) -> int:
+        """Frequencies beyond the axis."""
+        return self.line.outside
+
+
+class LandmarkNumbers:
+    """Of the page on landmarks."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.settings = LandmarkSettings(toy_data(values), values.sigma, values.D, values.landmarks, values.how)
+        self.view = landmark_view(self.settings, values.beta, values.C)
+        self.kl = rff.kl_divergence(self.view.Q)
+        self.effective = 1 / (self.view.Q**2).sum(axis=1)
+
+    @property
+    def prior_error(self) -> float:
+        """Test error on the prior's similarities."""
+        return self.view.prior.test_error
+
+    @property
+    def learned_error(self) -> float:
+        """Test error on the learned similarities."""
+        return self.view.learned.test_error
+
+    @property
+    def least_kl(self) -> float:
+        return self.kl.min()
+
+    @property
+    def most_kl(self) -> float:
+        return self.kl.max()
+
+    @property
+    def fewest_cosines(self) -> float:
+        """The smallest effective number of cosines of a landmark, 1/ΣQ²."""
+        return self.effective.min()
+
+    @property
+    def most_cosines(self) -> float:
+        return self.effective.max()
+
+    @property
+    def highest_kl(self) -> float:
+        """ln D, which no KL divergence from the prior exceeds."""
+        return np.log(self.settings.n_frequencies)
+
+
+class LearningNumbers:
+    """Of the page on kernel learning."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.values, self.settings = values, CandidateSettings(toy_data(values), values.sigma, values.N)
+        self.posterior = PseudoPosterior(values.beta)
+        self.summary = toy_learning.weight_summary(candidate_weights(self.settings, self.posterior), values.mu)
+
+    @property
+    def kl(self) -> float:
+        return self.summary.kl
+
+    @property
+    def effective(self) -> float:
+        """Effective number of candidates, 1/ΣQ²."""
+        return self.summary.effective
+
+    @property
+    def learned_error(self) -> float:
+        """Mean test error of D frequencies drawn from the posterior."""
+        return feature_errors_at(self.settings, self.posterior, self.values.C, self.values.D).mean()
+
+    @property
+    def prior_error(self) -> float:
+        """Mean test error of D frequencies drawn from the prior."""
+        return feature_errors_at(self.settings, PriorWeights(), self.values.C, self.values.D).mean()
+
+
+class BoundNumbers:
+    """Of the page on bounds."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.values = values
+
+    @property
+    def curves(self):
+        values = self.values
+        promise = Promise(values.eps, values.mu, values.form, values.price)
+        return promised_curves(BoundSettings(toy_data(values), values.sigma, values.D), promise)
+
+    @property
+    def case(self):
+        """The simulated promise."""
+        return worst_case(self.values.n, self.values.mu, self.values.eps, self.values.seed)
+
+    @property
+    def theorem_3(self) -> float:
+        """Theorem 3 at beta."""
+        return self.curves.bounds["second_order_kl"].at(self.values.beta)
+
+    @property
+    def best_theorem_3(self) -> float:
+        """Theorem 3 at its lowest."""
+        return self.curves.bounds["second_order_kl"].best_value
+
+    @property
+    def best_beta(self) -> float:
+        """Where Theorem 3 is lowest."""
+        return self.curves.bounds["second_order_kl"].best_beta
+
+    @property
+    def best_theorem_4(self) -> float:
+        return self.curves.bounds["f_divergence"].best_value
+
+    @property
+    def risk(self) -> float:
+        """True risk at beta, over all pairs."""
+        curves = self.curves
+        return float(curves.kernel.risk[np.argmin(np.abs(curves.betas - self.values.beta))])
+
+    @property
+    def printed_failures(self) -> float:
+        """The share of simulated samples in which the printed Theorem 4 fails."""
+        return self.case.printed.rate
+
+
+class MeanErrors:
+    """Mean errors of methods at r, by what the controls call them: ``{before.mean[Sobol]:.3f}``."""
+
+    def __init__(self, settings, r: int):
+        self.settings, self.r = settings, r
+
+    def __getitem__(self, name: str) -> float:
+        method = METHODS[name]
+        return approximation_errors(self.settings, method)[curve_counts(method).index(self.r)].mean()
+
+
+class ApproximationNumbers:
+    """Of the page on approximated kernels."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.values = values
+        self.settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
+        self.mean = MeanErrors(self.settings, values.r)
+
+    @property
+    def rows(self) -> toy_approximation.ApproximationRows:
+        return approximation_rows(self.values.data, self.values.seed)
+
+    @property
+    def first(self) -> toy_approximation.MethodView:
+        """The draw on the left."""
+        return method_view(self.settings, METHODS[self.values.first], self.values.r)
+
+    @property
+    def second(self) -> toy_approximation.MethodView:
+        """The draw on the right."""
+        return method_view(self.settings, METHODS[self.values.second], self.values.r)
+
+    @property
+    def largest_weight(self) -> float:
+        """The largest weight on the right, as a multiple of 1/r."""
+        return self.values.r * self.second.weights.max()
+
+    @property
+    def error_at_rows(self) -> float:
+        """Mean error on the map on the right, in the cells at the rows."""
+        return self._map_error(0, AT_ROWS)
+
+    @property
+    def error_off_rows(self) -> float:
+        """Mean error on the map on the right, in the cells far from all rows."""
+        return self._map_error(OFF_ROWS, np.inf)
+
+    @property
+    def worst_error(self) -> float:
+        """The largest error on the map on the right."""
+        return self.second.error_map.max()
+
+    def _map_error(self, low: float, high: float) -> float:
+        error = self.second.error_map
+        cells = plane_points(cell_centres(self.rows.extent, len(error)))
+        nearest = np.linalg.norm(cells[:, None] - self.rows.in_plane, axis=2).min(axis=1)
+        return error.ravel()[(nearest >= low) & (nearest < high)].mean()
+
+
+class AdaptiveNumbers:
+    """Of the page on adaptive frequencies."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.values, self.settings = values, adaptive_settings(values)
+
+    @property
+    def grid(self) -> toy_adaptive.GridWeights:
+        return grid_weights(self.settings, self.values.ridge)
+
+    @property
+    def descent(self) -> toy_adaptive.Descent:
+        return descent(self.settings, self.values.r)
+
+    @property
+    def plane(self) -> toy_adaptive.ImportancePlane:
+        return importance(self.settings.data, self.values.sigma)
+
+    @property
+    def saving(self) -> float:
+        """The share of the squared error that the best density saves."""
+        return toy_adaptive.saving(self.plane, "data")
+
+    @property
+    def weighted_error(self) -> float:
+        """Error over all points of the frequencies as drawn, with their best weights."""
+        return self.descent.errors[0]
+
+    @property
+    def last_error(self) -> float:
+        """Error over all points where the descent ends."""
+        return self.descent.errors[-1]
+
+    @property
+    def last_landmark_error(self) -> float:
+        """Error at the landmarks where the descent ends."""
+        return self.descent.landmark_errors[-1]
+
+
+#: By page: from the values of its controls to its numbers.
+NUMBERS: dict[str, Callable[[SimpleNamespace], object]] = {
+    "kernel": KernelNumbers,
+    "landmarks": LandmarkNumbers,
+    "learn_kernel": LearningNumbers,
+    "bounds": BoundNumbers,
+    "approximate": ApproximationNumbers,
+    "adaptive": AdaptiveNumbers,
+}
+
+
+class _Words(Formatter):
+    """Python's format strings, with a blank before the per cent sign."""
+
+    def format_field(self, value, format_spec: str) -> str:
+        said = super().format_field(value, format_spec)
+        return f"{said[:-1]} %" if format_spec.endswith("%") else said
+
+
+def names(text: str) -> set[str]:
+    """The numbers that a text names, as ``before.error``."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def fill(text: str, page: str, settings: dict[str, SimpleNamespace]) -> str:
+    """A text with its numbers.
+
+    Parameters
+    ----------
+    text : str
+        A format string of `tours`.
+    page : str
+        The page of the lesson.
+    settings : dict
+        The values of all controls of the page, as ``before``, ``after`` and ``also``; only those named are used.
+
+    Raises
+    ------
+    KeyError, AttributeError
+        If the text names what there is not.
+    """
+    asked = {name.partition(".")[0] for name in names(text)}
+    return _Words().vformat(text, (), {name: NUMBERS[page](settings[name]) for name in asked})
