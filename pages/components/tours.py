@@ -75,7 +75,7 @@ TWO_METHODS = (".st-key-frequencies",)
 ERROR_MAPS = (".st-key-maps",)
 APPROXIMATION_ERRORS = (".st-key-errors",)
 GRID_WEIGHTS = (".st-key-grid",)
-PLAYER = (".live .descent", ".st-key-player")
+PLAYER = (".live:has(.descent)", ".st-key-player")
 DENSITIES = (".st-key-densities",)
 
 LESSONS = (
@@ -625,39 +625,40 @@ LESSONS = (
         (
             Step(
                 PLAYER,
-                "Press Play. 20 frequencies as drawn miss the kernel on two moons by {before.descent.drawn_error:.3g}; "
-                "with their best weights by {before.weighted_error:.3g}; after 80 steps by {before.last_error:.3g}.",
+                "Press Play. 20 frequencies as drawn miss the kernel on two moons by "
+                "{before.descent.drawn_error:#.3g}; with their best weights by {before.weighted_error:#.3g}; after 80 "
+                "steps by {before.last_error:#.3g}.",
                 "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
                 ("About as wrong", "Five times as wrong", "Forty times as wrong"),
                 2,
-                "{after.descent.drawn_error:.3g}, the dotted line. Errors of drawn frequencies fall like 1/√r, so "
+                "{after.descent.drawn_error:#.3g}, the dotted line. Errors of drawn frequencies fall like 1/√r, so "
                 "patience does not help. Moved, each one serves where the others leave a gap; 50 that moved come to "
-                "{after.last_error:.3g}.",
+                "{after.last_error:#.3g}.",
                 {"r": 20},
                 {"r": 50},
             ),
             Step(
                 PLAYER,
                 "The descent never sees the 300 points, only 50 landmarks among them. It ends at "
-                "{before.last_landmark_error:.3g} there and at {before.last_error:.3g} over all points.",
+                "{before.last_landmark_error:#.3g} there and at {before.last_error:#.3g} over all points.",
                 "Show it 10 landmarks only. What happens to the two errors?",
                 ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),
                 1,
                 "50 frequencies have an easy time with 10 points, and the error there ends at "
-                "{after.last_landmark_error:.3g}. Between them nothing holds the frequencies: over all points it ends "
-                "at {after.last_error:.3g}, well above its lowest on the way.",
+                "{after.last_landmark_error:#.3g}. Between them nothing holds the frequencies: over all points it ends "
+                "at {after.last_error:#.3g}, well above its lowest on the way.",
                 {"landmarks": 50},
                 {"landmarks": 10},
             ),
             Step(
                 PLAYER,
-                "Ten landmarks, drawn among the points: {before.last_error:.3g} over all of them.",
+                "Ten landmarks, drawn among the points: {before.last_error:#.3g} over all of them.",
                 "Take the ten centroids of k-means instead, each with the weight of its cluster.",
                 ("Several times better", "About the same", "Worse: centroids are not even points"),
                 0,
-                "{after.last_error:.3g}. Centroids keep apart and stand for their neighbourhoods, so their differences "
-                "are a fair sample of all. In many dimensions take the points nearest to them: far from all data they "
-                "mislead.",
+                "{after.last_error:#.3g}. Centroids keep apart and stand for their neighbourhoods, so their "
+                "differences are a fair sample of all. In many dimensions take the points nearest to them: far from "
+                "all data they mislead.",
                 {"method": "Sample", "landmarks": 10},
                 {"method": "Cluster"},
             ),

@@ -12,8 +12,9 @@ from playwright.sync_api import expect
 from pages.components import tours
 from pages.components.guide import in_url
 
-# The frame lies around the first of the step's parts that shows, and both are within what neither header nor card
-# covers; a part that is taller than that starts at its top.
+# The frame lies around the first of the step's parts that shows, and both are within what neither the header, nor the
+# card, nor the sliders of the live picture cover; a part that is taller than that starts at its top. The frame and its
+# label leave the sliders alone.
 IN_SIGHT = """looks => {
     const shown = selector => [...document.querySelectorAll(selector)].find(e => e.getBoundingClientRect().height > 0);
     const part = looks.map(shown).find(e => e), frame = document.querySelector('.look-here');
@@ -23,9 +24,28 @@ IN_SIGHT = """looks => {
     const card = document.querySelector('.guide').getBoundingClientRect();
     const header = document.querySelector('[data-testid=stHeader]').getBoundingClientRect().bottom;
     const above = card.left < a.right && card.right > a.left;
-    const fits = a.height < innerHeight - header - (above ? card.height : 0) - 50;
-    const top = above ? card.bottom : header;
+    const bar = part.parentElement.closest('.live')?.querySelector('.scrubbers').getBoundingClientRect();
+    const fits = a.height < innerHeight - header - Math.max(above ? card.height : 0, bar ? bar.height : 0) - 50;
+    const top = Math.max(above ? card.bottom : header, bar ? bar.bottom : 0);
+    if (bar && b.top - parseFloat(getComputedStyle(frame, '::before').height) < bar.bottom - 4) return false;
     return a.top >= top - 1 && (fits ? a.bottom <= innerHeight : a.top <= top + 80);
+}"""
+
+
+# What of a live picture's sliders and legend is not to be seen where it stands, or has the frame across it.
+HIDDEN = """() => {
+    const frame = document.querySelector('.look-here');
+    frame.style.pointerEvents = 'auto';
+    const parts = document.querySelectorAll('.live .play, .live .scrubbers output, .live .key > span');
+    const hidden = [...parts].filter(e => {
+        const box = e.getBoundingClientRect(), y = box.top + box.height / 2;
+        return [box.left + 3, box.left + box.width / 2, box.right - 3].some(x => {
+            const top = document.elementFromPoint(x, y);
+            return top !== e && !e.contains(top) && !(top === frame && frame.getBoundingClientRect().top < box.top - 3);
+        });
+    }).map(e => e.textContent.trim());
+    frame.style.pointerEvents = '';
+    return hidden;
 }"""
 
 
@@ -74,7 +94,7 @@ def predict(page, lesson: tours.Lesson, step: int, rightly: bool) -> None:
     answer = now.right if rightly else (now.right + 1) % len(now.answers)
     page.locator(".guide .answers button").nth(answer).click()
     expect(page.locator(".guide .told")).to_have_text(filled(now.outcome))
-    expect(page.locator(".guide .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Yes:|→) "))
+    expect(page.locator(".guide .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Right:|→) "))
     expect(page.locator(".guide .said")).to_have_count(0 if rightly else 1)
     if not rightly:
         expect(page.locator(".guide .said")).to_have_text(filled(now.answers[answer], "Your guess: "))
@@ -217,6 +237,23 @@ def test_the_card_is_worked_by_keyboard_and_its_outcome_is_announced(open_page):
     page.keyboard.press("Enter")
     expect(page.locator(".guide .answers button").first).to_be_focused()
     at_step(page, lesson, 2)
+
+
+def test_the_frame_leaves_the_sliders_of_a_live_picture_alone(open_page):
+    """In a low window, and once the reader has scrolled on."""
+    lesson = tours.of("adaptive")["move-do-not-draw"]
+    page = open_lesson(open_page, lesson)
+    page.set_viewport_size({"width": 1440, "height": 560})
+    page.locator(".guide .answers button").nth(lesson.steps[0].right).click()
+    expect(page.locator(".guide .told")).to_be_visible()
+    settle(page)
+    page.wait_for_function(IN_SIGHT, arg=list(lesson.steps[0].look))
+    assert page.evaluate(HIDDEN) == []
+    page.mouse.move(700, 400)
+    top = page.evaluate("document.querySelector('.live').getBoundingClientRect().top")
+    page.mouse.wheel(0, 30)
+    page.wait_for_function("top => document.querySelector('.live').getBoundingClientRect().top < top - 20", arg=top)
+    assert page.evaluate(HIDDEN) == []
 
 
 # --- the lecturer's mode ------------------------------------------------------------------------------------------

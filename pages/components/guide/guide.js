@@ -35,7 +35,7 @@ class Guide {
     this.find(".guide-note").hidden = !data.moved;
     if (!moved) return;
     this.turn = turn;
-    this.seekUntil = performance.now() + SEEK;
+    this.seekUntil = null; // until the part is there, which may take a while
     this.found = null;
     this.write();
   }
@@ -62,7 +62,7 @@ class Guide {
     }));
     const paragraph = (className, textContent) => Object.assign(document.createElement("p"), { className, textContent });
     const said = answer === right ? [] : [paragraph("said", `Your guess: ${answers[answer]}`)];
-    const verdict = paragraph("verdict", `${answer === right ? "✓ Yes:" : "→"} ${answers[right]}`);
+    const verdict = paragraph("verdict", `${answer === right ? "✓ Right:" : "→"} ${answers[right]}`);
     this.find(".guide-outcome").replaceChildren(...(asking ? [] : [...said, verdict, paragraph("told", outcome)]));
     this.find(".back").hidden = step === 1;
     const last = step === steps;
@@ -92,25 +92,28 @@ class Guide {
     this.frame.hidden = !part || !page;
     if (this.frame.hidden) return;
     if (this.frame.parentElement !== page) page.append(this.frame);
-    const box = part.getBoundingClientRect(), home = page.getBoundingClientRect(), gap = 5;
+    const box = part.getBoundingClientRect(), home = page.getBoundingClientRect(), gap = 4;
     const place = [box.left - home.left - gap, box.top - home.top - gap, box.width + 2 * gap, box.height + 2 * gap];
     const now = place.map((v) => Math.round(v)).join(" ");
+    this.seekUntil ??= performance.now() + SEEK;
     if (now !== this.place) {
       this.place = now;
       ["left", "top", "width", "height"].forEach((side, k) => (this.frame.style[side] = `${Math.round(place[k])}px`));
     } else if (now !== this.found && performance.now() < this.seekUntil) {
       this.found = now; // where it is, once it has come to rest there; it may be pushed on by what is still to come
-      this.bringIntoSight(box);
+      this.bringIntoSight(part, box);
     }
   }
 
-  /** Scroll only as far as needed, into what neither the header nor the card covers. */
-  bringIntoSight(box) {
+  /** Scroll only as far as needed, into what neither the header, nor the card, nor the picture's own sliders cover. */
+  bringIntoSight(part, box) {
     const card = this.root.getBoundingClientRect(), scroller = this.root.closest("[data-testid=stMain]");
     const header = document.querySelector("[data-testid=stHeader]")?.getBoundingClientRect().bottom ?? 0;
     // A card above the part will be at the header, wherever it is now.
     const covered = card.left < box.right && card.right > box.left ? card.height : 0;
-    const top = header + covered + LABEL, bottom = window.innerHeight - 10;
+    // Sliders that the part does not hold stay above it; the card covers them.
+    const sliders = part.parentElement.closest(".live")?.querySelector(".scrubbers")?.offsetHeight ?? 0;
+    const top = header + Math.max(covered, sliders) + LABEL, bottom = window.innerHeight - 10;
     let by = 0;
     if (box.top < top || box.height > bottom - top) by = box.top - top;
     else if (box.bottom > bottom) by = box.bottom - bottom;
