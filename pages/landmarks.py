@@ -16,7 +16,7 @@ from pages.components.landmark_results import (
 )
 from pages.components.sharing.recipes import landmarks as recipe
 from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.toy_data import map_extent, toy_sample
+from pages.components.toy_data import TEST_POINTS, map_extent, toy_sample
 from rff_engine.figures import landmarks as figures
 from rff_engine.figures import paths
 
@@ -104,7 +104,7 @@ def show_live(settings: LandmarkSettings) -> None:
         "Drag β and D, or press play: everything follows. Each column is one landmark, the star. Green: similar to it; "
         "purple: dissimilar; white: neither. Hover over a weight to see its cosine on the map, over a point to find it "
         "on every map; click a point to make it a landmark, a star to remove it. Decisions are a linear SVM on the "
-        "similarities of a row, with errors on the training points and on 2000 fresh ones."
+        f"similarities of a row, with errors on the training points and on {TEST_POINTS} fresh ones."
     )
 
 
@@ -157,7 +157,7 @@ def show_plain(settings: LandmarkSettings) -> None:
                 ],
             ),
             f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
-            "errors are measured on 2000 fresh points.",
+            f"errors are measured on {TEST_POINTS} fresh points.",
             key="decisions",
             alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
         )

@@ -108,8 +108,8 @@ def sweep_picture(run: Run) -> None:
         st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     layout.figure(
         sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
-        "Compare the curves at few frequencies: the learned distributions need fewer than the prior. Mean of 10 draws "
-        "on the paper's split of the breast cancer data, with 95 % intervals.",
+        "Compare the curves at few frequencies: the learned distributions need fewer than the prior. Mean of "
+        f"{BREAST_SWEEP.repeats} draws on the paper's split of the breast cancer data, with 95 % intervals.",
         key="sweep",
         alt="Test error against the number of frequencies on the breast cancer data",
     )

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rff_engine as rff
-from pages.components import guide, tour_numbers, tours
+from pages.components import guide, presets, tour_numbers, tours
 from pages.components.approximation_results import DRAWS
 from pages.components.bound_results import BOUND_BETAS, PROMISE_SAMPLES
 from pages.components.controls import Control, Number, Options, Scale, Switch
@@ -562,6 +562,18 @@ def move_2(before, after):
 def move_3(before, after):
     drawn, centroids = Adaptive(before), Adaptive(after)
     assert drawn.last_error > 2.5 * centroids.last_error  # several times
+
+
+def test_what_presets_say_of_beta_and_of_landmarks_is_so():
+    def at(page: str, preset: str, **changed) -> SimpleNamespace:
+        named = {one.name: one.settings for one in (*presets.LANDMARK_PRESETS, *presets.ADAPTIVE_PRESETS)}
+        plain = {key: control.default for key, control in controls_of(page).items()}
+        return SimpleNamespace(**(plain | named[preset] | changed))
+
+    low, best, high = (LandmarkNumbers(at("landmarks", "Noise", beta=beta)) for beta in (0.001, 1.0, 1000.0))
+    assert best.learned_error < min(low.learned_error, high.learned_error)
+    few, centroids = (AdaptiveNumbers(at("adaptive", preset)) for preset in ("Too few landmarks", "Centroids"))
+    assert few.last_landmark_error < 0.01 * few.last_error and few.last_error > 2.5 * centroids.last_error
 
 
 CHECKS = {
