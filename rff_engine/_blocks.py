@@ -1,7 +1,8 @@
 """Work cut into blocks of rows and frequencies that stay within a core's cache, and shared out to threads.
 
 NumPy releases the interpreter lock in products and sines, so threads use all cores while BLAS keeps to one thread in
-each. Blocks are cut alike however many threads there are: so are the results, to the last bit.
+each. Blocks are cut alike however many threads there are: so are the results, to the last bit. How many there may be,
+`threads_allowed` asks of OpenMP and joblib, as scikit-learn does.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import starmap
-from threading import Lock
+from multiprocessing import current_process
+from threading import Lock, current_thread, main_thread
 
 import scipy.sparse as sp
 from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 # A block of phases stays within a core's cache; no other array of a block has more than some 32 MiB.
@@ -47,13 +51,53 @@ def phase_work(X, n_frequencies: int) -> float:
     return n_frequencies * (entries + 2 * MULTIPLICATIONS_A_COSINE * X.shape[0])
 
 
-def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float) -> None:
-    """Call `work(*job)` for every job, on a thread for each core where their whole `size` is worth it.
+_KEPT: ContextVar[int | None] = ContextVar("threads kept", default=None)
+
+
+def threads_allowed(n_jobs: int | None = None) -> int:
+    """How many threads `n_jobs` stands for: so many; of those allowed here all for -1, all but one for -2.
+
+    ``None`` stands for the `n_jobs` of joblib's `parallel_config` around the call, or for all that are allowed here.
+    """
+    if n_jobs is None:
+        n_jobs = get_active_backend()[1]
+    if n_jobs is None:
+        return threads_here()
+    return n_jobs if n_jobs > 0 else max(1, threads_here() + 1 + n_jobs)
+
+
+def threads_here() -> int:
+    """How many threads may compute at a time for this caller.
+
+    As many as OpenMP would take, which knows OMP_NUM_THREADS, a worker's share that joblib sets by it, and
+    `threadpool_limits`; no more than there are cores for this process. One where the caller is one of many: in a
+    thread of a joblib pool, or in a process of multiprocessing's or Dask's.
+    """
+    if (kept := _KEPT.get()) is not None:
+        return kept
+    in_pool = get_active_backend()[0].nesting_level and current_thread() is not main_thread()
+    if in_pool or current_process().daemon:
+        return 1
+    return min([cpu_count(), *(library.num_threads for library in _openmp().lib_controllers)])
+
+
+@contextmanager
+def threads_kept():
+    """While it lasts, as many threads are allowed as before it, whatever limit the libraries are given inside."""
+    token = _KEPT.set(threads_here())
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float, n_jobs: int | None = None) -> None:
+    """Call `work(*job)` for every job, on `threads_allowed(n_jobs)` threads where their whole `size` is worth it.
 
     Jobs run in any order, so each writes to a place of its own.
     """
     jobs = list(jobs)
-    workers = min(cpu_count(), len(jobs)) if size >= WORK_WORTH_THREADS else 1
+    workers = min(threads_allowed(n_jobs), len(jobs)) if size >= WORK_WORTH_THREADS else 1
     with blas_on_one_thread():
         if workers <= 1:
             for _ in starmap(work, jobs):
@@ -67,6 +111,11 @@ def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float) ->
 @lru_cache(maxsize=1)
 def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _openmp() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="openmp")  # scikit-learn has loaded it
 
 
 @dataclass

@@ -25,6 +25,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_interval",
+    "check_jobs",
     "check_labels_alike",
     "check_nonnegative",
     "check_positive",
@@ -248,6 +249,13 @@ def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) ->
     if value > high:
         raise ValueError(f"{name} is {value!r}; a whole number of at most {high} is needed.")
     return int(value)
+
+
+def check_jobs(n_jobs) -> int | None:
+    """A number of threads as scikit-learn takes it: `None`, so many, or counted back from all, -1."""
+    if n_jobs is None or (isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
+        return None if n_jobs is None else int(n_jobs)
+    raise ValueError(f"n_jobs is {n_jobs!r}; None or a whole number other than 0 is needed.")
 
 
 def check_choice(value, name: str, allowed) -> str:

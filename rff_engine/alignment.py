@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from . import _blocks
 from ._blocks import pieces
-from ._validation import as_coordinates, as_labels, as_points, check_labels_alike
+from ._validation import as_coordinates, as_labels, as_points, check_jobs, check_labels_alike
 from .features import Extent, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -100,7 +100,7 @@ class AlignmentSums:
         return _loss(int(self.counts.sum()), self.cosines, self.sines)
 
 
-def alignment_sums(X, y, omega, classes=None) -> AlignmentSums:
+def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> AlignmentSums:
     """Class-wise sums of cosines and sines, which make up the alignment losses (Letarte et al. 2019, Prop. 8).
 
     Parameters
@@ -112,6 +112,8 @@ def alignment_sums(X, y, omega, classes=None) -> AlignmentSums:
     omega : array of shape (D, d), or FrequencyBlocks
     classes : array of shape (K,), optional
         All the labels there are, so that any other is refused. ``None`` takes those that `y` holds.
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def alignment_sums(X, y, omega, classes=None) -> AlignmentSums:
     ValueError
         If a shape is wrong, a value is not finite, or `y` holds a label that is not in `classes`.
     """
-    X = as_points(X)
+    X, n_jobs = as_points(X), check_jobs(n_jobs)
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
         classes, found = as_labels(classes, name="classes", min_classes=1)[0], labels
@@ -138,11 +140,11 @@ def alignment_sums(X, y, omega, classes=None) -> AlignmentSums:
     def keep(at, block, of_cos, of_sin):
         cosines[:, at], sines[:, at], lengths[at] = of_cos, of_sin, row_norms(block)
 
-    _for_frequency_blocks(X, codes, len(labels), frequencies, keep)
+    _for_frequency_blocks(X, codes, len(labels), frequencies, keep, n_jobs=n_jobs)
     return AlignmentSums(labels, np.bincount(codes, minlength=len(labels)), cosines, sines, lengths)
 
 
-def alignment_loss(X, y, omega) -> np.ndarray:
+def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
     """Empirical alignment loss of every frequency over all pairs of points (Letarte et al. 2019, Eq. 9, Prop. 8).
 
     Parameters
@@ -152,6 +154,8 @@ def alignment_loss(X, y, omega) -> np.ndarray:
     y : array of shape (n,)
         Class labels of any type, two classes or more.
     omega : array of shape (D, d), or FrequencyBlocks
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
 
     Returns
     -------
@@ -163,7 +167,7 @@ def alignment_loss(X, y, omega) -> np.ndarray:
     ValueError
         If a shape is wrong, a value is not finite, or `y` holds only one class.
     """
-    X = as_points(X)
+    X, n_jobs = as_points(X), check_jobs(n_jobs)
     n = X.shape[0]
     classes, codes = as_labels(y, n)
     omega = _as_frequencies(omega, X.shape[1])
@@ -172,11 +176,11 @@ def alignment_loss(X, y, omega) -> np.ndarray:
     def keep(at, _, cosines, sines):
         loss[at] = _loss(n, cosines, sines)
 
-    _for_frequency_blocks(X, codes, len(classes), omega, keep)
+    _for_frequency_blocks(X, codes, len(classes), omega, keep, n_jobs=n_jobs)
     return loss
 
 
-def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
+def alignment_loss_of_blocks(blocks, omega, classes=None, n_jobs: int | None = None) -> np.ndarray:
     """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
 
     The points may be more than fit in memory: a block is let go before the next is asked for. Blocks of less than
@@ -191,6 +195,8 @@ def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
         then be several thousand rows each.
     classes : array of shape (K,), optional
         All the labels there are, so that any other is refused. ``None`` finds them on the way.
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
 
     Returns
     -------
@@ -202,13 +208,14 @@ def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
         If there is no block, one is no pair, a shape is wrong, a value is not finite, a label is not in `classes`,
         or all rows are of one class.
     """
+    n_jobs = check_jobs(n_jobs)
     if not isinstance(omega, FrequencyBlocks):
         omega = as_points(omega, "omega", dense=True)
     elif 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
-        omega = _stored(omega)
+        omega = _stored(omega, n_jobs)
     sums = None
     for block in _joined(blocks, omega.shape[1]):
-        part = alignment_sums(*block, omega, classes)
+        part = alignment_sums(*block, omega, classes, n_jobs)
         del block  # before the next is made
         sums = part if sums is None else sums + part
     if sums is None:
@@ -216,7 +223,9 @@ def alignment_loss_of_blocks(blocks, omega, classes=None) -> np.ndarray:
     return sums.loss()
 
 
-def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_indices=None) -> np.ndarray:
+def landmark_alignment_loss(
+    X, y, landmarks, landmark_labels, omega, landmark_indices=None, n_jobs: int | None = None
+) -> np.ndarray:
     """Empirical alignment loss of every frequency over the pairs of each landmark (Letarte et al. 2019, Eq. 10).
 
     Parameters
@@ -232,6 +241,8 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
     landmark_indices : array of shape (L,), optional
         The rows of `X` that the landmarks are. A landmark then leaves itself out and its loss is a mean over the
         n - 1 other points; without indices (independent points, centroids) it is a mean over all n.
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
 
     Returns
     -------
@@ -243,7 +254,7 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
         If a shape is wrong, a value is not finite, `y` holds only one class, or an index names a row that is not
         its landmark.
     """
-    X = as_points(X)
+    X, n_jobs = as_points(X), check_jobs(n_jobs)
     n, d = X.shape
     landmarks = as_points(landmarks, "landmarks", n_features=d)
     L = landmarks.shape[0]
@@ -281,7 +292,7 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
             same = landmark_codes[(at.start + columns) // D], columns
             loss[at] = loss_of(2 * cosines[same] - cosines.sum(axis=0))
 
-        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets)
+        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets, n_jobs)
         return loss.reshape(L, D)
 
     omega = _as_frequencies(omega, d)
@@ -299,7 +310,7 @@ def landmark_alignment_loss(X, y, landmarks, landmark_labels, omega, landmark_in
             wave += angle
             loss[some, at] = loss_of(wave)
 
-    _for_frequency_blocks(X, codes, len(classes), omega, keep_shared)
+    _for_frequency_blocks(X, codes, len(classes), omega, keep_shared, n_jobs=n_jobs)
     return loss
 
 
@@ -392,7 +403,7 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
         yield _concatenated(waiting)
 
 
-def _stored(omega: FrequencyBlocks) -> np.ndarray:
+def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
     """All its frequencies, drawn on threads."""
     stored = np.empty(omega.shape)
     size = omega.block_size
@@ -400,7 +411,8 @@ def _stored(omega: FrequencyBlocks) -> np.ndarray:
     def draw(b):
         stored[b * size : (b + 1) * size] = omega.block(b)
 
-    _blocks.on_threads(draw, [(b,) for b in range(omega.n_blocks)], _blocks.MULTIPLICATIONS_A_DRAW * stored.size)
+    work_in_all = _blocks.MULTIPLICATIONS_A_DRAW * stored.size
+    _blocks.on_threads(draw, [(b,) for b in range(omega.n_blocks)], work_in_all, n_jobs)
     return stored
 
 
@@ -423,7 +435,9 @@ def _concatenated(blocks: list) -> tuple:
     return X, _joined_labels(y)
 
 
-def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offsets: Callable | None = None) -> None:
+def _for_frequency_blocks(
+    X, codes, n_classes: int, omega, keep: Callable, offsets: Callable | None = None, n_jobs: int | None = None
+) -> None:
     """Call `keep(at, frequencies, cosines, sines)` for each block of frequencies, on threads.
 
     `at` is the slice of all frequencies that the block is, `frequencies` the (F, d) array, `cosines` and `sines` the
@@ -452,7 +466,7 @@ def _for_frequency_blocks(X, codes, n_classes: int, omega, keep: Callable, offse
 
     jobs = pieces(0, omega.shape[0], omega.block_size if drawn else size)
     work_in_all = _blocks.phase_work(X, omega.shape[0])
-    _blocks.on_threads(work, [(job.start, job.stop) for job in jobs], work_in_all)
+    _blocks.on_threads(work, [(job.start, job.stop) for job in jobs], work_in_all, n_jobs)
 
 
 def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarray:

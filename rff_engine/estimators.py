@@ -20,6 +20,7 @@ from ._validation import (
     as_rng,
     check_choice,
     check_count,
+    check_jobs,
     check_labels_alike,
     check_nonnegative,
     check_size,
@@ -261,11 +262,12 @@ class _LearnedFourierFeatures(_FourierTransformer):
         X, y = self._labelled_points(X, y)
         D = check_count(self.n_components, "n_components")
         N = check_count(self.n_candidates, "n_candidates")
+        n_jobs = check_jobs(self.n_jobs)
         self._learned_weights(np.zeros(2), 1)  # a parameter that is not allowed is told before the losses are computed
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
-        self.loss_ = alignment_loss(X, y, candidates)
+        self.loss_ = alignment_loss(X, y, candidates, n_jobs)
         self.weights_ = self._learned_weights(self.loss_, X.shape[0])
         self.candidate_indices_ = rng.choice(N, size=D, p=self.weights_)
         self.frequencies_ = candidates.take(self.candidate_indices_)
@@ -286,6 +288,8 @@ class PseudoPosteriorFeatures(_LearnedFourierFeatures):
     beta : float
         Inverse temperature, at least 0; 0 keeps the prior.
     random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -299,12 +303,13 @@ class PseudoPosteriorFeatures(_LearnedFourierFeatures):
     n_features_in_ : int
     """
 
-    def __init__(self, kernel=None, n_components=100, n_candidates=20000, beta=1.0, random_state=None):
+    def __init__(self, kernel=None, n_components=100, n_candidates=20000, beta=1.0, random_state=None, n_jobs=None):
         self.kernel = kernel
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.beta = beta
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _learned_weights(self, loss, n):
         return pseudo_posterior(loss, self.beta, n)
@@ -326,6 +331,8 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
     mu : float
         Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -339,13 +346,16 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
     n_features_in_ : int
     """
 
-    def __init__(self, kernel=None, n_components=100, n_candidates=20000, rho=1.0, mu=2.0, random_state=None):
+    def __init__(
+        self, kernel=None, n_components=100, n_candidates=20000, rho=1.0, mu=2.0, random_state=None, n_jobs=None
+    ):
         self.kernel = kernel
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.rho = rho
         self.mu = mu
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _learned_weights(self, loss, n):
         return optimized_kernel_weights(loss, check_nonnegative(self.rho, "rho") * len(loss), self.mu)
@@ -369,6 +379,8 @@ class LandmarkSimilarity(_Transformer):
     beta : float
         Inverse temperature, at least 0.
     random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -395,6 +407,7 @@ class LandmarkSimilarity(_Transformer):
         n_components=64,
         beta=1.0,
         random_state=None,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.n_landmarks = n_landmarks
@@ -403,6 +416,7 @@ class LandmarkSimilarity(_Transformer):
         self.n_components = n_components
         self.beta = beta
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Choose the landmarks and learn their similarities.
@@ -426,6 +440,7 @@ class LandmarkSimilarity(_Transformer):
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
         check_nonnegative(self.beta, "beta")
+        n_jobs = check_jobs(self.n_jobs)
         n, d = X.shape
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
@@ -438,7 +453,7 @@ class LandmarkSimilarity(_Transformer):
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
             self.frequencies_ = frequencies.astype(X.dtype) if narrow else frequencies
             self.loss_ = landmark_alignment_loss(
-                X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_
+                X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_, n_jobs
             )
             self.weights_ = pseudo_posterior(self.loss_, self.beta, n)
         return self
@@ -473,7 +488,7 @@ class LandmarkSimilarity(_Transformer):
         X = self._points(X, reset=False)
         if self.similarity == "prior":
             return self.kernel_(X, self.landmarks_).astype(X.dtype, copy=False)
-        return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_)
+        return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_, n_jobs=self.n_jobs)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features: landmark0, landmark1, ...

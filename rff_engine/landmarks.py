@@ -25,6 +25,7 @@ from ._validation import (
     as_rng,
     check_choice,
     check_count,
+    check_jobs,
     draw_seed,
     with_room_for_squares,
 )
@@ -110,7 +111,7 @@ def _centroids(points, n_clusters: int, rng) -> np.ndarray:
     return centroids.astype(dtype, copy=False)
 
 
-def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
+def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = None) -> np.ndarray:
     """Similarities psi(x) of points to landmarks (Letarte et al. 2019, Eq. 13).
 
     Parameters
@@ -125,6 +126,8 @@ def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
         values of beta, say, or fewer frequencies with weights of 0 behind them.
     out : array of the shape and dtype of what is returned, optional
         Where to write it; it need not be contiguous.
+    n_jobs : int, optional
+        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
 
     Returns
     -------
@@ -136,6 +139,7 @@ def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
     ValueError
         If a shape is wrong, a value is not finite, or `out` does not fit.
     """
+    n_jobs = check_jobs(n_jobs)
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
     shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])
     if out is None:
@@ -144,11 +148,11 @@ def landmark_similarity(X, landmarks, omega, Q, out=None) -> np.ndarray:
         given = f"shape {np.shape(out)} and dtype {getattr(out, 'dtype', type(out).__name__)}"
         raise ValueError(f"out has {given}; an array of shape {shape} and dtype {X.dtype} is needed.")
     fill = _fill_from_own_frequencies if omega.ndim == 3 else _fill_from_shared_frequencies
-    fill(X, landmarks, omega, Q.reshape(-1, *Q.shape[-2:]), out if out.ndim == 3 else out[None])
+    fill(X, landmarks, omega, Q.reshape(-1, *Q.shape[-2:]), out if out.ndim == 3 else out[None], n_jobs)
     return out
 
 
-def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
+def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
     """A few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
     S, L, D = Q.shape
     n, d = X.shape
@@ -179,10 +183,10 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out) -> None:
                     out[:, at, group] += similarity.T
 
     jobs = product(pieces(0, L, some_landmarks), pieces(0, n, _blocks.ROWS_A_THREAD))
-    _blocks.on_threads(work, jobs, _blocks.phase_work(X, L * D))
+    _blocks.on_threads(work, jobs, _blocks.phase_work(X, L * D), n_jobs)
 
 
-def _fill_from_shared_frequencies(X, landmarks, omega, Q, out) -> None:
+def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
     """All landmarks together: products of cos(omega . x) and sin(omega . x) with weighted ones of the landmarks."""
     S, L, D = Q.shape
     n, d = X.shape
@@ -200,7 +204,8 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out) -> None:
             np.multiply(weights, np.cos(angle), out=of_cos[:, some], casting="same_kind")
             np.multiply(weights, np.sin(angle), out=of_sin[:, some], casting="same_kind")
 
-        _blocks.on_threads(weigh, [(some,) for some in pieces(0, L, _LANDMARKS)], _blocks.phase_work(landmarks, D))
+        groups = [(some,) for some in pieces(0, L, _LANDMARKS)]
+        _blocks.on_threads(weigh, groups, _blocks.phase_work(landmarks, D), n_jobs)
         transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
         of_cos, of_sin = of_cos.reshape(S * L, -1), of_sin.reshape(S * L, -1)
 
@@ -217,7 +222,8 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out) -> None:
             else:
                 out[:, at] += similarity
 
-        _blocks.on_threads(add, [(at,) for at in pieces(0, n, rows_at_once)], _blocks.phase_work(X, len(frequencies)))
+        blocks = [(at,) for at in pieces(0, n, rows_at_once)]
+        _blocks.on_threads(add, blocks, _blocks.phase_work(X, len(frequencies)), n_jobs)
 
 
 def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
+from .._blocks import threads_kept
 from ._problem import Problem
 
 __all__ = [
@@ -119,7 +120,8 @@ def run_here(plans: Iterator[Plan]) -> Iterator[Report]:
     """Do in this process, in their order, all units that have rows nobody knows, and what they need.
 
     Neighbours that allow it take turns, step by step, as long as what they hold fits in about 1 GiB together. While
-    a step is done, BLAS and OpenMP have one thread: rounding must not depend on the number of cores.
+    a step is done, BLAS and OpenMP have one thread: rounding must not depend on the number of cores. The engine's own
+    threads stay as many as they were, since results do not depend on them.
     """
     for number, plan in enumerate(plans):
         yield from _Here(number, plan).reports()
@@ -184,7 +186,7 @@ class _Here:
         while turns:
             unit, work, steps = turns.popleft()
             try:
-                with one_thread():  # never across a yield: the consumer keeps its own
+                with threads_kept(), one_thread():  # never across a yield: the consumer keeps its own
                     rows = next(work)
             except StopIteration as end:
                 if unit.name == wanted or unit.name in needed:

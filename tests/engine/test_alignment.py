@@ -54,7 +54,7 @@ def set_blocks(monkeypatch, rows, frequencies, entries=2**22, cores=3):
     monkeypatch.setattr(_blocks, "FREQUENCIES", frequencies)
     monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
-    monkeypatch.setattr(_blocks, "cpu_count", lambda: cores)
+    monkeypatch.setattr(_blocks, "threads_here", lambda: cores)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -120,7 +120,7 @@ def test_small_blocks_run_on_threads(monkeypatch):
     alignment_loss(X, y, omega)
     assert threads and threading.main_thread().name not in threads
     threads.clear()
-    monkeypatch.setattr(_blocks, "cpu_count", lambda: 1)
+    monkeypatch.setattr(_blocks, "threads_here", lambda: 1)
     alignment_loss(X, y, omega)
     assert threads == {threading.current_thread().name}
 
@@ -430,7 +430,7 @@ def test_memory_grows_neither_with_rows_nor_with_frequencies(monkeypatch, sparse
         rng = np.random.default_rng(0)
         X = sp.random_array((n, d), density=0.2, rng=rng, format="csr") if sparse else rng.normal(size=(n, d))
         y, omega = np.arange(n) % 2, FrequencyBlocks(GaussianKernel(), N, d)
-        monkeypatch.setattr(_blocks, "cpu_count", lambda: cores)
+        monkeypatch.setattr(_blocks, "threads_here", lambda: cores)
         tracemalloc.start()
         alignment_loss(X, y, omega)
         of_loss = tracemalloc.get_traced_memory()[1]

@@ -1,25 +1,38 @@
-"""Work in blocks: every job once, on as many threads as it is worth, with BLAS on one thread meanwhile."""
+"""Work in blocks: every job once, on as many threads as are allowed and worth it, with BLAS on one meanwhile."""
 
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from threadpoolctl import threadpool_info
+from joblib import Parallel, delayed, parallel_config
+from sklearn.base import clone
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from rff_engine import (
     FrequencyBlocks,
     GaussianKernel,
+    LandmarkSimilarity,
+    OptimizedKernelFeatures,
+    PseudoPosteriorFeatures,
     _blocks,
     alignment_loss,
+    alignment_loss_of_blocks,
+    alignment_sums,
     landmark_alignment_loss,
     landmark_similarity,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture
 def three_cores(monkeypatch):
-    monkeypatch.setattr(_blocks, "cpu_count", lambda: 3)
+    monkeypatch.setattr(_blocks, "threads_here", lambda: 3)
     _blocks._blas.cache_clear()  # another test may have loaded a library since
     before = _blocks.blas_threads()
     _blocks.set_blas_threads([2] * len(before))  # as if there were cores for it, wherever the test runs
@@ -104,18 +117,127 @@ def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(monkeypat
     drawn = FrequencyBlocks(GaussianKernel(), 2500, d)
     monkeypatch.setattr(_blocks, "ROWS_A_THREAD", 256)
 
-    def results():
+    def results(n_jobs):
         landmarks = X[:L], y[:L]
-        yield from (alignment_loss(X, y, omega) for omega in (shared, drawn))
-        yield from (landmark_alignment_loss(X, y, *landmarks, omega, np.arange(L)) for omega in (shared, own))
+        for omega in (shared, drawn):
+            yield alignment_loss(X, y, omega, n_jobs)
+            yield alignment_sums(X, y, omega, n_jobs=n_jobs).sines
+            yield alignment_loss_of_blocks([(X, y)], omega, n_jobs=n_jobs)
+        for omega in (shared, own):
+            yield landmark_alignment_loss(X, y, *landmarks, omega, np.arange(L), n_jobs)
         for omega in (shared, own):
             weights = np.random.default_rng(1).dirichlet(np.ones(omega.shape[-2]), size=(2, L))
-            yield landmark_similarity(X, X[:L], omega, weights)
+            yield landmark_similarity(X, X[:L], omega, weights, n_jobs=n_jobs)
 
-    monkeypatch.setattr(_blocks, "cpu_count", lambda: 1)
-    alone = list(results())
+    alone = list(results(1))
     monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
-    for cores in (2, 5):
-        monkeypatch.setattr(_blocks, "cpu_count", lambda cores=cores: cores)
-        for found, expected in zip(results(), alone, strict=True):
+    for n_jobs in (2, 5, None):
+        for found, expected in zip(results(n_jobs), alone, strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        PseudoPosteriorFeatures(n_components=4, n_candidates=3000, random_state=0),
+        OptimizedKernelFeatures(n_components=4, n_candidates=3000, random_state=0),
+        LandmarkSimilarity(n_landmarks=6, n_components=200, selection="random", random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_estimators_hand_n_jobs_on_and_learn_the_same(monkeypatch, estimator):
+    rng, made = np.random.default_rng(0), []
+    X, y = rng.normal(size=(90, 3)), np.arange(90) % 2
+    alone = clone(estimator).set_params(n_jobs=1).fit(X, y).transform(X)
+    pool = _blocks.ThreadPoolExecutor
+    monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
+    monkeypatch.setattr(_blocks, "ROWS_A_THREAD", 20)
+    monkeypatch.setattr(_blocks, "ThreadPoolExecutor", lambda workers: made.append(workers) or pool(workers))
+    for n_jobs, threads in ((1, set()), (2, {2})):
+        made.clear()
+        found = clone(estimator).set_params(n_jobs=n_jobs).fit(X, y).transform(X)
+        np.testing.assert_array_equal(found, alone)
+        assert set(made) == threads
+
+
+# --- how many threads ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 4), (1, 1), (3, 3), (9, 9), (-1, 4), (-2, 3), (-9, 1)])
+def test_n_jobs_counts_as_in_scikit_learn(monkeypatch, n_jobs, threads):
+    monkeypatch.setattr(_blocks, "threads_here", lambda: 4)
+    assert _blocks.threads_allowed(n_jobs) == threads
+    with parallel_config(n_jobs=2):
+        assert _blocks.threads_allowed(n_jobs) == (2 if n_jobs is None else threads)
+    with parallel_config(n_jobs=-2):
+        assert _blocks.threads_allowed(n_jobs) == (3 if n_jobs is None else threads)
+
+
+def test_threads_are_those_of_openmp_and_no_more_than_cores(monkeypatch):
+    monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
+    for limit, threads in ((1, 1), (3, 3), (7, 4)):
+        with threadpool_limits(limit, user_api="openmp"), threadpool_limits(1, user_api="blas"):
+            assert _blocks.threads_here() == threads
+            with _blocks.threads_kept(), threadpool_limits(2 if limit == 1 else 1):
+                assert _blocks.threads_here() == threads
+                with _blocks.threads_kept():
+                    assert _blocks.threads_here() == threads
+
+
+def test_a_thread_of_a_joblib_pool_has_no_threads_of_its_own(monkeypatch):
+    monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
+    with threadpool_limits(4, user_api="openmp"):
+        assert Parallel(1)(delayed(_blocks.threads_here)() for _ in range(2)) == [4, 4]
+        found = Parallel(2, backend="threading")(delayed(_blocks.threads_allowed)(n) for n in (None, -1, 3))
+    assert found == [1, 1, 3]
+
+
+# Counts the threads that blocks are worked on. OMP_NUM_THREADS is read when a process starts and joblib's workers are
+# processes, so that this needs some of its own, each of which imports the engine.
+COUNT = """
+import threading
+
+def threads_used(n_jobs=None):
+    import numpy as np
+    from rff_engine import _blocks, alignment
+
+    _blocks.WORK_WORTH_THREADS = 0
+    used, lock, sums, two_are_there = set(), threading.Lock(), alignment._class_sums, threading.Event()
+
+    def recorded(*given):
+        with lock:
+            first = threading.get_ident() not in used
+            used.add(threading.get_ident())
+            if len(used) > 1:
+                two_are_there.set()
+        if first:
+            two_are_there.wait(0.3)  # for another thread to come, if there is one
+        return sums(*given)
+
+    alignment._class_sums = recorded
+    alignment.alignment_loss(np.eye(4), [0, 1, 0, 1], np.ones((2000, 4)), n_jobs)
+    alignment._class_sums = sums
+    return len(used)
+
+if __name__ == "__main__":
+    from joblib import Parallel, delayed
+
+    print(*(Parallel(2)(delayed(threads_used)() for _ in range(2)) if WORKERS else (threads_used(), threads_used(2))))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workers", "limit", "threads"),
+    [(True, {}, [1, 1]), (False, {"OMP_NUM_THREADS": "1"}, [1, 2])],
+    ids=["two workers of joblib", "OMP_NUM_THREADS"],
+)
+def test_threads_used_where_they_are_limited(workers, limit, threads, tmp_path):
+    program = tmp_path / "count.py"
+    program.write_text(COUNT.replace("WORKERS", str(workers)))
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in limits}
+    environment |= {"PYTHONPATH": str(ROOT), "LOKY_MAX_CPU_COUNT": "2", **limit}
+    ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert [int(count) for count in ran.stdout.split()] == threads

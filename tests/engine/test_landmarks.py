@@ -127,7 +127,7 @@ def set_blocks(monkeypatch, entries, cores=3):
     monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(_blocks, "ROWS_A_THREAD", 5)
     monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
-    monkeypatch.setattr(_blocks, "cpu_count", lambda: cores)
+    monkeypatch.setattr(_blocks, "threads_here", lambda: cores)
     monkeypatch.setattr(landmarks, "_LANDMARKS", 2)
 
 

@@ -65,22 +65,22 @@ FUNCTIONS = {
     "phases": (rff.phases, {"X": "X", "omega": "omega"}, {}),
     "fourier_features": (rff.fourier_features, {"X": "X", "omega": "omega", "weights": "weights"}, {}),
     "random_phase_features": (rff.random_phase_features, {"X": "X", "omega": "omega", "offsets": "offsets"}, {}),
-    "alignment_loss": (rff.alignment_loss, {"X": "X", "y": "y", "omega": "omega"}, {}),
+    "alignment_loss": (rff.alignment_loss, {"X": "X", "y": "y", "omega": "omega"}, {"n_jobs": None}),
     "alignment_sums": (
         rff.alignment_sums,
         {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
-        {},
+        {"n_jobs": None},
     ),
     "alignment_loss_of_blocks": (
-        lambda X, y, omega, classes: rff.alignment_loss_of_blocks([(X, y)], omega, classes),
+        lambda X, y, omega, classes, n_jobs: rff.alignment_loss_of_blocks([(X, y)], omega, classes, n_jobs),
         {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
-        {},
+        {"n_jobs": None},
     ),
     "alignment_loss_plane": (rff.alignment_loss_plane, {"X": "X", "y": "y", "u": "u", "v": "v"}, {}),
     "landmark_alignment_loss": (
         rff.landmark_alignment_loss,
         {name: name for name in ("X", "y", "landmarks", "landmark_labels", "omega", "landmark_indices")},
-        {},
+        {"n_jobs": 2},
     ),
     "pseudo_posterior": (rff.pseudo_posterior, {"loss": "losses"}, {"beta": 1.0, "n": 10}),
     "optimized_kernel_weights": (rff.optimized_kernel_weights, {"loss": "losses"}, {"rho": 1.0, "mu": 2.0}),
@@ -94,7 +94,7 @@ FUNCTIONS = {
     "landmark_similarity": (
         rff.landmark_similarity,
         {"X": "X", "landmarks": "landmarks", "omega": "omega", "Q": "Q"},
-        {},
+        {"n_jobs": -1},
     ),
     "similarity_maps": (
         rff.similarity_maps,
@@ -176,6 +176,7 @@ BAD = {
     "bound": _NAME,
     "random_state": [-1, 1.5, "seed", True],
     "seed": [-1, 1.5, None],
+    "n_jobs": [0, 1.5, np.nan, "2", True],
     "indices": [[10], [-1], [[0]], [0.5], 3, ["a"]],
     "b": [1, -1],
     "n_frequencies": _COUNT,
@@ -329,6 +330,7 @@ ESTIMATOR_PARAMETERS = [
             ("n_candidates", _COUNT),
             ("kernel", ["gaussian"]),
             ("random_state", BAD["random_state"]),
+            ("n_jobs", BAD["n_jobs"]),
         )
     ],
     (rff.PseudoPosteriorFeatures, "beta", _NONNEGATIVE),
@@ -341,6 +343,7 @@ ESTIMATOR_PARAMETERS = [
     (rff.LandmarkSimilarity, "beta", _NONNEGATIVE),
     (rff.LandmarkSimilarity, "kernel", ["gaussian"]),
     (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
+    (rff.LandmarkSimilarity, "n_jobs", BAD["n_jobs"]),
 ]
 ESTIMATORS = [
     rff.RandomFourierFeatures(),

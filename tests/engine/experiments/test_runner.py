@@ -399,15 +399,17 @@ def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
     same(*frames)
 
 
-def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had():
+def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had(monkeypatch):
     def threads():
         return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
 
     def work(problem, wanted):
         seen.append(threads())
+        allowed.append(_blocks.threads_here())
         yield [{"D": 1}]
 
-    seen = []
+    seen, allowed = [], []
+    monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
     unit = _units.Unit("look", work, ("problem",), (_units.UnitStep("looked", 1.0, {"D": 1}),))
     with threadpool_limits(2):
         before = threads()
@@ -415,6 +417,7 @@ def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had()
             seen.append(threads())
     during, *after = seen
     assert 2 in before.values() and after == [before] * len(after)
+    assert allowed == [2]  # of the engine itself
     # Another test may have loaded a library since those that compute were looked for.
     assert {during[library["filepath"]] for library in _units._libraries().info()} == {1}
 
