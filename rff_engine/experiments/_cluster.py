@@ -22,6 +22,7 @@ import dask
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
 
+from ._same_code import check_code, check_scheduler
 from ._units import FINISHED, WAITING, Desk, Plan, Report, Unit, still_needed
 from ._worker import Done, do, unpack
 
@@ -49,11 +50,14 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
     Raises
     ------
     ValueError
-        If no scheduler answers.
+        If no scheduler answers, it has no workers, or it or they cannot import the rff_engine of this process.
     """
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(_SETTINGS))
-        if scheduler is None:
+        given = scheduler
+        if given is not None:
+            check_scheduler(given, _CONNECT_SECONDS)
+        else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             scheduler = stack.enter_context(
                 LocalCluster(
@@ -73,7 +77,10 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
             client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError):
             raise ValueError(f"scheduler is {scheduler!r}; no Dask scheduler answers there.") from None
-        yield stack.enter_context(client)
+        stack.enter_context(client)
+        if given is not None:
+            check_code(client, given)
+        yield client
 
 
 def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | None) -> Iterator[Report]:

@@ -96,8 +96,8 @@ def run(
         Processes of this machine to work in, each with one thread; ``None`` and 1 stand for this process. A script
         that asks for more does so under ``if __name__ == "__main__":``, for each process imports it.
     scheduler : str, optional
-        Address of a running Dask scheduler, "tcp://host:port", in place of `jobs`; its workers can import
-        rff_engine, of the same version.
+        Address of a running Dask scheduler, "tcp://host:port", in place of `jobs`. It and its workers have to import
+        the same rff_engine, from a checkout of the same commit; that is checked on connecting.
 
     Returns
     -------
@@ -105,13 +105,17 @@ def run(
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
         What errors and D are for the last two protocols, they say themselves.
-        Wherever they are computed, the rows are the same (`seconds` aside), but not their order.
+        On one processor the rows are the same in whatever order and in however many processes they are computed
+        (`seconds` aside). On another, those of a feature sweep or landmark study are the same to the last bit; those
+        of a kernel approximation or feature comparison are within the relative tolerance that
+        `feature_methods.tolerance` gives for their method, for a descent that is not convex ends elsewhere when
+        rounding changes.
 
     Raises
     ------
     ValueError
         At once, if the protocol is of no known kind, the split is not of two classes, or a number is out of range;
-        later, if no scheduler answers.
+        later, if no scheduler answers, it has no workers, or these cannot import the same code.
     """
     labels = {"dataset": dataset, "split_name": split_name, "repeat": repeat, "run_id": run_id}
     plan = _plan(protocol, split, seed=seed, **labels)

@@ -1,18 +1,23 @@
 """Runs on a Dask cluster: the rows of a run in one process, whatever happens to workers, and nothing left behind."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import psutil
 import pytest
 
 import datasets
-from rff_engine.experiments import _cluster
+from rff_engine.experiments import _cluster, _same_code
 from rff_engine.experiments._cluster import run_on_cluster
 from rff_engine.experiments._units import Plan, Unit, UnitStep
 from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
@@ -30,6 +35,7 @@ STUDY = LandmarkStudy(gammas=(1e-6, 1e-5, 1e-4), shares=(0.02, 0.05), n_features
 # Workers start in a second or two; a test that waits longer than this has failed.
 pytestmark = pytest.mark.slow
 SECONDS = 60
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +127,105 @@ def test_a_scheduler_that_does_not_exist_is_one_sentence(address, split, monkeyp
     with pytest.raises(ValueError, match="no Dask scheduler answers there") as caught:
         list(run(SWEEP, split, dataset="breast", scheduler=address))
     assert address in str(caught.value) and len(str(caught.value).splitlines()) == 1
+
+
+def test_a_program_that_is_no_scheduler_is_one_sentence(split, monkeypatch):
+    monkeypatch.setattr(_cluster, "_CONNECT_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "tcp://{}:{}".format(*silent.getsockname())
+        with pytest.raises(ValueError, match="no Dask scheduler answers there"):
+            list(run(SWEEP, split, dataset="breast", scheduler=address))
+
+
+@pytest.fixture
+def dask_command(tmp_path):
+    """Start `dask scheduler` or `dask worker` outside of the checkout; they end with the test."""
+    with ExitStack() as stack:
+
+        def start(*arguments, python_path=None):
+            environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+            environment |= {} if python_path is None else {"PYTHONPATH": str(python_path)}
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                cwd=tmp_path,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        yield start
+
+
+def test_a_cluster_without_our_code_is_one_sentence(dask_command, split, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(_same_code, "_WORKER_SECONDS", 0.1)
+    local = {"n_workers": 0, "dashboard_address": "127.0.0.1:0", "silence_logs": "CRITICAL"}
+    with LocalCluster(**local) as cluster:
+        address = cluster.scheduler_address
+
+        def said():
+            with pytest.raises(ValueError, match=address) as caught:
+                list(run(SWEEP, split, dataset="breast", scheduler=address))
+            assert len(str(caught.value).splitlines()) == 1
+            return str(caught.value)
+
+        assert "it has no workers: start some" in said()
+        dask_command("worker", address, "--nthreads", "1", "--no-nanny")
+        monkeypatch.setattr(_same_code, "_WORKER_SECONDS", SECONDS)
+        assert "its worker tcp://" in (sentence := said())
+        assert "cannot import rff_engine (No module named 'rff_engine'): start scheduler and workers with" in sentence
+
+
+def test_workers_have_the_code_by_PYTHONPATH_as_the_readme_says(dask_command, split, tmp_path, monkeypatch):
+    monkeypatch.setattr(_same_code, "_WORKER_SECONDS", SECONDS)
+    file = tmp_path / "scheduler.json"
+    where = ("--scheduler-file", str(file))
+    dask_command("scheduler", "--host", "127.0.0.1", "--port", "0", *where, python_path=ROOT)
+    dask_command("worker", *where, "--nthreads", "1", "--no-nanny", python_path=ROOT)
+    deadline = time.monotonic() + SECONDS
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    address = json.loads(file.read_text())["address"]
+    protocol = FeatureSweep(gammas=(1e-5,), methods=("svm",))
+    found = frame_of(run(protocol, split, dataset="breast", scheduler=address))
+    same(found, frame_of(run(protocol, split, dataset="breast")))
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "worker", "said"),
+    [
+        (
+            "0.0.9 (files 0)",
+            None,
+            r"its scheduler has rff_engine 0\.0\.9 \(files 0\), here it is \d.*: start scheduler and",
+        ),
+        (None, "0.0.9 (files 0)", r"its worker tcp://w has rff_engine 0\.0\.9"),
+        (ImportError("No module\nnamed sklearn"), None, r"its scheduler cannot import rff_engine \(No module named sk"),
+        (time.sleep, None, r"its scheduler does not answer within 0\.2 s\.$"),
+        (None, time.sleep, r"one of its workers does not answer within 0\.2 s\.$"),
+        (None, None, None),
+    ],
+)
+def test_other_code_or_no_answer_is_one_sentence(scheduler, worker, said, monkeypatch):
+    monkeypatch.setattr(_same_code, "_IMPORT_SECONDS", 0.2)
+
+    def answer(what, code):
+        if what is time.sleep:
+            time.sleep(1)
+        return code() if what is None else what
+
+    client = SimpleNamespace(
+        wait_for_workers=lambda n, timeout: None,
+        run_on_scheduler=lambda code: answer(scheduler, code),
+        run=lambda code, on_error: {"tcp://w": answer(worker, code)},
+    )
+    with pytest.raises(ValueError, match=said) if said else nullcontext() as caught:
+        _same_code.check_code(client, "tcp://s")
+    assert said is None or len(str(caught.value).splitlines()) == 1
 
 
 @pytest.fixture

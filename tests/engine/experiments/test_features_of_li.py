@@ -15,8 +15,8 @@ from rff_engine.adaptive import relative_kernel_error
 from rff_engine.experiments import _kernel_approximation, reproduction, reproduction_li
 from rff_engine.experiments._feature_comparison import _folds, ridge_path
 from rff_engine.experiments._feature_problem import FeatureProblem, two_part_digest
-from rff_engine.experiments.feature_methods import METHODS, UNLABELLED, fit_features
-from rff_engine.experiments.protocols import FeatureComparison, KernelApproximation, RunSpec
+from rff_engine.experiments.feature_methods import DESCENDED, METHODS, UNLABELLED, fit_features, tolerance
+from rff_engine.experiments.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
 from rff_engine.experiments.runner import COLUMNS, run, run_repeats, run_stored
 from rff_engine.experiments.store import Store
 from rff_engine.figures import reruns
@@ -206,6 +206,47 @@ def test_published_splits_and_unknown_classes_are_refused():
     split.y_test[0] = 7
     with pytest.raises(ValueError, match="y_test holds a label that y_train does not"):
         run(COMPARISON, split, dataset="toy", split_name="random")
+
+
+# --- what ships, recomputed ---
+
+
+def recomputed(spec):
+    """The rows of a run's first repeat, beside those that ship."""
+    steps = run_repeats(
+        spec.protocol,
+        split_source(spec.dataset, spec.split, spec.protocol),
+        1,
+        dataset=spec.dataset,
+        split_name=spec.split,
+        seed=spec.seed,
+    )
+    found = pd.DataFrame([row for step in steps for row in step.rows])
+    with Store(reproduction.SHIPPED, read_only=True) as store:
+        (shipped,) = [info.spec for info in store.runs() if info.id.startswith(spec.run_id[: -len("-12345678")])]
+        kept = pd.DataFrame(store.rows(shipped))
+    keys = ["repeat", "method", "D", "beta", "rho"]
+    both = found.merge(kept, on=keys, suffixes=("", "_shipped"))
+    assert len(both) == len(found)
+    return both
+
+
+@pytest.mark.slow
+def test_rows_that_ship_are_recomputed_within_the_tolerance_of_their_method():
+    """Table 2 of Li et al. on wine, on whatever processor this is."""
+    both = recomputed(RunSpec(KernelApproximation(n_features=(50,)), "wine"))
+    assert set(both["method"]) == set(UNLABELLED)
+    for part in ("train_error", "valid_error", "test_error"):
+        apart = (both[part] / both[f"{part}_shipped"] - 1).abs()
+        assert (apart <= both["method"].map(tolerance)).all(), both.assign(apart=apart)[["method", "apart"]]
+
+
+def test_a_method_has_the_tolerance_of_drawing_or_of_descending():
+    assert set(DESCENDED) < set(METHODS)
+    drawn = {tolerance(name) for name in METHODS if name not in DESCENDED}
+    assert max(drawn) < min(tolerance(name) for name in DESCENDED)
+    with pytest.raises(ValueError, match="'rff'"):
+        tolerance("rff")
 
 
 # --- the command line and the tables ---
