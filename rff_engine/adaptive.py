@@ -296,14 +296,14 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
     if not isinstance(kernel, GaussianKernel):
         raise ValueError(f"kernel is {kernel!r}; a GaussianKernel is needed, for which alone the density is known.")
     spread = check_nonnegative(spread, "spread")
-    d = omega.shape[1]
+    density, d = kernel.spectral_density(omega), omega.shape[1]
     k = np.arange(_SERIES_TERMS)
     terms = binom(0.5, k) * (1 + 4 * k * min(spread / kernel.sigma, _LARGEST_RATIO) ** 2) ** (-d / 2)
     # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
     constant = terms.sum() - terms[-1] / 2
     with np.errstate(over="ignore"):
         shared = np.exp(-2 * ((spread * omega) ** 2).sum(axis=1))
-    return kernel.spectral_density(omega) * np.sqrt(1 + shared) / constant
+    return density * np.sqrt(1 + shared) / constant
 
 
 class _Regression:

@@ -23,8 +23,8 @@ class AdaptiveFourierFeatures(_FourierTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
     n_components : int
         r, the number of frequencies; there are 2 r features.
     landmarks : {"sample", "cluster", "nearest"}
@@ -38,6 +38,7 @@ class AdaptiveFourierFeatures(_FourierTransformer):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
     weights_ : ndarray of shape (n_components,)
     losses_ : ndarray of shape (steps + 1,)
@@ -127,8 +128,8 @@ class SupervisedFourierFeatures(_FourierTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
     n_components : int
         r, the number of frequencies; there are 2 r features.
     task : {"auto", "regression", "classification"}
@@ -144,6 +145,7 @@ class SupervisedFourierFeatures(_FourierTransformer):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
     losses_ : ndarray of shape (steps + 1,)
         The joint objective after each step.

@@ -7,8 +7,7 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 from __future__ import annotations
 
 import numbers
-from inspect import isfunction, unwrap
-from types import FunctionType
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,13 +22,12 @@ from ._validation import (
     check_jobs,
     check_labels_alike,
     check_nonnegative,
-    check_size,
     draw_seed,
 )
 from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
-from .kernels import GaussianKernel, SpectralKernel
+from .kernels import SpectralKernel, as_kernel
 from .landmarks import landmark_count, landmark_similarity, select_landmarks
 from .posteriors import optimized_kernel_weights, pseudo_posterior
 
@@ -42,18 +40,8 @@ __all__ = [
 
 
 def _chosen_kernel(kernel, X) -> SpectralKernel:
-    if kernel is None:  # as gamma="scale" of scikit-learn's SVC
-        check_size(X.data if sp.issparse(X) else X, "X")
-        if sp.issparse(X):
-            mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
-            variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
-        else:
-            variance = X.var(dtype=np.float64)
-        d, smallest = X.shape[1], np.finfo(np.float64).tiny
-        return GaussianKernel.from_gamma(1 / max(d * float(variance), smallest) if variance > 0 else 1.0)
-    if not isinstance(kernel, SpectralKernel):
-        raise ValueError(f"kernel is {kernel!r}; None or a kernel of rff_engine is needed.")
-    return kernel
+    """A copy: what is set on the kernel that was given does not change a fitted estimator."""
+    return copy(as_kernel(kernel).scaled_to(X))
 
 
 def _refuse_complex(values, name: str) -> None:
@@ -73,35 +61,37 @@ def check_labels(y) -> None:
     check_labels_alike(y)
 
 
-def _take_over_methods(cls) -> None:
-    """Give a public class the public methods of its private bases as its own: a TypeError quotes a method's class."""
-    found = set()
-    for base in cls.__mro__:
-        private = base.__module__ == __name__ and base.__name__.startswith("_")
-        for name, method in [item for item in vars(base).items() if item[0] not in found]:
-            found.add(name)
-            if private and isfunction(method) and not name.startswith("_"):
-                # Unwrapped, since scikit-learn wraps what a class defines.
-                setattr(cls, name, _renamed(unwrap(method), f"{cls.__qualname__}.{name}"))
-
-
-def _renamed(method, name: str):
-    """The same function under another qualified name."""
-    copy = FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__)
-    copy.__kwdefaults__, copy.__annotations__ = method.__kwdefaults__, method.__annotations__
-    copy.__doc__, copy.__qualname__ = method.__doc__, name
-    return copy
-
-
 class _Transformer(TransformerMixin, BaseEstimator):
     """What all of them share: the forms of X they take, and their tags."""
 
     _learns_from_labels = False
 
-    def __init_subclass__(cls, **others):
-        if not cls.__name__.startswith("_"):
-            _take_over_methods(cls)
-        super().__init_subclass__(**others)
+    def set_params(self, **params):
+        """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
+
+        Where the kernel is ``None`` or a name, parameters are set on the kernel that it stands for; one that was given
+        is replaced by a changed copy.
+
+        Parameters
+        ----------
+        params : dict
+            New values, by name.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or the kernel does not allow a value.
+        """
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
+        return self
 
     def _points(self, X, *, reset: bool):
         return self._validated(X, reset=reset)
@@ -182,8 +172,8 @@ class RandomFourierFeatures(_FourierTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies; there are 2 D features.
     sampling : str
@@ -195,6 +185,7 @@ class RandomFourierFeatures(_FourierTransformer):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
     n_features_in_ : int
 
@@ -279,8 +270,9 @@ class PseudoPosteriorFeatures(_LearnedFourierFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
@@ -294,6 +286,7 @@ class PseudoPosteriorFeatures(_LearnedFourierFeatures):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -320,8 +313,9 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
@@ -337,6 +331,7 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -366,8 +361,9 @@ class LandmarkSimilarity(_Transformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel, optional
-        The prior. ``None`` stands for the Gaussian kernel with gamma = 1 / (d Var(X)).
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_landmarks : int or float
         Their number, or as a float in (0, 1] their share of the training points (at least one a class).
     selection : {"kmeans", "random"}
@@ -385,6 +381,7 @@ class LandmarkSimilarity(_Transformer):
     Attributes
     ----------
     kernel_ : SpectralKernel
+        With its width a number.
     landmarks_ : array or CSR matrix of shape (L, d)
     landmark_labels_ : ndarray of shape (L,)
     landmark_indices_ : ndarray of shape (L,), or None

@@ -8,6 +8,7 @@ does not know how many features are made of them.
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from ._validation import as_numbers, as_points, as_rng, check_count, check_posit
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
 
+# In the place of a width: one that data decide, see `SpectralKernel.scaled_to`.
+_SCALE = "scale"
 # Above it K_nu overflows where the kernel is visibly below 1, and its expansion is good to 1e-9.
 _LARGE_NU = 50.0
 # Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose their digits.
@@ -36,6 +39,9 @@ _LARGEST_LOG_DENSITY = 700.0
 class SpectralKernel(ABC):
     """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies.
 
+    A width may be "scale": then `scaled_to`, which the estimators call in `fit`, takes it from the data. Attributes
+    are not assigned; `set_params` changes them in place, as scikit-learn's nested parameters need it.
+
     Attributes
     ----------
     is_rotation_invariant : bool
@@ -45,6 +51,76 @@ class SpectralKernel(ABC):
     """
 
     is_rotation_invariant: ClassVar[bool] = False
+    _width: ClassVar[str | None] = None
+    """Name of the parameter that may be "scale", if one may."""
+
+    def get_params(self, deep: bool = True) -> dict:
+        """The arguments of the constructor, by name, as scikit-learn's `clone` and searches ask for them.
+
+        Parameters
+        ----------
+        deep : bool
+            Without effect: no parameter has parameters of its own.
+
+        Returns
+        -------
+        dict
+        """
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params):
+        """Change parameters in place; all are kept where one is refused.
+
+        The hash changes with them: a kernel that is the key of a dictionary must stay as it is.
+
+        Parameters
+        ----------
+        params : dict
+            New values, by name.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a value is not allowed.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                names = ", ".join(map(repr, known))
+                raise ValueError(f"{self!r} has no parameter {name!r}; it must be one of {names}.")
+        vars(self).update(vars(type(self)(**known | params)))
+        return self
+
+    def scaled_to(self, X) -> SpectralKernel:
+        """This kernel, with a width that is "scale" replaced by a number that fits the points.
+
+        It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
+        the other kernels what corresponds to it, given with each. Var(X) is the variance of all entries; that of a
+        constant X counts as 1 / d.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        SpectralKernel
+            The kernel itself if its width is a number.
+
+        Raises
+        ------
+        ValueError
+            If the shape of `X` is wrong, a value is not finite, or 1 / (d Var(X)) is not from 1e-99 to 1e99.
+        """
+        if not self._is_open():
+            return self
+        X = as_points(X)
+        gamma = check_range(_scale_gamma(X), "1 / (d Var(X))", 1e-99, 1e99)
+        return type(self)(**self.get_params() | {self._width: self._width_at(gamma, X.shape[1])})
 
     def __call__(self, X, Y=None) -> np.ndarray:
         """Kernel matrix.
@@ -62,8 +138,9 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong or a value is not finite.
+            If a shape is wrong, a value is not finite, or the width is "scale" yet.
         """
+        self._check_width()
         X = as_points(X, "X")
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
         # A distance that overflows is one at which the kernel is 0. That all points are finite is known by now.
@@ -85,8 +162,9 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not finite, or a density is beyond 1e304.
+            If a shape is wrong, a value is not finite, a density is beyond 1e304, or the width is "scale" yet.
         """
+        self._check_width()
         omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
         with np.errstate(over="ignore"):  # so far away the density is 0
             log_density = self._log_density(omega)
@@ -113,8 +191,9 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a count is not a whole number of at least 1.
+            If a count is not a whole number of at least 1, or the width is "scale" yet.
         """
+        self._check_width()
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
         return self._draw(as_rng(random_state), *shape)
 
@@ -155,8 +234,10 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not strictly between 0 and 1, or the quantiles are not known.
+            If a shape is wrong, a value is not strictly between 0 and 1, the quantiles are not known, or the width is
+            "scale" yet.
         """
+        self._check_width()
         uniforms = as_numbers(uniforms, "uniforms")
         extra = self.uniforms_per_frequency(1) - 1
         if uniforms.ndim != 2 or uniforms.shape[1] <= extra:
@@ -187,14 +268,27 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If the kernel is not rotation invariant or the count not a whole number of at least 1.
+            If the kernel is not rotation invariant, the count not a whole number of at least 1, or the width is
+            "scale" yet.
         """
+        self._check_width()
         n_frequencies, rng = check_count(n_frequencies, "n_frequencies"), as_rng(random_state)
         return self._scales(rng, n_frequencies)
 
     @property
     def coordinate_variance(self) -> float:
         return math.inf
+
+    def _is_open(self) -> bool:
+        return self._width is not None and isinstance(getattr(self, self._width), str)
+
+    def _check_width(self):
+        if self._is_open():
+            raise ValueError(f"{self!r} has no width yet; scaled_to(X) gives it one, and so does an estimator's fit.")
+
+    def _width_at(self, gamma: float, n_features: int) -> float:
+        """The width that corresponds to `gamma` of a Gaussian kernel."""
+        raise NotImplementedError
 
     @abstractmethod
     def _matrix(self, X, Y) -> np.ndarray: ...
@@ -212,14 +306,45 @@ class SpectralKernel(ABC):
         raise ValueError(f"{type(self).__name__} is not rotation invariant; its frequencies have no common scale.")
 
 
+def as_kernel(kernel) -> SpectralKernel:
+    """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale"."""
+    if isinstance(kernel, SpectralKernel):
+        return kernel
+    name = "gaussian" if kernel is None else kernel
+    if isinstance(name, str) and name in KERNELS:
+        return KERNELS[name](**{KERNELS[name]._width: _SCALE})
+    allowed = ", ".join(map(repr, KERNELS))
+    raise ValueError(f"kernel is {kernel!r}; None, one of {allowed}, or a kernel of rff_engine is needed.")
+
+
+def _scale_gamma(X) -> float:
+    """1 / (d Var(X)), in float64, dense or sparse."""
+    if sp.issparse(X):
+        mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
+        variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
+    else:
+        variance = X.var(dtype=np.float64)
+    return 1 / max(X.shape[1] * float(variance), np.finfo(np.float64).tiny) if variance > 0 else 1.0
+
+
+def _width(value, name: str):
+    """A length or its inverse, or "scale"."""
+    if isinstance(value, str):
+        if value != _SCALE:
+            raise ValueError(f"{name} is {value!r}; a number above 0 or {_SCALE!r} is needed.")
+        return value
+    return check_scale(value, name)
+
+
 @dataclass(frozen=True)
 class GaussianKernel(SpectralKernel):
     """exp(-||x - x'||^2 / (2 sigma^2)), with frequencies from N(0, sigma^-2 I) (Letarte et al. 2019, Eq. 20).
 
     Parameters
     ----------
-    sigma : float
-        Bandwidth, in the units of x; above 0, from 1e-50 to 1e50.
+    sigma : float or "scale"
+        Bandwidth, in the units of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X) / 2)^(1/2), that is
+        gamma = 1 / (d Var(X)); see `scaled_to`.
 
     Raises
     ------
@@ -228,10 +353,11 @@ class GaussianKernel(SpectralKernel):
     """
 
     is_rotation_invariant: ClassVar[bool] = True
-    sigma: float = 1.0
+    _width: ClassVar[str] = "sigma"
+    sigma: float | str = 1.0
 
     def __post_init__(self):
-        object.__setattr__(self, "sigma", check_scale(self.sigma, "sigma"))
+        object.__setattr__(self, "sigma", _width(self.sigma, "sigma"))
 
     @classmethod
     def from_gamma(cls, gamma: float) -> GaussianKernel:
@@ -256,7 +382,11 @@ class GaussianKernel(SpectralKernel):
     @property
     def gamma(self) -> float:
         """1 / (2 sigma^2), the other name of the bandwidth."""
+        self._check_width()
         return 0.5 / self.sigma**2
+
+    def _width_at(self, gamma, n_features):
+        return (2.0 * gamma) ** -0.5
 
     def _matrix(self, X, Y):
         return rbf_kernel(*_in_dtype_for(self.sigma, X, Y), gamma=self.gamma)
@@ -277,6 +407,7 @@ class GaussianKernel(SpectralKernel):
     @property
     def coordinate_variance(self) -> float:
         """sigma^-2."""
+        self._check_width()
         return self.sigma**-2
 
 
@@ -286,8 +417,9 @@ class LaplacianKernel(SpectralKernel):
 
     Parameters
     ----------
-    gamma : float
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50.
+    gamma : float or "scale"
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for 1 / (d Var(X)^(1/2)), with which
+        the mean of gamma ||x - x'||_1 depends on neither the unit of x nor d; see `scaled_to`.
 
     Raises
     ------
@@ -295,10 +427,14 @@ class LaplacianKernel(SpectralKernel):
         If `gamma` is not such a number.
     """
 
-    gamma: float = 1.0
+    _width: ClassVar[str] = "gamma"
+    gamma: float | str = 1.0
 
     def __post_init__(self):
-        object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
+        object.__setattr__(self, "gamma", _width(self.gamma, "gamma"))
+
+    def _width_at(self, gamma, n_features):
+        return (gamma / n_features) ** 0.5
 
     def _matrix(self, X, Y):
         return laplacian_kernel(*_in_dtype_for(self.gamma, X, Y), gamma=self.gamma)
@@ -325,8 +461,9 @@ class MaternKernel(SpectralKernel):
     ----------
     nu : float
         Smoothness; above 0, from 1e-50 to 1e9. 0.5 gives exp(-r / length_scale), and the Gaussian kernel is the limit.
-    length_scale : float
-        In the units of x; above 0, from 1e-50 to 1e50.
+    length_scale : float or "scale"
+        In the units of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X) / 2)^(1/2), the sigma of the
+        Gaussian kernel that is the limit; see `scaled_to`.
 
     Raises
     ------
@@ -335,12 +472,16 @@ class MaternKernel(SpectralKernel):
     """
 
     is_rotation_invariant: ClassVar[bool] = True
+    _width: ClassVar[str] = "length_scale"
     nu: float = 1.5
-    length_scale: float = 1.0
+    length_scale: float | str = 1.0
 
     def __post_init__(self):
         object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
-        object.__setattr__(self, "length_scale", check_scale(self.length_scale, "length_scale"))
+        object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
+
+    def _width_at(self, gamma, n_features):
+        return (2.0 * gamma) ** -0.5
 
     def _matrix(self, X, Y):
         r = euclidean_distances(*_in_dtype_for(self.length_scale, X, Y)) / self.length_scale
@@ -408,6 +549,7 @@ class MaternKernel(SpectralKernel):
     @property
     def coordinate_variance(self) -> float:
         """nu / ((nu - 1) length_scale^2), infinite for nu up to 1."""
+        self._check_width()
         return self.nu / (self.nu - 1) / self.length_scale**2 if self.nu > 1 else math.inf
 
 
@@ -443,8 +585,9 @@ class CauchyKernel(SpectralKernel):
 
     Parameters
     ----------
-    gamma : float
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50.
+    gamma : float or "scale"
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2), with which it
+        falls near 0 as the Gaussian kernel of that scale; see `scaled_to`.
 
     Raises
     ------
@@ -452,10 +595,14 @@ class CauchyKernel(SpectralKernel):
         If `gamma` is not such a number.
     """
 
-    gamma: float = 1.0
+    _width: ClassVar[str] = "gamma"
+    gamma: float | str = 1.0
 
     def __post_init__(self):
-        object.__setattr__(self, "gamma", check_scale(self.gamma, "gamma"))
+        object.__setattr__(self, "gamma", _width(self.gamma, "gamma"))
+
+    def _width_at(self, gamma, n_features):
+        return gamma**0.5
 
     def _matrix(self, X, Y):
         X, Y = _in_dtype_for(self.gamma, X, Y)
@@ -481,4 +628,14 @@ class CauchyKernel(SpectralKernel):
     @property
     def coordinate_variance(self) -> float:
         """2 gamma^2."""
+        self._check_width()
         return 2 * self.gamma**2
+
+
+KERNELS: dict[str, type[SpectralKernel]] = {
+    "gaussian": GaussianKernel,
+    "laplacian": LaplacianKernel,
+    "matern": MaternKernel,
+    "cauchy": CauchyKernel,
+}
+"""By the names that estimators take: those of the pages, in small letters without accents."""

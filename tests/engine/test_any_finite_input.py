@@ -134,6 +134,7 @@ def distributions(draw, shape):
 _LENGTHS = [1e-50, 1e-30, 1e-3, 0.3, 1.0, 20.0, 1e30, 1e50]
 _SMOOTHNESS = [1e-50, 1e-5, 0.04, 0.3, 0.5, 1.0, 1.5, 2.5, 7.0, 50.0, 51.0, 1e9]
 GAUSSIAN = st.builds(rff.GaussianKernel, st.sampled_from(_LENGTHS))
+NAMED_KERNELS = st.sampled_from([None, "gaussian", "laplacian", "matern", "cauchy", rff.MaternKernel(0.3, "scale")])
 KERNELS = st.one_of(
     GAUSSIAN,
     st.builds(rff.LaplacianKernel, st.sampled_from(_LENGTHS)),
@@ -596,7 +597,7 @@ def test_estimators(estimator, data):
     X, new = data.draw(points(n, d)), data.draw(points(2, d))
     y = data.draw(st.one_of(labels(n), arrays(n)) if "Supervised" in estimator.__name__ else labels(n))
     parameters = {
-        "kernel": data.draw(st.one_of(st.none(), KERNELS)),
+        "kernel": data.draw(st.one_of(NAMED_KERNELS, KERNELS)),
         "n_components": data.draw(counts(5)),
         "random_state": data.draw(SEEDS),
         **{name: data.draw(values) for name, values in ESTIMATORS[estimator](SCALARS).items()},
@@ -612,7 +613,11 @@ def test_estimators_on_any_points(estimator, data):
     n, d = data.draw(st.tuples(st.integers(2, 7), st.integers(1, 3)))
     tame = data.draw(st.booleans())
     X, new, y = data.draw(points(n, d, tame)), data.draw(points(2, d, tame)), data.draw(labels(n, tame, PAIRS[:4]))
-    small = {"n_components": 3, "random_state": 0, "kernel": None if tame else data.draw(st.one_of(st.none(), KERNELS))}
+    small = {
+        "n_components": 3,
+        "random_state": 0,
+        "kernel": data.draw(NAMED_KERNELS if tame else st.one_of(NAMED_KERNELS, KERNELS)),
+    }
     if "n_candidates" in estimator().get_params():
         small["n_candidates"] = 20
     answer(fitted_and_transformed, lambda: estimator(**small), X, y, new, must=tame)

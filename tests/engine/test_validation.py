@@ -320,7 +320,7 @@ def test_numbers_as_no_float_holds_are_named():
 ESTIMATOR_PARAMETERS = [
     (rff.RandomFourierFeatures, "n_components", _COUNT),
     (rff.RandomFourierFeatures, "sampling", _NAME),
-    (rff.RandomFourierFeatures, "kernel", ["gaussian", 1.0, rff.GaussianKernel]),
+    (rff.RandomFourierFeatures, "kernel", ["rbf", "Gaussian", 1.0, rff.GaussianKernel]),
     (rff.RandomFourierFeatures, "random_state", BAD["random_state"]),
     *[
         (estimator, name, bad)
@@ -328,7 +328,7 @@ ESTIMATOR_PARAMETERS = [
         for name, bad in (
             ("n_components", _COUNT),
             ("n_candidates", _COUNT),
-            ("kernel", ["gaussian"]),
+            ("kernel", ["rbf"]),
             ("random_state", BAD["random_state"]),
             ("n_jobs", BAD["n_jobs"]),
         )
@@ -341,7 +341,7 @@ ESTIMATOR_PARAMETERS = [
     (rff.LandmarkSimilarity, "selection", _NAME),
     (rff.LandmarkSimilarity, "similarity", _NAME),
     (rff.LandmarkSimilarity, "beta", _NONNEGATIVE),
-    (rff.LandmarkSimilarity, "kernel", ["gaussian"]),
+    (rff.LandmarkSimilarity, "kernel", ["rbf"]),
     (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
     (rff.LandmarkSimilarity, "n_jobs", BAD["n_jobs"]),
 ]

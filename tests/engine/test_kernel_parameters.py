@@ -1,0 +1,241 @@
+"""Parameters of kernels inside estimators: get, set, clone and search them; names of kernels; widths from the data."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+import rff_engine as rff
+from rff_engine.experiments.toy_approximation import scaled_kernel
+
+ESTIMATORS = [
+    rff.RandomFourierFeatures(n_components=3, random_state=0),
+    rff.PseudoPosteriorFeatures(n_components=3, n_candidates=9, random_state=0),
+    rff.OptimizedKernelFeatures(n_components=3, n_candidates=9, random_state=0),
+    rff.LandmarkSimilarity(n_landmarks=2, n_components=3, similarity="prior", random_state=0),
+    rff.AdaptiveFourierFeatures(n_components=3, random_state=0),
+    rff.SupervisedFourierFeatures(n_components=3, decay=0.1, random_state=0),
+]
+# Each kernel by its name, and the parameter that is its width.
+WIDTHS = {"gaussian": "sigma", "laplacian": "gamma", "matern": "length_scale", "cauchy": "gamma"}
+KERNELS = {
+    "gaussian": rff.GaussianKernel,
+    "laplacian": rff.LaplacianKernel,
+    "matern": rff.MaternKernel,
+    "cauchy": rff.CauchyKernel,
+}
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+
+
+def sample(n=30, d=3, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, d)) * [2.0, 1.0, 5.0][:d]
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def expected_width(name, X):
+    d, variance = X.shape[1], np.var(X)
+    return {
+        "gaussian": np.sqrt(d * variance / 2),
+        "laplacian": 1 / (d * np.sqrt(variance)),
+        "matern": np.sqrt(d * variance / 2),
+        "cauchy": 1 / np.sqrt(d * variance),
+    }[name]
+
+
+# --- kernels on their own -----------------------------------------------------------------------------------------
+
+
+@every_kernel
+def test_a_kernel_is_made_again_from_its_parameters(name):
+    for kernel in (KERNELS[name](), KERNELS[name](**{WIDTHS[name]: 2}), KERNELS[name](**{WIDTHS[name]: "scale"})):
+        parameters = kernel.get_params()
+        assert KERNELS[name](**parameters) == kernel == clone(kernel)
+        assert clone(kernel) is not kernel
+        assert all(f"{key}={value!r}" in repr(kernel) for key, value in parameters.items())
+
+
+@every_kernel
+def test_parameters_are_set_in_place_and_all_or_none(name):
+    kernel, width = KERNELS[name](), WIDTHS[name]
+    assert kernel.set_params(**{width: np.float64(3)}) is kernel
+    assert getattr(kernel, width) == 3 and kernel == KERNELS[name](**{width: 3.0})
+    before = kernel.get_params()
+    for wrong, says in (({width: -1}, f"{width} is -1"), ({width: 2, "height": 1}, "has no parameter 'height'")):
+        with pytest.raises(ValueError, match=says):
+            kernel.set_params(**wrong)
+        assert kernel.get_params() == before
+    with pytest.raises(AttributeError):
+        setattr(kernel, width, 4.0)
+
+
+def test_a_kernel_of_another_maker_has_parameters_too():
+    class Scaled(rff.SpectralKernel):
+        def __init__(self, factor=2.0):
+            self.factor = factor
+
+        def _matrix(self, X, Y):
+            return rff.GaussianKernel()._matrix(self.factor * X, self.factor * Y)
+
+        def _log_density(self, omega):
+            return rff.GaussianKernel(1 / self.factor)._log_density(omega)
+
+        def _draw(self, rng, n_frequencies, n_features):
+            return self.factor * rng.standard_normal((n_frequencies, n_features))
+
+    X, y = sample()
+    search = GridSearchCV(
+        make_pipeline(rff.RandomFourierFeatures(Scaled(), 5, random_state=0), LinearSVC()),
+        {"randomfourierfeatures__kernel__factor": [0.1, 1.0]},
+        cv=2,
+        error_score="raise",
+    ).fit(X, y)
+    assert search.best_estimator_[0].kernel_.factor in (0.1, 1.0)
+
+
+def test_kernels_are_searched_inside_an_svm():
+    X, y = sample()
+    search = GridSearchCV(SVC(kernel=rff.GaussianKernel()), {"kernel__sigma": [1e-6, 2.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"kernel__sigma": 2.0}
+
+
+# --- the width "scale" --------------------------------------------------------------------------------------------
+
+
+@every_kernel
+@pytest.mark.parametrize("container", [np.array, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scale_is_its_formula(name, container, dtype):
+    X = sample()[0].astype(dtype)
+    X *= X > 0.5
+    kernel = KERNELS[name](**{WIDTHS[name]: "scale"}).scaled_to(container(X))
+    assert getattr(kernel, WIDTHS[name]) == pytest.approx(expected_width(name, X.astype(float)), rel=1e-10)
+    assert kernel.scaled_to(10 * X) is kernel
+    constant = KERNELS[name](**{WIDTHS[name]: "scale"}).scaled_to(container(np.ones((4, 2), dtype)))
+    one = np.array([[1.0, -1.0]]) / np.sqrt(2)  # d Var(X) = 1
+    assert getattr(constant, WIDTHS[name]) == pytest.approx(expected_width(name, one))
+
+
+@every_kernel
+def test_a_kernel_of_that_width_sees_no_unit(name):
+    X = sample()[0]
+    kernel = KERNELS[name](**{WIDTHS[name]: "scale"})
+    K = kernel.scaled_to(X)(X)
+    np.testing.assert_allclose(kernel.scaled_to(1e3 * X)(1e3 * X), K, rtol=1e-8)
+    assert 0.02 < np.median(K) < 0.7  # neither all alike nor all apart
+
+
+@every_kernel
+def test_a_width_that_is_not_known_yet_is_told_in_one_sentence(name):
+    kernel, X = KERNELS[name](**{WIDTHS[name]: "scale"}), sample()[0]
+    cube = np.full((2, 4), 0.5)
+    for use in (
+        lambda: kernel(X),
+        lambda: kernel.spectral_density(X),
+        lambda: kernel.sample_frequencies(2, 3),
+        lambda: kernel.frequencies_at(cube),
+        lambda: kernel.sample_scales(2),
+        lambda: rff.draw_frequencies(kernel, 2, 3),
+        *([lambda: kernel.gamma, lambda: rff.importance_density(X, kernel, 1.0)] if name == "gaussian" else []),
+        *([] if name == "laplacian" else [lambda: kernel.coordinate_variance]),
+    ):
+        with pytest.raises(ValueError, match=f"^{type(kernel).__name__}.*'scale'.* has no width yet; scaled_to"):
+            use()
+    with pytest.raises(ValueError, match=f"{WIDTHS[name]} is 'wide'; a number above 0 or 'scale' is needed"):
+        KERNELS[name](**{WIDTHS[name]: "wide"})
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_a_name_is_the_kernel_with_the_width_scale_and_none_is_the_gaussian_one(estimator):
+    X, y = sample()
+    for name, kernel in KERNELS.items():
+        fitted = clone(estimator).set_params(kernel=name).fit(X, y)
+        assert fitted.kernel == name and fitted.get_params()["kernel"] == name
+        assert fitted.kernel_ == kernel(**{WIDTHS[name]: "scale"}).scaled_to(X)
+    assert clone(estimator).fit(X, y).kernel_ == clone(estimator).set_params(kernel="gaussian").fit(X, y).kernel_
+
+
+@pytest.mark.parametrize("shown", ["Gaussian", "Laplacian", "Matérn", "Cauchy"])
+def test_names_and_widths_are_those_of_the_pages(shown):
+    X = sample()[0]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    name = unicodedata.normalize("NFD", shown).encode("ascii", "ignore").decode().lower()
+    ours = rff.RandomFourierFeatures(name, 2).fit(X).kernel_.get_params()
+    assert ours == pytest.approx(scaled_kernel(shown, 1.0, X.shape[1]).get_params(), rel=1e-12)
+
+
+@every_estimator
+@pytest.mark.parametrize("wrong", ["rbf", "Gaussian", "", 2.0, rff.GaussianKernel])
+def test_another_name_is_refused_in_one_sentence(estimator, wrong):
+    X, y = sample()
+    made = clone(estimator).set_params(kernel=wrong)
+    for attempt in (lambda: made.fit(X, y), lambda: made.set_params(kernel__sigma=1.0)):
+        with pytest.raises(ValueError) as raised:
+            attempt()
+        assert str(raised.value).startswith("kernel is ") and repr(wrong) in str(raised.value)
+        assert all(name in str(raised.value) for name in KERNELS) and "\n" not in str(raised.value)
+
+
+# --- parameters of the kernel through the estimator ---------------------------------------------------------------
+
+
+@every_estimator
+@every_kernel
+def test_parameters_of_the_kernel_are_those_of_the_estimator(estimator, name):
+    width = WIDTHS[name]
+    given = KERNELS[name](**{width: 0.5})
+    made = clone(estimator).set_params(kernel=given)
+    assert made.kernel is given and made.get_params()[f"kernel__{width}"] == 0.5
+    X, y = sample()
+    made.fit(X, y)
+    assert made.set_params(**{f"kernel__{width}": 2}) is made
+    assert made.get_params()[f"kernel__{width}"] == 2.0
+    assert getattr(given, width) == 0.5 and getattr(made.kernel_, width) == 0.5  # neither is changed under its owner
+    copied = clone(made)
+    assert copied.kernel == made.kernel and copied.kernel is not made.kernel
+    given.set_params(**{width: 7.0})
+    assert getattr(clone(estimator).set_params(kernel=given).fit(X, y).kernel_, width) == 7.0
+    assert getattr(made.kernel_, width) == 0.5
+    assert f"{type(given).__name__}(" in repr(made) and f"{width}=2.0" in repr(made)
+    assert type(given).__name__ in made._repr_html_()
+
+
+@every_estimator
+def test_a_kernel_not_given_or_named_is_the_one_it_stands_for(estimator):
+    made = clone(estimator)
+    assert "kernel__sigma" not in made.get_params() and made.kernel is None
+    assert made.set_params(kernel__sigma=2).kernel == rff.GaussianKernel(2.0)
+    made = clone(estimator).set_params(kernel="matern", kernel__nu=0.5)
+    assert made.kernel == rff.MaternKernel(0.5, "scale")
+    with pytest.raises(
+        ValueError, match=r"MaternKernel.* has no parameter 'sigma'; it must be one of 'nu', 'length_sc"
+    ):
+        made.set_params(kernel__sigma=1)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        made.set_params(kernels__nu=1)
+
+
+@every_estimator
+@every_kernel
+def test_a_search_over_the_width_of_every_kernel(estimator, name):
+    X, y = sample()
+    model, folds = Pipeline([("features", clone(estimator).set_params(kernel=name)), ("svm", LinearSVC())]), KFold(2)
+    search = GridSearchCV(
+        model,
+        {f"features__kernel__{WIDTHS[name]}": ["scale", 0.7, 3]},
+        scoring=lambda fitted, X, y: getattr(fitted["features"].kernel_, WIDTHS[name]),
+        cv=folds,
+        error_score="raise",
+    ).fit(X, y)
+    widths = search.cv_results_["mean_test_score"]
+    halves = [expected_width(name, X[train]) for train, _ in folds.split(X)]
+    np.testing.assert_allclose(widths, [np.mean(halves), 0.7, 3])
+    assert model.get_params()["features__kernel"] == name  # the search works on clones
