@@ -5,11 +5,14 @@ What is minimised with it, and on which landmarks, is decided in `adaptive`.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve, cholesky, qr, solve_triangular
 from scipy.optimize import minimize, nnls
 
+from ._blocks import blas_on_one_thread
 from ._validation import as_numbers, as_points, check_range
 
 _MEMORY = 10  # past gradients that L-BFGS keeps
@@ -17,6 +20,10 @@ _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 _WINDOW = 10  # steps over which the decrease is judged
 _FARTHEST = 1e150  # a coordinate that descent may try
+# Up to this size of its matrices a descent makes thousands of small products, in turn by NumPy's and by SciPy's BLAS.
+# Idle threads of the one keep the cores from the other for longer than a product takes.
+_SMALL = 512
+_NOT_DONE = 1  # SciPy's status of an L-BFGS that has used up its steps or evaluations
 
 
 class KernelApproximationLoss:
@@ -44,6 +51,7 @@ class KernelApproximationLoss:
             self.basis, triangle = qr(points.T, mode="economic")
             points = triangle.T
         self.points = np.ascontiguousarray(points)
+        self.n = n
 
     def inside(self, omega):
         """The coordinates of frequencies in the span of the landmarks."""
@@ -140,14 +148,19 @@ def _upper_triangle(A) -> np.ndarray:
             A, shift = A + shift * np.eye(len(A)), 10 * shift
 
 
-def descend(objective, start, max_steps: int, tol: float, keep_path: bool):
+def descend(objective, start, max_steps: int, tol: float, keep_path: bool, verbose: bool, n_landmarks: int):
     """Lower a function of frequencies by L-BFGS, until ten steps lower it by less than the share `tol`.
 
     `objective` takes coordinates of the shape of `start`, and gives the value, the gradient, and anything that belongs
-    to it. Returned are the losses of all steps, the last coordinates with what belongs to them, and, for `keep_path`,
-    a list of such pairs, one a step.
+    to it. Returned are the losses of all steps, the last coordinates with what belongs to them, for `keep_path` a list
+    of such pairs, one a step, and whether the descent ended before its most steps or evaluations.
     """
-    last, losses, path = None, [], []
+    with blas_on_one_thread() if max(len(start), n_landmarks) <= _SMALL else nullcontext():
+        return _descend(objective, start, max_steps, tol, keep_path, verbose)
+
+
+def _descend(objective, start, max_steps, tol, keep_path, verbose):
+    last, losses, path, converged = None, [], [], False
 
     def evaluate(flat):
         nonlocal last
@@ -162,18 +175,25 @@ def descend(objective, start, max_steps: int, tol: float, keep_path: bool):
         losses.append(last[0])
         if keep_path:
             path.append(last[1:])
+        step = len(losses) - 1
+        if verbose and step % _WINDOW == 0:
+            print(f"Iteration {step}, objective {last[0]:.6g}")
 
     def after_step(intermediate_result):
+        nonlocal converged
         if not np.array_equal(last[1].ravel(), intermediate_result.x):
             evaluate(intermediate_result.x)
         record()
         before = losses[-1 - _WINDOW] if len(losses) > _WINDOW else np.inf
         if before - last[0] < tol * before:
+            converged = True
             raise StopIteration
 
     evaluate(start.ravel())
     record()
-    if max_steps and last[0] > 0:
+    if not last[0] > 0:
+        converged = True
+    elif max_steps:
         found = minimize(
             evaluate,
             start.ravel(),
@@ -190,4 +210,7 @@ def descend(objective, start, max_steps: int, tol: float, keep_path: bool):
         )
         if not np.array_equal(last[1].ravel(), found.x):  # a line search that led nowhere
             evaluate(found.x)
-    return np.array(losses), last[1:], path
+        converged = converged or found.status != _NOT_DONE
+    if verbose:
+        print(f"{'Converged' if converged else 'Stopped'} at iteration {len(losses) - 1}, objective {losses[-1]:.6g}")
+    return np.array(losses), last[1:], path, converged

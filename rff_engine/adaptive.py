@@ -120,12 +120,22 @@ class AdaptedFrequencies:
         The objective at the start, the weights already at their best, and after each step; it never rises.
     path : tuple of pairs (frequencies, weights), or None
         One a loss, if asked for.
+    converged : bool
+        Whether the descent ended before its most steps: by its tolerance, or where held-out rows had it end.
+    n_iter : int
+        Steps of the longest descent, of those that choose a decay too.
     """
 
     frequencies: np.ndarray
     weights: np.ndarray
     losses: np.ndarray
     path: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
+    converged: bool = False
+    n_iter: int = 0
+
+
+def _check_verbose(verbose) -> bool:
+    return bool(verbose if isinstance(verbose, (bool, np.bool_)) else check_count(verbose, "verbose", low=0))
 
 
 def _as_start(omega, landmarks):
@@ -166,9 +176,10 @@ def adapt_frequencies(
     omega,
     landmark_weights=None,
     ridge: float = 0.03,
-    max_steps: int = 150,
+    max_steps: int = 500,
     tol: float = 1e-3,
     keep_path: bool = False,
+    verbose: bool = False,
 ) -> AdaptedFrequencies:
     """Frequencies and weights that approximate a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
 
@@ -191,6 +202,8 @@ def adapt_frequencies(
         Stop once ten steps have lowered the objective by less than this share of it; at least 0.
     keep_path : bool
         Keep the frequencies and weights after each step.
+    verbose : bool or int
+        Whether to print the objective after every ten steps.
 
     Returns
     -------
@@ -206,6 +219,7 @@ def adapt_frequencies(
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)
     tol = check_nonnegative(tol, "tol")
+    show = _check_verbose(verbose)
     free = None
 
     def objective(V):
@@ -214,9 +228,9 @@ def adapt_frequencies(
         free = p > 0
         return value, gradient, p
 
-    losses, (V, p), path = descend(objective, loss.inside(omega), steps, tol, keep_path)
+    losses, (V, p), path, converged = descend(objective, loss.inside(omega), steps, tol, keep_path, show, loss.n)
     path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
-    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path)
+    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path, converged, len(losses) - 1)
 
 
 def relative_kernel_error(X, kernel, features) -> float:
@@ -377,6 +391,7 @@ def supervise_frequencies(
     max_rows: int = 8000,
     random_state=None,
     keep_path: bool = False,
+    verbose: bool = False,
 ) -> AdaptedFrequencies:
     """Frequencies that serve a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
 
@@ -415,6 +430,8 @@ def supervise_frequencies(
     random_state : int, RandomState, Generator or None
     keep_path : bool
         Keep the frequencies and weights after each step.
+    verbose : bool or int
+        Whether to print the objective after every ten steps.
 
     Returns
     -------
@@ -431,6 +448,7 @@ def supervise_frequencies(
     agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)
     steps = check_count(max_steps, "max_steps", low=0)
     tol = check_nonnegative(tol, "tol")
+    show = _check_verbose(verbose)
     most = check_count(max_rows, "max_rows", low=6)
     if decay is not None:
         decay = check_range(decay, "decay", 1 / _LARGEST_DECAY, _LARGEST_DECAY)
@@ -442,12 +460,13 @@ def supervise_frequencies(
     approximation = KernelApproximationLoss(landmarks, kernel, shares, ridge)
     rows = rng.permutation(N)[:most]
     X = X.astype(np.float64, copy=False)
+    taken, longest = steps, 0
     if decay is None:
-        decay, steps = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol)
+        decay, taken, longest = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol, show)
     objective = _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
-    losses, (W, (p, _)), path = descend(objective, start, steps, tol, keep_path)
+    losses, (W, (p, _)), path, converged = descend(objective, start, taken, tol, keep_path, show, approximation.n)
     path = tuple((W, p) for W, (p, _) in path) if keep_path else None
-    return AdaptedFrequencies(W, p, losses, path)
+    return AdaptedFrequencies(W, p, losses, path, converged or taken < steps, max(longest, len(losses) - 1))
 
 
 def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
@@ -473,19 +492,24 @@ def _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
     return objective
 
 
-def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol) -> tuple[float, int]:
-    """The decay, and the number of steps, at which held-out rows are predicted best."""
+def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol, show):
+    """The decay and the number of steps at which held-out rows are predicted best, and the steps of the longest try."""
     if len(rows) < 6:  # too few to hold any out
-        return _DECAYS[1], steps
+        return _DECAYS[1], steps, 0
     held_out, used = np.split(rows, [len(rows) // 3])
     points = X[held_out]
-    best = np.inf, _DECAYS[1], steps
+    best, longest = (np.inf, _DECAYS[1], steps), 0
     for decay in _DECAYS:
         objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
-        path = descend(objective, start, steps, tol, keep_path=True)[2]
+        if show:
+            print(f"Decay {decay:g}, without the rows held out:")
+        path = descend(objective, start, steps, tol, True, show, approximation.n)[2]
+        longest = max(longest, len(path) - 1)
         for i, (W, (_, (coef, intercept))) in enumerate(path):
             best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
-    return best[1:]
+    if show:
+        print(f"Rows held out are predicted best with decay {best[1]:g}, after {best[2]} iterations. With all rows:")
+    return *best[1:], longest
 
 
 def _features(points, W) -> np.ndarray:

@@ -5,20 +5,45 @@ They store their parameters, validate in `fit`, and call `adaptive`; there is no
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ._validation import as_rng, check_choice, check_count
+from ._validation import as_rng, check_choice, check_count, check_nonnegative
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
-from .estimators import _chosen_kernel, _FourierTransformer, check_labels
+from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
 from .features import fourier_features
 from .frequencies import draw_frequencies
 
 __all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
 
 
-class AdaptiveFourierFeatures(_FourierTransformer):
+class BaseDescendedFeatures(BaseFourierFeatures):
+    """Frequencies at which a descent ended, after at most `max_iter` steps."""
+
+    def _rule(self) -> dict:
+        """When the descent is to stop and what it prints, in the words of the functions."""
+        return {
+            "max_steps": check_count(self.max_iter, "max_iter"),
+            "tol": check_nonnegative(self.tol, "tol"),
+            "verbose": self.verbose,
+        }
+
+    def _keep(self, found):
+        self.frequencies_, self.losses_, self.n_iter_ = found.frequencies, found.losses, found.n_iter
+        if not found.converged:
+            warnings.warn(
+                f"{type(self).__name__} has not converged: {self.n_iter_} steps, of at most max_iter={self.max_iter}, "
+                f"did not reach tol={self.tol}; allow more steps or a larger tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class AdaptiveFourierFeatures(BaseDescendedFeatures):
     """Features at frequencies and with weights that approximate a kernel on the data's landmarks (Li et al. 2019).
 
     Parameters
@@ -34,6 +59,12 @@ class AdaptiveFourierFeatures(_FourierTransformer):
     sampling : str
         How the frequencies are drawn that the descent starts from; see `draw_frequencies`.
     random_state : int, RandomState, Generator or None
+    max_iter : int
+        The most steps of the descent, at least 1.
+    tol : float
+        It stops once ten steps have lowered the objective by less than this share of it; at least 0.
+    verbose : bool or int
+        Whether to print the objective after every ten steps.
 
     Attributes
     ----------
@@ -43,6 +74,8 @@ class AdaptiveFourierFeatures(_FourierTransformer):
     weights_ : ndarray of shape (n_components,)
     losses_ : ndarray of shape (steps + 1,)
         The objective on the landmarks after each step.
+    n_iter_ : int
+        The steps taken.
     n_features_in_ : int
 
     Examples
@@ -62,6 +95,9 @@ class AdaptiveFourierFeatures(_FourierTransformer):
         n_landmarks=None,
         sampling="monte_carlo",
         random_state=None,
+        max_iter=500,
+        tol=1e-3,
+        verbose=0,
     ):
         self.kernel = kernel
         self.n_components = n_components
@@ -69,6 +105,9 @@ class AdaptiveFourierFeatures(_FourierTransformer):
         self.n_landmarks = n_landmarks
         self.sampling = sampling
         self.random_state = random_state
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
 
     def fit(self, X, y=None):
         """Choose the landmarks, draw frequencies, and fit these and their weights to the kernel on the landmarks.
@@ -90,12 +129,13 @@ class AdaptiveFourierFeatures(_FourierTransformer):
         X = self._points(X, reset=True)
         r = check_count(self.n_components, "n_components")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
-        rng = as_rng(self.random_state)
+        rule, rng = self._rule(), as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, shares = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
-        found = adapt_frequencies(landmarks, self.kernel_, omega, shares)
-        self.frequencies_, self.weights_, self.losses_ = found.frequencies, found.weights, found.losses
+        found = adapt_frequencies(landmarks, self.kernel_, omega, shares, **rule)
+        self.weights_ = found.weights
+        self._keep(found)
         return self
 
     def transform(self, X):
@@ -121,7 +161,7 @@ class AdaptiveFourierFeatures(_FourierTransformer):
         return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_)
 
 
-class SupervisedFourierFeatures(_FourierTransformer):
+class SupervisedFourierFeatures(BaseDescendedFeatures):
     """Features at frequencies that serve a linear predictor and approximate a kernel: SUPERVISE (Li et al. 2019).
 
     The features are the unweighted ones of the paper's predictor (its Eq. 10).
@@ -141,6 +181,12 @@ class SupervisedFourierFeatures(_FourierTransformer):
     agreement : float
         The price of the kernel approximation loss, from 0 to 1e12.
     random_state : int, RandomState, Generator or None
+    max_iter : int
+        The most steps of a descent, at least 1.
+    tol : float
+        A descent stops once ten steps have lowered the objective by less than this share of it; at least 0.
+    verbose : bool or int
+        Whether to print the objective after every ten steps.
 
     Attributes
     ----------
@@ -149,18 +195,35 @@ class SupervisedFourierFeatures(_FourierTransformer):
     frequencies_ : ndarray of shape (n_components, d)
     losses_ : ndarray of shape (steps + 1,)
         The joint objective after each step.
+    n_iter_ : int
+        Steps of the longest descent. That to `frequencies_` may have had fewer, even none: where the decay is
+        chosen, it ends at the step that predicted held-out rows best.
     n_features_in_ : int
     """
 
     _learns_from_labels = True
 
-    def __init__(self, kernel=None, n_components=100, task="auto", decay=None, agreement=1.0, random_state=None):
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        task="auto",
+        decay=None,
+        agreement=1.0,
+        random_state=None,
+        max_iter=60,
+        tol=1e-3,
+        verbose=0,
+    ):
         self.kernel = kernel
         self.n_components = n_components
         self.task = task
         self.decay = decay
         self.agreement = agreement
         self.random_state = random_state
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
 
     def fit(self, X, y):
         """Draw frequencies and fit them to the labels and the kernel.
@@ -191,11 +254,11 @@ class SupervisedFourierFeatures(_FourierTransformer):
         else:
             X, y = self._validated(X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
-        rng = as_rng(self.random_state)
+        rule, rng = self._rule(), as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         found = supervise_frequencies(
-            X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng
+            X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng, **rule
         )
-        self.frequencies_, self.losses_ = found.frequencies, found.losses
+        self._keep(found)
         return self

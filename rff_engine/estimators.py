@@ -61,7 +61,7 @@ def check_labels(y) -> None:
     check_labels_alike(y)
 
 
-class _Transformer(TransformerMixin, BaseEstimator):
+class BaseTransformer(TransformerMixin, BaseEstimator):
     """What all of them share: the forms of X they take, and their tags."""
 
     _learns_from_labels = False
@@ -122,7 +122,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-class _FourierTransformer(_Transformer):
+class BaseFourierFeatures(BaseTransformer):
     """A cosine and a sine for each of `frequencies_`."""
 
     def transform(self, X):
@@ -167,7 +167,7 @@ class _FourierTransformer(_Transformer):
         return np.array([f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))], dtype=object)
 
 
-class RandomFourierFeatures(_FourierTransformer):
+class RandomFourierFeatures(BaseFourierFeatures):
     """Features whose inner products approximate a kernel (Rahimi and Recht 2007; Letarte et al. 2019, Eq. 5).
 
     Parameters
@@ -227,7 +227,7 @@ class RandomFourierFeatures(_FourierTransformer):
         return self
 
 
-class _LearnedFourierFeatures(_FourierTransformer):
+class BaseLearnedFeatures(BaseFourierFeatures):
     """Candidates from the prior, weights learned from their losses, then D frequencies drawn by the weights."""
 
     _learns_from_labels = True
@@ -265,7 +265,7 @@ class _LearnedFourierFeatures(_FourierTransformer):
         return self
 
 
-class PseudoPosteriorFeatures(_LearnedFourierFeatures):
+class PseudoPosteriorFeatures(BaseLearnedFeatures):
     """Fourier features drawn from the pseudo-posterior over a kernel's frequencies: PBRFF (Letarte et al. 2019, 5.4).
 
     Parameters
@@ -308,7 +308,7 @@ class PseudoPosteriorFeatures(_LearnedFourierFeatures):
         return pseudo_posterior(loss, self.beta, n)
 
 
-class OptimizedKernelFeatures(_LearnedFourierFeatures):
+class OptimizedKernelFeatures(BaseLearnedFeatures):
     """Fourier features drawn from an optimized kernel: OKRFF (Sinha and Duchi 2016; Letarte et al. 2019, 5.3).
 
     Parameters
@@ -356,7 +356,7 @@ class OptimizedKernelFeatures(_LearnedFourierFeatures):
         return optimized_kernel_weights(loss, check_nonnegative(self.rho, "rho") * len(loss), self.mu)
 
 
-class LandmarkSimilarity(_Transformer):
+class LandmarkSimilarity(BaseTransformer):
     """Similarities to landmarks, each with a similarity learned for it: PB-Landmarks (Letarte et al. 2019, 4.2).
 
     Parameters

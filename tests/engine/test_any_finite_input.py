@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.exceptions import ConvergenceWarning
 
 import rff_engine as rff
 from rff_engine import bounds
@@ -161,6 +162,7 @@ def answer(function, *arguments, must: bool = False, infinite: bool = False, **o
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*too few to match a covariance", category=UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             found = function(*arguments, **others)
         except ValueError as error:
@@ -579,11 +581,15 @@ ESTIMATORS = {
         "landmarks": st.sampled_from(["sample", "cluster", "nearest"]),
         "n_landmarks": st.one_of(st.none(), counts(6)),
         "sampling": st.sampled_from(list(SAMPLING_SCHEMES)),
+        "max_iter": counts(20),
+        "tol": number,
     },
     rff.SupervisedFourierFeatures: lambda number: {
         "task": st.sampled_from(["auto", "regression", "classification"]),
         "decay": st.one_of(st.none(), number),
         "agreement": number,
+        "max_iter": counts(20),
+        "tol": number,
     },
 }
 

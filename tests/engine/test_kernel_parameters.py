@@ -131,7 +131,7 @@ def test_a_kernel_of_that_width_sees_no_unit(name):
 
 
 @every_kernel
-def test_a_width_that_is_not_known_yet_is_told_in_one_sentence(name):
+def test_a_width_that_is_not_known_yet_is_reported_in_one_sentence(name):
     kernel, X = KERNELS[name](**{WIDTHS[name]: "scale"}), sample()[0]
     cube = np.full((2, 4), 0.5)
     for use in (

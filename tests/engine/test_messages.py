@@ -69,24 +69,15 @@ CLASSES = [value for value in vars(rff).values() if inspect.isclass(value)]
 ESTIMATORS = [value for value in CLASSES if hasattr(value, "fit")]
 
 
-class Mine(rff.PseudoPosteriorFeatures):
-    """A class of the caller's."""
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 @pytest.mark.parametrize("method", ["__init__", "fit", "transform", "get_feature_names_out"])
-def test_a_type_error_names_the_class_of_the_object(estimator, method):
+def test_a_type_error_names_no_private_class(estimator, method):
     called = getattr(estimator(), method)
     for given in ((), (X,)):
         with pytest.raises(TypeError) as raised:
             called(*given, no_such_argument=1)
-        assert str(raised.value).startswith(f"{estimator.__name__}.{method}() ")
-
-
-def test_a_subclass_of_the_callers_has_the_methods_of_its_base():
-    with pytest.raises(TypeError, match=r"^PseudoPosteriorFeatures\.fit\(\) missing"):
-        Mine().fit(X)
-    assert Mine.fit is rff.PseudoPosteriorFeatures.fit
+        named = str(raised.value).split(f".{method}() ")[0]
+        assert named in {base.__name__ for base in estimator.__mro__} and not named.startswith("_")
 
 
 @pytest.mark.parametrize("value", CLASSES, ids=lambda value: value.__name__)
@@ -96,11 +87,3 @@ def test_no_method_of_a_public_class_has_a_private_name(value):
         called_by_others = not name.startswith("_") or name in ("__init__", "__call__")
         if called_by_others and method.__module__.startswith("rff_engine"):
             assert not method.__qualname__.startswith("_"), method.__qualname__
-
-
-def test_methods_that_are_taken_over_are_still_one_and_the_same():
-    one, other = rff.PseudoPosteriorFeatures, rff.OptimizedKernelFeatures
-    assert inspect.signature(one.fit) == inspect.signature(other.fit)
-    assert one.fit.__doc__ == other.fit.__doc__ and one.fit.__code__ is other.fit.__code__
-    table = one(n_components=2, n_candidates=9, random_state=0).set_output(transform="pandas").fit_transform(X, Y)
-    assert list(table.columns) == ["cos0", "cos1", "sin0", "sin1"]

@@ -1,0 +1,168 @@
+"""When descents stop, what they say of it, and how many threads they take."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import check_transformer_n_iter
+from threadpoolctl import threadpool_limits
+
+import rff_engine as rff
+from rff_engine import _approximation_loss
+from rff_engine._blocks import blas_threads
+from rff_engine.experiments import feature_methods
+
+ADAPTIVE = rff.AdaptiveFourierFeatures(rff.GaussianKernel(1.5), 8, random_state=0)
+SUPERVISED = rff.SupervisedFourierFeatures(rff.GaussianKernel(1.5), 4, decay=0.01, random_state=0)
+CHOSEN = clone(SUPERVISED).set_params(decay=None)
+both = pytest.mark.parametrize("estimator", [ADAPTIVE, SUPERVISED], ids=["adaptive", "supervised"])
+every = pytest.mark.parametrize(
+    "estimator", [ADAPTIVE, SUPERVISED, CHOSEN], ids=["adaptive", "supervised", "supervised-chosen"]
+)
+
+
+def sample(n=60, d=3):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    return X, np.where(np.sin(2 * X[:, 0]) > 0, 1, -1)
+
+
+def fitted(estimator, **parameters):
+    """The estimator, and what it warned of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        estimator = clone(estimator).set_params(**parameters).fit(*sample())
+    return estimator, warned
+
+
+@both
+def test_reaching_max_iter_before_tol_warns_at_the_line_that_fits(estimator):
+    short, warned = fitted(estimator, max_iter=3, tol=0)
+    assert short.n_iter_ == 3 and len(short.losses_) == 4
+    (warning,) = warned
+    assert issubclass(warning.category, ConvergenceWarning) and warning.filename == __file__
+    for part in (type(estimator).__name__, "3 steps", "max_iter=3", "tol=0"):
+        assert part in str(warning.message)
+
+
+@both
+@pytest.mark.parametrize("tol", [0.5, 0.05])
+def test_tol_ends_the_descent_at_the_first_ten_steps_that_gain_less(estimator, tol):
+    done, warned = fitted(estimator, max_iter=400, tol=tol)
+    assert not warned and 10 <= done.n_iter_ < 400
+    gains = 1 - done.losses_[10:] / done.losses_[:-10]
+    assert gains[-1] < tol and (gains[:-1] >= tol).all()
+    further, _ = fitted(estimator, max_iter=400, tol=tol / 10)
+    assert further.n_iter_ >= done.n_iter_ and further.losses_[-1] <= done.losses_[-1]
+
+
+def test_rows_held_out_may_end_the_descent_and_that_is_no_warning():
+    done, warned = fitted(CHOSEN, max_iter=40, tol=0)
+    assert done.n_iter_ == 40 and len(done.losses_) - 1 < 40 and not warned
+    short, warned = fitted(CHOSEN, max_iter=1, tol=0)
+    assert short.n_iter_ == 1
+    assert bool(warned) == (len(short.losses_) == 2)
+
+
+def test_functions_say_whether_they_converged():
+    X, y = sample()
+    kernel, omega = rff.GaussianKernel(1.5), np.random.default_rng(1).normal(size=(5, 3))
+    assert not rff.adapt_frequencies(X[:9], kernel, omega, max_steps=0).converged
+    assert not rff.adapt_frequencies(X[:9], kernel, omega, max_steps=2).converged
+    found = rff.adapt_frequencies(X[:9], kernel, omega, tol=0.1)
+    assert found.converged and found.n_iter == len(found.losses) - 1
+    nothing_to_lower = rff.adapt_frequencies(np.zeros((1, 3)), kernel, omega[:1], ridge=0)
+    assert nothing_to_lower.converged and nothing_to_lower.n_iter == 0
+    assert not rff.supervise_frequencies(X, y, kernel, omega, decay=0.1, max_steps=2).converged
+
+
+@every
+def test_scikit_learn_counts_a_step_at_least(estimator):
+    check_transformer_n_iter(type(estimator).__name__, estimator)
+
+
+@every
+def test_verbose_prints_every_tenth_objective(estimator, capsys):
+    quiet, _ = fitted(estimator, max_iter=25, tol=1e-9)
+    assert capsys.readouterr().out == ""
+    loud, _ = fitted(estimator, max_iter=25, tol=1e-9, verbose=1)
+    np.testing.assert_array_equal(loud.losses_, quiet.losses_)
+    lines = capsys.readouterr().out.splitlines()
+    starts = [i for i, line in enumerate(lines) if line.startswith("Iteration 0,")]
+    assert len(starts) == (4 if estimator is CHOSEN else 1)
+    last = lines[starts[-1] :]  # of the descent to `frequencies_`
+    steps = len(loud.losses_) - 1
+    expected = [f"Iteration {k}, objective {loud.losses_[k]:.6g}" for k in range(0, steps + 1, 10)]
+    assert last[:-1] == expected
+    assert re.fullmatch(f"(Converged|Stopped) at iteration {steps}, objective .*", last[-1])
+    if estimator is CHOSEN:
+        assert [line for line in lines if line.startswith("Decay ")] == [
+            f"Decay {decay}, without the rows held out:" for decay in ("0.0001", "0.001", "0.01")
+        ]
+        assert f"after {steps} iterations" in lines[starts[-1] - 1]
+
+
+@both
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("max_iter", value) for value in (0, -1, 2.5, "3", None, True)),
+        *(("tol", value) for value in (-1e-3, np.nan, np.inf, "1", None)),
+        *(("verbose", value) for value in (-1, 0.5, "loud", None)),
+    ],
+)
+def test_what_is_not_allowed_is_refused_in_one_sentence(estimator, name, value):
+    with pytest.raises(ValueError, match=f"^{name} is ") as raised:
+        clone(estimator).set_params(**{name: value}).fit(*sample())
+    assert repr(value) in str(raised.value) and str(raised.value).count(". ") == 0
+
+
+def test_defaults_converge_on_standardised_data():
+    X = load_breast_cancer().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        done = rff.AdaptiveFourierFeatures(random_state=0).fit(X)
+    drawn = rff.RandomFourierFeatures(random_state=0).fit(X)
+    missed = [rff.relative_kernel_error(X, fit.kernel_, fit.transform(X)) for fit in (done, drawn)]
+    assert missed[0] < 0.7 * missed[1]
+
+
+@pytest.mark.parametrize(("size", "alone"), [(1, True), (_approximation_loss._SMALL + 1, False)])
+def test_small_descents_hold_blas_to_one_thread(size, alone):
+    seen = []
+
+    def objective(V):
+        seen.append(blas_threads())
+        return float((V**2).sum()), 2 * V, None
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        _approximation_loss.descend(objective, np.ones((1, 2)), 3, 0.0, False, False, size)
+        assert blas_threads() == before
+    assert before == [2] * len(before) and len(before) >= 1
+    assert seen and all(threads == ([1] * len(before) if alone else before) for threads in seen)
+
+
+def test_stored_rows_do_not_follow_the_defaults(monkeypatch):
+    asked = {}
+
+    def noted(name, call):
+        def wrapped(*args, **parameters):
+            asked[name] = parameters
+            return call(*args, **parameters)
+
+        return wrapped
+
+    for name in ("adapt_frequencies", "supervise_frequencies"):
+        monkeypatch.setattr(feature_methods, name, noted(name, getattr(feature_methods, name)))
+    X, y = sample()
+    for method in ("sample", "supervise"):
+        feature_methods.fit_features(method, X, y, rff.GaussianKernel(1.5), 3, task="classification", random_state=0)
+    assert {name: (given["max_steps"], given["tol"]) for name, given in asked.items()} == {
+        "adapt_frequencies": (150, 1e-3),
+        "supervise_frequencies": (60, 1e-3),
+    }
