@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
+from pandas.api.types import is_extension_array_dtype
 from plotly.offline import get_plotlyjs
 
 __all__ = ["Document"]
@@ -19,7 +21,19 @@ th {position: sticky; top: 0; background: #fff}
 th:first-child, td:first-child {text-align: left}
 .wide {overflow-x: auto; max-height: 40rem}
 summary {cursor: pointer; margin: 0.6rem 0}
+@media print {
+  body {max-width: none; margin: 0; padding: 0}
+  .wide {overflow: visible; max-height: none}
+  th {position: static}
+  tr, [role=img] {break-inside: avoid}
+  h2, summary, p:has(+ [role=img]) {break-after: avoid}
+  .modebar-container {display: none}
+}
 """
+# Plotly's toolbar stands in the upper right corner of a figure while the mouse is over it: room for it, in pixels.
+_TOOLBAR = 30
+# Above the axes, where a figure sets no margin, in pixels.
+_PLOTLY_MARGIN = 100
 
 
 class Document:
@@ -42,20 +56,22 @@ class Document:
 
     def table(self, frame, folded: str | None = None, digits: int = 4) -> None:
         """A DataFrame; `folded` is what to click on to see it."""
-        table = frame.to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
+        table = _without_na(frame).to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
         table = f'<div class="wide" tabindex="0">{table}</div>'
         if folded is not None:
             table = f"<details><summary>{escape(folded)}</summary>{table}</details>"
         self._parts.append(table)
 
     def figure(self, fig: go.Figure, alt: str) -> None:
-        """A figure that answers to the mouse; `alt` describes it for those who cannot see it."""
+        """A figure of a fixed height that answers to the mouse; `alt` describes it for those who cannot see it."""
+        height = fig.layout.height + _TOOLBAR
+        top = _PLOTLY_MARGIN if fig.layout.margin.t is None else fig.layout.margin.t
         drawn = pio.to_html(
-            fig.update_layout(template="plotly_white"),
+            go.Figure(fig).update_layout(template="plotly_white", height=height, margin_t=top + _TOOLBAR),
             full_html=False,
             include_plotlyjs=False,
             config={"displaylogo": False},
-            default_height=f"{fig.layout.height}px",
+            default_height=f"{height}px",
         )
         self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{drawn}</div>')
 
@@ -66,3 +82,9 @@ class Document:
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(self._title)}</title>\n'
             f"<style>{_STYLE}</style>\n<script>{get_plotlyjs()}</script>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
         )
+
+
+def _without_na(frame: pd.DataFrame) -> pd.DataFrame:
+    """With nothing in place of <NA>, which pandas writes for missing values of a nullable column whatever `na_rep`."""
+    lacking = [name for name in frame if is_extension_array_dtype(frame[name].dtype) and frame[name].isna().any()]
+    return frame.assign(**{name: frame[name].astype(object).where(frame[name].notna(), "") for name in lacking})

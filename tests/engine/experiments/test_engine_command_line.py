@@ -65,6 +65,7 @@ def test_rows_go_to_the_store_and_where_they_are_asked_for(protocol, tmp_path, c
     assert main(["report", run, "--format", "html", "--output", str(tmp_path / "run.html")]) == 0
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     assert run in page and 'seconds": ' not in page and page.count("Plotly.newPlot(") == 1
+    assert "NA&gt;" not in page  # the SVM has no D, and no share
 
 
 def test_a_random_split_and_some_methods(capsys):
