@@ -46,4 +46,4 @@ EXPOSE 8501
 # Python, for the image has no curl; http.client, for it asks no proxy that the environment may name.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import http.client as http, sys; there = http.HTTPConnection('127.0.0.1', 8501, timeout=4); there.request('GET', '/_stcore/health'); sys.exit(there.getresponse().status != 200)"]
-CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.port=8501"]
+CMD ["python", "-m", "streamlit", "run", "serve.py", "--server.address=0.0.0.0", "--server.port=8501"]

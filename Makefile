@@ -11,7 +11,7 @@ PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/pytho
 
 # Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
-	MALLOC_ARENA_MAX=$${MALLOC_ARENA_MAX:-2} $(BIN)/streamlit run app.py --server.port $(PORT)
+	MALLOC_ARENA_MAX=$${MALLOC_ARENA_MAX:-2} $(BIN)/streamlit run serve.py --server.port $(PORT)
 
 test: .venv/dev.stamp
 	$(PYTEST)

@@ -72,7 +72,7 @@ def served(*settings: str, log=subprocess.DEVNULL):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", *settings]
     folder = tempfile.TemporaryDirectory()
     environment = os.environ | {"RFF_STORE": f"sqlite:///{folder.name}/results.sqlite"}

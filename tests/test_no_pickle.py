@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OUR_SOURCES = ("app.py", "pages", "datasets", "rff_engine")
+OUR_SOURCES = ("app.py", "serve.py", "pages", "datasets", "rff_engine")
 # What a running cluster's processes say to each other, and to nobody else: see docs/security.md.
 AMONG_OUR_PROCESSES = {
     "rff_engine/experiments/_cluster.py": {"pickle.dumps", "pickle.HIGHEST_PROTOCOL"},

@@ -29,11 +29,12 @@ ALLOWED = {
     "components": {"core", "estimators", "package", "figures", "experiments", "datasets", "components"},
     "page": {"core", "estimators", "package", "figures", "experiments", "datasets", "components"},
     "app": {"core", "estimators", "package", "figures", "experiments", "datasets", "components"},
+    "serve": {"serve"},
 }
 # Which parts may import a library. scikit-learn brings joblib and threadpoolctl.
 FREE = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", *sys.stdlib_module_names}
 LIBRARIES = {
-    "streamlit": {"app", "page", "components"},
+    "streamlit": {"app", "serve", "page", "components"},
     "plotly": {"figures"},
     "dask": {"experiments"},
     "distributed": {"experiments"},
@@ -56,13 +57,13 @@ def part_of(module):
         return "command line" if names[1] == "__main__" else "core"
     if names[0] == "pages":
         return "components" if names[1:2] == ["components"] else "page"
-    return names[0] if names[0] in ("datasets", "app") else None
+    return names[0] if names[0] in ("datasets", "app", "serve") else None
 
 
 @cache
 def modules():
     """Every module of ours outside tests and benchmarks: its dotted name and its file."""
-    files = {"app": ROOT / "app.py"}
+    files = {"app": ROOT / "app.py", "serve": ROOT / "serve.py"}
     for folder in OUR_FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             names = path.relative_to(ROOT).with_suffix("").parts

@@ -15,6 +15,7 @@ from .style import (
     add_note,
     finish,
     fixed_margin,
+    for_colours,
     landmark_colour,
     lying_colorbar,
 )
@@ -180,7 +181,7 @@ def _mosaic(tiles, left, bottom):
         for c in range(C):
             top = (R - 1 - r) * (V + 1)
             z[top : top + V, c * (U + 1) : c * (U + 1) + U] = tiles[r, c]
-    return x, y, z
+    return x, y, for_colours(z)
 
 
 def _add_boundary(fig, decision, left):

@@ -16,6 +16,7 @@ from .style import (
     add_note,
     finish,
     fixed_margin,
+    for_colours,
     lying_colorbar,
 )
 
@@ -81,7 +82,7 @@ def _axis(letter: str, panel: int) -> str:
 
 def add_map(fig: Sheet, panel: int, values, extent: float, coloraxis: str, name: str) -> None:
     """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, in a panel."""
-    values = np.asarray(values, dtype=np.float32)
+    values = for_colours(values)
     V, U = values.shape
     fig.add_heatmap(
         x0=-extent * (1 - 1 / U),

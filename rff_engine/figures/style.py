@@ -170,6 +170,14 @@ def finish(fig: Sheet, height: int, **layout) -> go.Figure:
     return fig.figure()
 
 
+def for_colours(values) -> np.ndarray:
+    """Values of a map in float32, rounded to 12 bits, more than the 3 digits shown: a third fewer bytes sent."""
+    values = np.asarray(values, dtype=np.float32)
+    bits = values.view(np.uint32)
+    rounded = ((bits + np.uint32(0x400)) & np.uint32(0xFFFFF800)).view(np.float32)
+    return np.where(np.isfinite(rounded), rounded, values)
+
+
 def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict:
     """Room around the panels, in pixels, for all that stands there.
 

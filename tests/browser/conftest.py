@@ -67,7 +67,7 @@ def start_server(tmp_path_factory):
     def start(port: int | None = None, folder: Path | None = None, **variables: str) -> str:
         port, folder = port or _free_port(), folder or tmp_path_factory.mktemp("server")
         log = (folder / "log.txt").open("a")
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
         environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}"} | variables
         server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)

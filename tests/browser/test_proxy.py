@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from conftest import ROOT, _missing, settle, wait_until
@@ -23,30 +26,36 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+NGINX_TEXT = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
+
+
 @pytest.fixture(scope="module")
-def proxy(server, tmp_path_factory):
-    """Addresses of nginx in front of the app, with and without TLS."""
+def start_nginx(tmp_path_factory):
+    """Start nginx with settings of the README and return its addresses, without and with TLS, and its log."""
     if NGINX is None or OPENSSL is None:
         _missing("no nginx, or no openssl, on this machine")
-    folder = tmp_path_factory.mktemp("nginx")
+    with ExitStack() as stack:
+        yield lambda said: _start_nginx(said, tmp_path_factory.mktemp("nginx"), stack)
+
+
+def _start_nginx(said: str, folder, stack: ExitStack):
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     make = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
     subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
 
-    (said,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     plain, secure = free_port(), free_port()
-    for theirs, ours in {
-        "listen 80;": f"listen 127.0.0.1:{plain};",
-        "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
-        "https://$host$request_uri": f"https://$host:{secure}$request_uri",
-        "rff.example.org;": "localhost;",
-        "/etc/ssl/rff.example.org.pem": str(certificate),
-        "/etc/ssl/rff.example.org.key": str(key),
-        "http://127.0.0.1:8501": server,
-    }.items():
-        assert theirs in said, theirs
-        said = said.replace(theirs, ours)
+    said = replaced(
+        said,
+        {
+            "listen 80;": f"listen 127.0.0.1:{plain};",
+            "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
+            "https://$host$request_uri": f"https://$host:{secure}$request_uri",
+            "rff.example.org;": "localhost;",
+            "/etc/ssl/rff.example.org.pem": str(certificate),
+            "/etc/ssl/rff.example.org.key": str(key),
+        },
+    )
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     settings = folder / "nginx.conf"
@@ -54,19 +63,163 @@ def proxy(server, tmp_path_factory):
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
         f"events {{}}\nhttp {{ access_log {folder}/access.log; {places}\n{said} }}\n"
     )
-    with ExitStack() as stack:
-        nginx = subprocess.Popen([NGINX, "-p", folder, "-c", settings], stderr=subprocess.PIPE, text=True)
-        stack.callback(nginx.wait, 10)
-        stack.callback(nginx.terminate)
-        end = time.monotonic() + 20
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", secure), timeout=1).close()
-                break
-            except OSError:
-                assert nginx.poll() is None and time.monotonic() < end, nginx.communicate()[1]
-                time.sleep(0.05)
-        yield f"http://localhost:{plain}", f"https://localhost:{secure}", folder / "access.log"
+    nginx = subprocess.Popen([NGINX, "-p", folder, "-c", settings], stderr=subprocess.PIPE, text=True)
+    stack.callback(nginx.wait, 10)
+    stack.callback(nginx.terminate)
+    end = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", secure), timeout=1).close()
+            break
+        except OSError:
+            assert nginx.poll() is None and time.monotonic() < end, nginx.communicate()[1]
+            time.sleep(0.05)
+    return f"http://localhost:{plain}", f"https://localhost:{secure}", folder / "access.log"
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    for theirs, ours in changes.items():
+        assert theirs in text, theirs
+        text = text.replace(theirs, ours)
+    return text
+
+
+def readme_settings() -> list[str]:
+    """nginx for one server, and what is added for several."""
+    one, several = NGINX_TEXT.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    return [one, several]
+
+
+@pytest.fixture(scope="module")
+def proxy(server, start_nginx):
+    """Addresses of nginx in front of the app, with and without TLS."""
+    return start_nginx(replaced(readme_settings()[0], {"http://127.0.0.1:8501": server}))
+
+
+@pytest.fixture
+def counted():
+    """Start a relay to a port of this machine; it counts what comes back: its own port, and a list of byte counts."""
+    closing = []
+
+    def start(port: int) -> tuple[int, list[int]]:
+        listener, counts = socket.create_server(("127.0.0.1", 0)), []
+        closing.append(listener)
+
+        def pass_on(source: socket.socket, target: socket.socket, counts: list[int] | None) -> None:
+            with suppress(OSError):
+                while some := source.recv(65536):
+                    if counts is not None:
+                        counts.append(len(some))
+                    target.sendall(some)
+            with suppress(OSError):
+                target.shutdown(socket.SHUT_WR)
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    near, _ = listener.accept()
+                    far = socket.create_connection(("127.0.0.1", port))
+                    closing.extend((near, far))
+                    threading.Thread(target=pass_on, args=(near, far, None), daemon=True).start()
+                    threading.Thread(target=pass_on, args=(far, near, counts), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        return listener.getsockname()[1], counts
+
+    yield start
+    for one in closing:
+        with suppress(OSError):
+            one.shutdown(socket.SHUT_RDWR)
+        one.close()
+
+
+class Stub(BaseHTTPRequestHandler):
+    """A server that answers with its own port."""
+
+    def do_GET(self):
+        answer = str(self.server.server_port).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stubs():
+    """Ports of two servers."""
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Stub) for _ in range(2)]
+    for one in servers:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+    yield [one.server_port for one in servers]
+    for one in servers:
+        one.shutdown()
+        one.server_close()
+
+
+def test_a_cookie_keeps_a_visitor_with_one_server_and_spreads_a_class(stubs, start_nginx):
+    one, several = readme_settings()
+    several = replaced(several, {":8501": f":{stubs[0]}", ":8502": f":{stubs[1]}"})
+    header = 'add_header X-Content-Type-Options    "nosniff" always;'
+    changes = {"http://127.0.0.1:8501": "http://rff", header: header + " add_header Set-Cookie $rff_new_route;"}
+    _, secure, _ = start_nginx(several + replaced(one, changes))
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    link = http.client.HTTPSConnection("127.0.0.1", int(secure.rsplit(":", 1)[1]), context=trusting, timeout=30)
+
+    def visit(cookie: str | None = None) -> tuple[str, str | None]:
+        link.request("GET", "/", headers={"Host": "localhost"} | ({"Cookie": cookie} if cookie else {}))
+        answer = link.getresponse()
+        return answer.read().decode(), answer.getheader("Set-Cookie")
+
+    chosen = set()
+    for _ in range(40):  # of one address and one browser
+        _, cookie = visit()
+        name = cookie.split(";")[0]
+        answers = {visit(name) for _ in range(4)}
+        assert len(answers) == 1 and answers == {(next(iter(answers))[0], None)}
+        chosen |= answers
+    assert {port for port, _ in chosen} == {str(port) for port in stubs}
+    assert len({visit("rff_route=../../anything")[0] for _ in range(8)}) == 1
+    link.close()
+
+
+@pytest.fixture
+def fetched(counted, browser):
+    """Open pages of an address one after the other in a new browser, and return the bytes that each took."""
+    contexts = []
+
+    def fetch(address: str, *paths: str) -> list[int]:
+        start, _, port = address.rpartition(":")
+        port, counts = counted(int(port))
+        contexts.append(browser.new_context(ignore_https_errors=True))
+        taken = []
+        for path in paths:
+            counts.clear()
+            page = contexts[-1].new_page()
+            page.goto(f"{start}:{port}/{path}")
+            page.wait_for_selector("h1")
+            settle(page)
+            page.locator("canvas, .main-svg").first.wait_for()
+            taken.append(sum(counts))
+            page.close()
+        return taken
+
+    yield fetch
+    for context in contexts:
+        context.close()
+
+
+def test_a_first_visit_takes_less_than_3_MB_and_the_next_takes_files_from_the_cache(server, fetched):
+    first, second = fetched(server, "", "landmarks")
+    assert 1e6 < first < 3e6 and 1e5 < second < 0.5e6
+
+
+def test_a_first_visit_through_the_proxy_takes_less_than_3_MB(proxy, fetched):
+    (first,) = fetched(proxy[1], "landmarks")  # what comes with an unknown certificate stays in no cache
+    assert 1e6 < first < 3e6
 
 
 def test_a_page_works_through_the_proxy_over_tls(proxy, browser):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,8 @@ from rff_engine.experiments import feature_methods, toy_approximation
 from rff_engine.figures import adaptive, approximation, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
+
+COLOURS = 2.0**-12  # the relative precision of a map's values
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def test_a_mosaic_holds_every_map_and_the_points_of_both_classes(sample):
     assert z.shape == (2 * 8 + 1, 3 * 8 + 2)
     for r in range(2):  # the first row is on top
         for l in range(3):
-            np.testing.assert_allclose(z[(1 - r) * 9 : (1 - r) * 9 + 8, l * 9 : l * 9 + 8], maps[r, l], rtol=1e-6)
+            np.testing.assert_allclose(z[(1 - r) * 9 : (1 - r) * 9 + 8, l * 9 : l * 9 + 8], maps[r, l], rtol=COLOURS)
     for label, colour in CLASS_COLOURS.items():
         (trace,) = markers(fig, colour)
         assert len(trace.x) == 6 * (sample.y == label).sum()
@@ -174,7 +177,7 @@ def test_two_error_maps_have_the_same_colours():
     first, second = (fig.layout[name] for name in ("coloraxis", "coloraxis2"))
     assert (first.cmin, first.cmax, first.colorscale) == (second.cmin, second.cmax, second.colorscale)
     maps = [trace for trace in fig.data if trace.type == "heatmap"]
-    np.testing.assert_allclose(maps[1].z, 0.01, rtol=1e-6)
+    np.testing.assert_allclose(maps[1].z, 0.01, rtol=COLOURS)
     assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
 
 
@@ -251,7 +254,7 @@ def test_the_densities_are_shown_along_the_middle_and_as_a_ratio():
     prior, claim, data, ratio = adaptive.importance_densities(plane, 2.5).data
     for trace, values in ((prior, plane.prior), (claim, plane.claim), (data, plane.data)):
         np.testing.assert_allclose(trace.y, values[2])
-    np.testing.assert_allclose(ratio.z, plane.data / plane.prior, rtol=1e-6)
+    np.testing.assert_allclose(ratio.z, plane.data / plane.prior, rtol=COLOURS)
 
 
 def test_landmarks_are_means_with_bands_from_best_to_worst():
@@ -268,5 +271,14 @@ def test_the_grid_is_shown_beside_the_points(sample):
     grid = SimpleNamespace(prior=rng.uniform(size=(4, 4)), weights=rng.uniform(size=(4, 4)))
     points, landmarks, prior, weights = adaptive.inputs_and_grid(sample.X, sample.X[:3], 2.0, grid, 3.0).data
     assert len(points.x) == 30 and len(landmarks.x) == 3
-    np.testing.assert_allclose(prior.z, grid.prior, rtol=1e-6)
-    np.testing.assert_allclose(weights.z, grid.weights, rtol=1e-6)
+    np.testing.assert_allclose(prior.z, grid.prior, rtol=COLOURS)
+    np.testing.assert_allclose(weights.z, grid.weights, rtol=COLOURS)
+
+
+def test_values_of_a_map_keep_what_they_are():
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, 3.4e38], dtype=np.float32)
+    np.testing.assert_allclose(style.for_colours(special), special, rtol=COLOURS)
+    values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    rounded = style.for_colours(values)
+    np.testing.assert_allclose(rounded, values, rtol=COLOURS)
+    assert len(zlib.compress(rounded.tobytes())) < 0.8 * len(zlib.compress(values.tobytes()))

@@ -91,5 +91,14 @@ def offer(
             on_click="ignore",
         )
     st.caption(caption)
-    with st.expander("Python code that reproduces this view", icon=":material/code:"):
-        st.code(code, "python")
+    _show(code)
+
+
+@st.fragment
+def _show(code: str) -> None:
+    """The code, sent when it is asked for: what colours it takes the browser 1.5 MB of script."""
+    shown = st.expander(
+        "Python code that reproduces this view", icon=":material/code:", key="shown_code", on_change="rerun"
+    )
+    if shown.open:
+        shown.code(code, "python")

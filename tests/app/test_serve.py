@@ -1,0 +1,128 @@
+"""What the server compresses, how often, and what it leaves as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+
+import pyarrow
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+from serve import ENCODINGS, CompressedOnce
+
+SCRIPT = b"let frequency = 0;" * 1000
+FOREVER = {"cache-control": "public, immutable, max-age=31536000", "etag": '"one"'}
+ANSWERS = {
+    "/static/script.js": ("text/javascript", FOREVER),
+    "/static/font.woff2": ("font/woff2", FOREVER),
+    "/static/page.html": ("text/html", {"cache-control": "no-cache", "etag": '"one"'}),
+    "/static/without.js": ("text/javascript", {"cache-control": FOREVER["cache-control"]}),
+    "/media/table.csv": ("text/csv", FOREVER),
+}
+DECODE = {
+    "br": lambda body: pyarrow.Codec("brotli").decompress(body, len(SCRIPT), asbytes=True),
+    "gzip": gzip.decompress,
+}
+
+
+@pytest.fixture
+def asked():
+    """What the app itself has been asked for."""
+    return []
+
+
+@pytest.fixture
+def served(asked):
+    async def endpoint(request):
+        asked.append((request.method, request.url.path))
+        kind, headers = ANSWERS[request.url.path]
+        return Response(SCRIPT, media_type=kind, headers=headers)
+
+    return CompressedOnce(Starlette(routes=[Route(path, endpoint) for path in ANSWERS]))
+
+
+def get(served, *requests):
+    """Answers to requests that come at the same time: (status, headers, body) of each."""
+
+    async def one(path, method="GET", **headers):
+        said = []
+
+        async def send(message):
+            said.append(message)
+
+        raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b"", "root_path": ""}
+        await served(scope, None, send)
+        found = {name.decode(): value.decode() for name, value in said[0]["headers"]}
+        return said[0]["status"], found, b"".join(message.get("body", b"") for message in said[1:])
+
+    async def all_of_them():
+        return await asyncio.gather(*(one(path, **dict(options)) for path, options in requests))
+
+    return asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_never_changes_is_read_and_compressed_once(served, asked, encoding):
+    answers = get(served, *[("/static/script.js", {"accept_encoding": encoding})] * 5)
+    for status, headers, body in answers:
+        assert status == 200 and DECODE[encoding](body) == SCRIPT and int(headers["content-length"]) == len(body)
+        assert headers["content-encoding"] == encoding and headers["vary"] == "Accept-Encoding"
+        assert headers["cache-control"] == FOREVER["cache-control"] and headers["etag"].startswith("W/")
+        assert len(body) < len(SCRIPT) / 10
+    assert asked.count(("GET", "/static/script.js")) == 1
+
+
+@pytest.mark.parametrize(
+    ("offered", "taken"),
+    [
+        ("gzip, deflate, br, zstd", "br"),
+        ("br;q=0, gzip;q=0.5", "gzip"),
+        ("GZIP", "gzip"),
+        ("identity", None),
+        ("br;q=0.0", None),
+        ("", None),
+        (";;=,,q", None),
+    ],
+)
+def test_the_browser_chooses(served, offered, taken):
+    ((_, headers, body),) = get(served, ("/static/script.js", {"accept_encoding": offered}))
+    assert headers.get("content-encoding") == taken
+    assert (DECODE[taken](body) if taken else body) == SCRIPT
+
+
+@pytest.mark.parametrize("path", [path for path in ANSWERS if path != "/static/script.js"])
+def test_all_else_passes_as_it_is(served, path):
+    ((status, headers, body),) = get(served, (path, {"accept_encoding": "br"}))
+    assert (status, body) == (200, SCRIPT) and "content-encoding" not in headers
+
+
+@pytest.mark.parametrize("header", ["range", "if_none_match"])
+def test_parts_and_questions_whether_it_has_changed_pass(served, header):
+    ((_, headers, _),) = get(served, ("/static/script.js", {"accept_encoding": "br", header: "bytes=0-9"}))
+    assert "content-encoding" not in headers
+
+
+def test_a_head_has_the_length_of_what_would_come(served):
+    wanted = {"accept_encoding": "br"}
+    whole, head = get(served, ("/static/script.js", wanted), ("/static/script.js", wanted | {"method": "HEAD"}))
+    assert head[2] == b"" and head[1] == whole[1]
+
+
+def test_other_names_of_a_file_take_no_more_room(served, monkeypatch):
+    async def anything(scope, receive, send):
+        await Response(SCRIPT, media_type="text/javascript", headers=FOREVER)(scope, receive, send)
+
+    monkeypatch.setattr(served, "_app", anything)
+    monkeypatch.setattr("serve.MOST", 100)
+    names = [f"/static/{'./' * i}script.js" for i in range(20)] + [f"/static/{i}.js" for i in range(20)]
+    answers = [get(served, (name, {"accept_encoding": "gzip"}))[0] for name in names[:20]]
+    assert len({id(served._kept[key]) for key in served._kept}) == 1 and all(
+        headers.get("content-encoding") == "gzip" for _, headers, _ in answers
+    )
+    for name in names[20:]:
+        get(served, (name, {"accept_encoding": "gzip"}))
+    assert sum(len(one.result()) for one in served._kept.values()) < 100 + len(gzip.compress(SCRIPT))
