@@ -5,14 +5,13 @@ They store their parameters, validate in `fit`, and call `adaptive`; there is no
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ._validation import as_rng, check_choice, check_count, check_nonnegative
+from ._warning import warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
 from .features import fourier_features
@@ -35,11 +34,10 @@ class BaseDescendedFeatures(BaseFourierFeatures):
     def _keep(self, found):
         self.frequencies_, self.losses_, self.n_iter_ = found.frequencies, found.losses, found.n_iter
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} has not converged: {self.n_iter_} steps, of at most max_iter={self.max_iter}, "
                 f"did not reach tol={self.tol}; allow more steps or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
 

@@ -230,11 +230,11 @@ def promise_kept(case, height: int = 380) -> go.Figure:
         if at.any():
             fig.add_bar(
                 x=deviation[at],
-                y=count[at] / len(case.deviations),
+                y=100 * count[at] / len(case.deviations),
                 width=width[at],
                 name=label,
                 marker={"color": colour, "line": {"width": 0}},
-                hovertemplate="L_D − L_S = %{x:.3f}: %{y:.2%} of samples<extra></extra>",
+                hovertemplate="L_D − L_S = %{x:.3f}: %{y:.2f} % of samples<extra></extra>",
             )
     for label, at, colour, dash in (
         ("printed", case.printed_width, VERMILION, "dash"),
@@ -250,7 +250,8 @@ def promise_kept(case, height: int = 380) -> go.Figure:
     fig.update_xaxes(
         range=[low, max(edge, far + 0.2 * (edge - low))], title="true loss − empirical loss", fixedrange=True
     )
-    fig.update_yaxes(title="share of samples", tickformat=".0%", fixedrange=True)
+    # In percent, without a format of the ticks: a rounded one would give neighbours the same label.
+    fig.update_yaxes(title="share of samples (%)", fixedrange=True)
     return finish(
         fig,
         height,

@@ -117,7 +117,8 @@ class Look:
     """What was found on a page as it opens, where motion is to be reduced."""
 
     opened: dict
-    """Its heading, how many pictures and errors it has, by how many pixels it is too wide, and what scripts said"""
+    """Its heading, how many pictures and errors it has, by how many pixels it is too wide, labels of the axes on which
+    two are the same, and what scripts said"""
     moving: list
     """Elements of ours that move by themselves"""
     faint: list
@@ -191,6 +192,10 @@ def state(page) -> dict:
             pictures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
             errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
             overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
+            repeated: [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
+                [...new Set([...plot.querySelectorAll('g[class*="tick"]')].map(tick => tick.getAttribute('class')))]
+                    .map(axis => [...plot.querySelectorAll(`g[class="${axis}"] > text`)].map(text => text.textContent))
+                    .filter(labels => new Set(labels).size < labels.length)),
         })"""
     ) | {"complaints": page.complaints}
 
@@ -200,7 +205,7 @@ def test_it_opens_with_its_pictures_and_no_error(look_at, path, scheme):
     opened = look_at(path, scheme).opened
     # Pictures of your data come with your data.
     assert opened["heading"].endswith("?") and opened["pictures"] >= (path != "your_data")
-    assert (opened["errors"], opened["overflow"], opened["complaints"]) == (0, 0, [])
+    assert (opened["errors"], opened["overflow"], opened["repeated"], opened["complaints"]) == (0, 0, [], [])
 
 
 @pytest.mark.parametrize(("path", "scheme"), LOOKS)

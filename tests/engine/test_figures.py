@@ -11,8 +11,8 @@ import pytest
 from plotly.subplots import make_subplots
 
 import datasets
-from rff_engine.experiments import feature_methods, toy_approximation
-from rff_engine.figures import adaptive, approximation, landmarks, paths, style, sweeps
+from rff_engine.experiments import coverage, feature_methods, toy_approximation
+from rff_engine.figures import adaptive, approximation, bounds, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -282,3 +282,10 @@ def test_values_of_a_map_keep_what_they_are():
     rounded = style.for_colours(values)
     np.testing.assert_allclose(rounded, values, rtol=COLOURS)
     assert len(zlib.compress(rounded.tobytes())) < 0.8 * len(zlib.compress(values.tobytes()))
+
+
+def test_the_samples_of_a_kept_promise_are_shares_in_percent_and_ticks_are_not_rounded():
+    case = coverage.simulate_worst_case("two_classes", 200, 5.0, 0.05, 500, random_state=0)
+    fig = bounds.promise_kept(case)
+    assert sum(np.sum(trace.y) for trace in fig.data) == pytest.approx(100)
+    assert "%" in fig.layout.yaxis.title.text and fig.layout.yaxis.tickformat is None
