@@ -63,7 +63,7 @@ CONTROLS = (
         default="line",
     ),
     replace(NOISE, default=0.05),
-    Number("n", "Number of points N", None, 50, 500, 300, 10),
+    Number("N", "Number of points N", None, 50, 500, 300, 10, formerly="n"),
     SEED,
     PLAIN,
 )
@@ -172,11 +172,11 @@ layout.equation(
 )
 
 with layout.problems_explained():
-    counts = landmark_counts(values.n)  # not above: the other figures are drawn meanwhile
+    counts = landmark_counts(values.N)  # not above: the other figures are drawn meanwhile
     curves = {method: landmark_curve(settings.data, values.sigma, values.r, method) for method in ("sample", "cluster")}
 layout.figure(
     figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
-    f"How many landmarks does it take? Error over all {values.n} points for {values.r} frequencies: means of "
+    f"How many landmarks does it take? Error over all {values.N} points for {values.r} frequencies: means of "
     f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With fewer "
     "landmarks than frequencies, left of n = r, the descent fits those and misses the points between; beyond a few "
     "times r more landmarks change little. Are centroids of k-means worth it? On average, "

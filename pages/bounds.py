@@ -17,11 +17,12 @@ CONTROLS = (
     "Learning",
     BETA,
     Scale(
-        "D",
+        "N",
         "Candidates N",
         "Drawn from the prior; the pseudo-posterior weighs them.",
-        (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000),
-        200,
+        values=(2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000),
+        default=200,
+        formerly="D",
     ),
     SIGMA,
     "The promise",
@@ -95,7 +96,7 @@ layout.title(
 )
 tour.show()
 with layout.problems_explained():
-    settings = BoundSettings(toy_data(values), values.sigma, values.D)
+    settings = BoundSettings(toy_data(values), values.sigma, values.N)
     free, paid = (promised_curves(settings, Promise(values.eps, values.mu, values.form, pay)) for pay in (False, True))
     case = worst_case(values.n, values.mu, values.eps, values.seed)
 curves = paid if values.price else free

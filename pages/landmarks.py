@@ -191,7 +191,7 @@ def show_path(settings: LandmarkSettings) -> None:
 
 
 tour = guide.Tour("landmarks", CONTROLS)
-values = mount(CONTROLS, tour)
+values = mount(CONTROLS, tour, names=(PICKS,))
 layout.title(
     "What does a landmark learn about its neighbourhood?",
     "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "

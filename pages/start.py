@@ -176,7 +176,7 @@ with layout.problems_explained():
         "Take a bound apart, break a printed one",
         form="corrected",
         beta=1,
-        D=200,
+        N=200,
         sigma=0.501,
         eps=0.05,
         mu=5,

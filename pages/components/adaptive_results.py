@@ -41,8 +41,8 @@ def landmark_counts(n: int) -> tuple[int, ...]:
 
 def adaptive_settings(values) -> AdaptiveSettings:
     """What the controls ask for; there are no more landmarks than points."""
-    data = ToyData(values.data, values.n, values.noise, values.seed)
-    allowed = max(count for count in landmark_counts(values.n))
+    data = ToyData(values.data, values.N, values.noise, values.seed)
+    allowed = max(count for count in landmark_counts(values.N))
     return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 

@@ -1,16 +1,15 @@
 """Controls as data, mounted in the sidebar and kept in the URL.
 
 A page lists its controls once; from the list come the widgets, the query parameters of a link, and what happens to a
-link that asks for something impossible: the nearest allowed value is taken and the reader is told. What the values
-mean is the page's business.
+link that asks for something impossible: the nearest allowed value is taken, an unknown name is left out, and the page
+says so. What the values mean is the page's business.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -20,6 +19,12 @@ from pages.components import entry, lecturing, literal
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
+_HEADINGS = "controls below each heading"
+
+# What mail programs, search engines and social networks append to any link that they pass on. Nobody has asked the page
+# for these, so a note about them would be no help: they are left as they are.
+_TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
+_TRACKING_SUFFIXES = ("clid", "braid", "clsrc", "_fat_id", "igsh", "igshid", "mkt_tok", "srsltid")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Control(ABC):
     help: str | None = None
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
     """An earlier control and the values of it for which this one counts; for others it is not shown."""
+    formerly: str | None = field(default=None, kw_only=True)
+    """Its name in links that were made before it had this one; they stay valid"""
 
     def counts(self, values: SimpleNamespace) -> bool:
         """Whether the values of earlier controls leave this one something to say."""
@@ -224,33 +231,54 @@ def _as_number(raw: list[str]) -> float | None:
     return value if len(raw) == 1 and math.isfinite(value) else None
 
 
-def mount(controls: Sequence[Control | str], tour=None) -> SimpleNamespace:
+def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = ()) -> SimpleNamespace:
     """Mend the URL, show the controls in the sidebar, and return their values by key.
 
     A string among the controls is a heading. A control that does not count has its default. `tour` are the page's
-    lessons (`guide.Tour`), which may set controls. Must be called once a page, before any other widget.
+    lessons (`guide.Tour`), which may set controls; `names` are those that the page itself reads from the URL. Must be
+    called once a page, before any other widget.
     """
     entry.insist()
     own = [control for control in controls if isinstance(control, Control)]
     _forget_other_pages(own)
     keys = [control.key for control in own]
-    _mend_url([*own, *lecturing.parameters(keys), *(tour.parameters if tour else ())])
+    _mend_url([*own, *(tour.parameters if tour else ()), *lecturing.parameters(own)], names)
     lecturing.take(keys)
     if tour:
         tour.enter()
     lecturing.dress(keys)
-    values = SimpleNamespace()
+    values, shown = SimpleNamespace(), {}
     with st.sidebar:
-        for i, control in enumerate(controls):
-            if isinstance(control, str):
-                below = itertools.takewhile(lambda one: isinstance(one, Control), controls[i + 1 :])
-                if not all(lecturing.hidden(one.key) for one in below):
-                    st.markdown(f"**{control}**")
-                continue
-            setattr(values, control.key, control.render() if control.counts(values) else control.default)
+        for k, (heading, below) in enumerate(_sections(controls)):
+            if heading:
+                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+            for control in below:
+                setattr(values, control.key, control.render() if control.counts(values) else control.default)
+            there = {control.key for control in below if control.counts(values)}
+            shown[f"heading_{k}"] = {key for key in there if not lecturing.hidden(key)}
         if keys:
             lecturing.offer(keys)
+    st.session_state[_HEADINGS] = shown
+    give_way(())
     return values
+
+
+def give_way(keys: Iterable[str]) -> None:
+    """Take controls that the page shows elsewhere out of the sidebar, and every heading that is left with none."""
+    empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
+    if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:
+        st.html(f"<style>{', '.join(hidden)} {{display: none}}</style>")
+
+
+def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
+    """Each heading with the controls below it; the first section has none."""
+    sections = [(None, [])]
+    for one in controls:
+        if isinstance(one, Control):
+            sections[-1][1].append(one)
+        else:
+            sections.append((one, []))
+    return sections
 
 
 def _forget_other_pages(controls: list[Control]) -> None:
@@ -276,8 +304,10 @@ def start_again(notes: Sequence[str] | None = None) -> None:
     st.rerun()
 
 
-def _mend_url(controls: list[Control]) -> None:
-    changed, notes = False, []
+def _mend_url(controls: list[Control], names: Sequence[str]) -> None:
+    changed = _rename(controls)
+    notes = _drop_unknown([*(control.key for control in controls), *names])
+    changed |= bool(notes)
     for control in controls:
         raw = st.query_params.get_all(control.key)
         if not raw or control.key in st.session_state:  # a widget that is there already keeps the URL itself
@@ -298,3 +328,31 @@ def _mend_url(controls: list[Control]) -> None:
         st.session_state.pop(_NOTES, None)
     elif notes:
         st.warning("\n\n".join(notes), icon=":material/link_off:")
+
+
+def _rename(controls: list[Control]) -> bool:
+    """Write names of older links as they are now, and return whether there were any; the new name counts if both do."""
+    found = [control for control in controls if control.formerly and control.formerly in st.query_params]
+    for control in found:
+        raw = st.query_params.get_all(control.formerly)
+        del st.query_params[control.formerly]
+        if control.key not in st.query_params:
+            st.query_params[control.key] = raw
+    return bool(found)
+
+
+def _drop_unknown(known: list[str]) -> list[str]:
+    """Take out of the URL what is no name of this page, and return what there is to be said of it."""
+    unknown = [name for name in st.query_params if name not in known and not _tracks(name)]
+    for name in unknown:
+        del st.query_params[name]
+    if not unknown:
+        return []
+    return [
+        f"The link asked for {literal.asked(', '.join(unknown))}, no setting of this page; allowed is any of "
+        f"{', '.join(known)}, so {'it is' if len(unknown) == 1 else 'they are'} left out."
+    ]
+
+
+def _tracks(name: str) -> bool:
+    return name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES)

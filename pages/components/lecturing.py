@@ -1,12 +1,13 @@
 """The lecturer's mode: larger type for a projector, and controls hidden by name, both asked for in the URL.
 
 ``projector=true`` enlarges and folds the sidebar and the header away; ``hide=beta,D`` or ``hide=all`` hides controls,
-whose values still count. Both stay on the way from page to page, until they are left.
+whose values still count. Both stay on the way from page to page, until they are left. A live picture keeps its sliders
+under ``hide=all``; ``hide=all,beta`` hides that one too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from pages.components import literal
 ENLARGEMENT = 1.4
 _BASE_FONT = 15  # pixels, as in .streamlit/config.toml
 
+_ALL = "all"
 _MODE = "lecturer's mode"
 _UNFOLDED = "controls unfolded"
 
@@ -37,6 +39,7 @@ class Projector:
     """The flag in the URL."""
 
     key = "projector"
+    formerly = None
 
     def mend(self, raw: list[str]) -> tuple[str | None, str | None]:
         if raw in (["true"], ["false"]):
@@ -51,26 +54,28 @@ class Hide:
 
     known: tuple[str, ...]
     """Controls of the page"""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """What older links call some of them"""
     key = "hide"
+    formerly = None
 
     def mend(self, raw: list[str]) -> tuple[str | None, str | None]:
-        if raw == ["all"]:
-            return "all", None
-        asked = [name for name in ",".join(raw).split(",") if name]
-        kept = [name for name in dict.fromkeys(asked) if name in self.known]
-        text = ",".join(kept) or None
-        unknown = [name for name in asked if name not in self.known]
+        asked = [name.strip() for name in ",".join(raw).split(",") if name.strip()]
+        asked = list(dict.fromkeys(self.renamed.get(name, name) for name in asked))
+        text = ",".join(name for name in asked if name in (_ALL, *self.known)) or None
+        unknown = [name for name in asked if name not in (_ALL, *self.known)]
         if not unknown:
             return text, None
         return text, (
             f"The link asked to hide {literal.asked(', '.join(unknown))}, no control of this page; "
-            f"allowed are all, or any of {', '.join(self.known)}."
+            f"allowed is any of {', '.join((_ALL, *self.known))}."
         )
 
 
-def parameters(keys) -> tuple[Projector, Hide]:
+def parameters(controls) -> tuple[Projector, Hide]:
     """The flags of a page with these controls, to be mended like controls."""
-    return Projector(), Hide(tuple(keys))
+    renamed = {control.formerly: control.key for control in controls if control.formerly}
+    return Projector(), Hide(tuple(control.key for control in controls), renamed)
 
 
 def take(keys) -> None:
@@ -85,12 +90,12 @@ def take(keys) -> None:
     if asked is None and here:
         st.query_params["hide"] = here
     elif asked is not None and asked != here:
-        mode["hide"] = asked if asked == "all" else tuple(asked.split(","))
+        mode["hide"] = tuple(asked.split(","))
 
 
 def _text(hide, keys) -> str:
     """What the URL of a page with these controls says of what is hidden."""
-    return "all" if hide == "all" else ",".join(key for key in hide if key in keys)
+    return ",".join(key for key in hide if key in (_ALL, *keys))
 
 
 def projecting() -> bool:
@@ -98,21 +103,22 @@ def projecting() -> bool:
 
 
 def hidden(key: str) -> bool:
-    hide = st.session_state.get(_MODE, {}).get("hide", ())
-    return hide == "all" or key in hide
+    """Whether a control is out of the sidebar."""
+    return named(_ALL) or named(key)
+
+
+def named(key: str) -> bool:
+    """Whether a control is hidden by its own name, and so in a live picture too."""
+    return key in st.session_state.get(_MODE, {}).get("hide", ())
 
 
 def dress(keys) -> None:
     """Apply the mode to a page with these controls: its style, and the way out."""
     unfolded = st.session_state.get(_UNFOLDED, False)
-    hide = [key for key in keys if hidden(key)]
     styles = [_LARGE] if projecting() else []
     if projecting() and not unfolded:
         styles.append(_FOLDED)
-    for key in hide:
-        styles.append(f".st-key-{key} {{display: none}}")
-        if st.session_state[_MODE]["hide"] != "all":  # a live picture keeps its sliders, unless they are named
-            styles.append(f'.live label:has(input[name="{key}"]) {{display: none}}')
+    styles += [f".st-key-{key} {{display: none}}" for key in keys if hidden(key)]
     if styles:
         st.html(f"<style>{''.join(styles)}</style>")
     if projecting():

@@ -380,7 +380,7 @@ LESSONS = (
                 {"eps": 0.001},
             ),
         ),
-        {"data": "moons", "n": 300, "sigma": 0.501, "D": 200, "eps": 0.05, "mu": 5.0, "bound": "Theorem 3"},
+        {"data": "moons", "n": 300, "sigma": 0.501, "N": 200, "eps": 0.05, "mu": 5.0, "bound": "Theorem 3"},
     ),
     Lesson(
         "theorem-that-fails",
@@ -615,7 +615,7 @@ LESSONS = (
                 {"data": "ring"},
             ),
         ),
-        {"n": 300, "noise": 0.05, "seed": 0, "sigma": 1.0, "ridge": 0.1, "method": "Sample", "landmarks": 50},
+        {"N": 300, "noise": 0.05, "seed": 0, "sigma": 1.0, "ridge": 0.1, "method": "Sample", "landmarks": 50},
     ),
     Lesson(
         "move-do-not-draw",
@@ -663,7 +663,7 @@ LESSONS = (
                 {"method": "Cluster"},
             ),
         ),
-        {"data": "moons", "n": 300, "noise": 0.05, "seed": 0, "sigma": 0.501, "r": 50, "landmarks": 50},
+        {"data": "moons", "N": 300, "noise": 0.05, "seed": 0, "sigma": 0.501, "r": 50, "landmarks": 50},
     ),
 )
 

@@ -34,7 +34,7 @@ FAR = {
     "kernel": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42},
     "learn_kernel": {"data": "xor", "n": 80, "noise": 0.2, "seed": 5, "sigma": 1.0, "N": 200, "beta": 0.1, "rho": 0.1}
     | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
-    "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "D": 20, "eps": 0.2, "mu": 1.5}
+    "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True},
     "real_data": {
         "study": "landmarks",
@@ -46,7 +46,7 @@ FAR = {
     },
     "approximate": {"first": "Nyström", "second": "Weight", "r": 20, "data": "breast", "kernel": "Matérn", "nu": 2.5}
     | {"width": 0.501, "seed": 7, "methods": ["Monte Carlo", "Sobol", "Nyström, k-means"]},
-    "adaptive": {"data": "clusters", "n": 60, "noise": 0.2, "seed": 3, "sigma": 0.501, "r": 10, "ridge": 0.001}
+    "adaptive": {"data": "clusters", "N": 60, "noise": 0.2, "seed": 3, "sigma": 0.501, "r": 10, "ridge": 0.001}
     | {"method": "Cluster, nearest rows", "landmarks": 100, "plain": True},
     "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }

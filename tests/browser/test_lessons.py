@@ -308,19 +308,32 @@ def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
 def test_hidden_controls_count_and_can_be_shown(open_page):
     page = open_page("landmarks?hide=sigma,beta&sigma=1&beta=10")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
-    for part in (".st-key-sigma", ".live input[name=beta]"):
-        expect(page.locator(part)).to_be_hidden()
+    # Play would move beta, and the live picture has the sliders of the first heading.
+    heading = page.get_by_test_id("stSidebar").get_by_text("Learning", exact=True)
+    for part in (page.locator(".st-key-sigma"), page.locator(".live input[name=beta]"), page.locator(".play"), heading):
+        expect(part).to_be_hidden()
     expect(page.locator(".live input[name=D]")).to_be_visible()
     wait_until(lambda: abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02)
     wait_until(lambda: query(page).get("sigma") == "1")
     page.get_by_role("button", name="Show 2 hidden controls").click()
     expect(page.locator(".st-key-sigma")).to_be_visible()
-    expect(page.locator(".live input[name=beta]")).to_be_visible()
+    for part in (page.locator(".live input[name=beta]"), page.locator(".play"), heading):
+        expect(part).to_be_visible()
     wait_until(lambda: "hide" not in query(page))
+
+
+def test_a_chart_does_not_move_a_hidden_beta(open_page):
+    page = open_page("bounds?hide=all,beta")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.frame !== undefined")
+    expect(page.locator(".live .scrubbers")).to_be_hidden()
+    page.locator(".live canvas.parts").click(position={"x": 80, "y": 80})
+    assert page.evaluate("document.querySelector('.live').view.beta.value") == "0"
+    assert "beta" not in query(page) and page.locator("[data-testid=stAlert]").count() == 0
 
 
 def test_everything_hidden_leaves_the_live_sliders(open_page):
     page = open_page("landmarks?hide=all&projector=true")
+    expect(page.locator(".live .play")).to_be_visible()
     thumb = page.locator(".live input[name=beta]")
     thumb.focus()
     for _ in range(30):

@@ -59,7 +59,7 @@ def shown(page, key: str):
     ("path", "key"),
     [
         ("landmarks?plain=true&how=clicked&picks=3-17&sigma=0.316&noise=0.07&D=7", "weights"),
-        ("kernel?kernel=Matérn&nu=2.5&width=1.58", "line"),
+        ("kernel?kernel=Matérn&nu=2.5&width=1.58&lesson=average-of-cosines&step=2&hide=nu", "line"),
         ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
     ],
 )

@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.components.controls import Control
+from pages.components import lecturing
+from pages.components.controls import Control, give_way
 from rff_engine.figures import adaptive as descent_style
 from rff_engine.figures import bounds as bound_style
 from rff_engine.figures.style import palette
@@ -170,8 +171,8 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
         Called with the row of a training point that was clicked.
     """
     key = f"live_{name}"
-    if hidden := ", ".join(f".st-key-{control.key}" for control in sliders):
-        st.html(f"<style>{hidden} {{display: none}}</style>")
+    keys = [control.key for control in sliders]
+    give_way(keys)
 
     def settle() -> None:
         for control in sliders:
@@ -180,6 +181,9 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
     callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
         callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
-    settings = {control.key: getattr(values, control.key) for control in sliders}
-    sent = packed | {"settings": settings, "clickable": on_clicked is not None}
+    sent = packed | {
+        "settings": {key: getattr(values, key) for key in keys},
+        "hidden": [key for key in keys if lecturing.named(key)],
+        "clickable": on_clicked is not None,
+    }
     _components[name](data=sent, key=key, **callbacks)

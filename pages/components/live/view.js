@@ -68,8 +68,19 @@ class LiveView {
       this.focus = {};
       this.receive(data);
     }
+    this.hide(data.hidden);
     if (!this.held && !this.playing && !this.outdated(data.settings)) this.moveTo(data.settings, !first && !CALM.matches);
     this.request();
+  }
+
+  /** Sliders that a lecturer has hidden by name; where beta is one of them, neither Play nor a chart moves it. */
+  hide(names) {
+    const bar = this.find(".scrubbers");
+    for (const [name, input] of Object.entries(this.inputs)) input.closest("label").hidden = names.includes(name);
+    this.still = this.find(".play").hidden = names.includes("beta");
+    bar.hidden = [...bar.children].every((part) => part.hidden);
+    this.root.classList.toggle("still", this.still);
+    if (this.still && this.playing) this.stop();
   }
 
   /** An array of the data, sent as base64. */
@@ -152,6 +163,7 @@ class LiveView {
   /** A chart on which a slider is dragged: `take` moves it to a share of the width of the chart's frame. */
   draggable(canvas, take) {
     const move = (event) => {
+      if (this.still) return;
       const { left, right } = this.frame;
       take((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left));
       this.held = true;

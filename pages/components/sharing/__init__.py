@@ -30,6 +30,11 @@ def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tu
     ]
 
 
+def _place() -> list[tuple[str, str]]:
+    """The lesson, its step and what is hidden, as the address has them; the projector has a button of its own."""
+    return [(name, st.query_params[name]) for name in ("lesson", "step", "hide") if name in st.query_params]
+
+
 def _texts(value) -> list[str]:
     """What the URL says for a control's value."""
     if isinstance(value, tuple):
@@ -62,7 +67,7 @@ def offer(
     settings : mapping, optional
         Settings of the recipe that are no control's value by the control's key.
     parameters : mapping, optional
-        What the link says beside the controls.
+        What the link says of this page beside the controls.
     caption : str, optional
         What there is to take.
     """
@@ -70,7 +75,7 @@ def offer(
     st.divider()
     st.markdown("**Take it with you**")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
-        link = [*query(controls, values), *(parameters or {}).items()]
+        link = [*query(controls, values), *(parameters or {}).items(), *_place()]
         _link_and_figures(key="sharing", data={"page": page, "query": link}, width="content")
         st.download_button(
             "Numbers (CSV)",

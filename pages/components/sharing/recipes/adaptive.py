@@ -14,7 +14,7 @@ from rff_engine.experiments import toy_adaptive
 
 # The experiment
 data = "line"  # or a cross, a ring, ..., see toy_adaptive.input_names()
-n = 300  # points
+N = 300  # points
 noise = 0.05  # standard deviation added to every coordinate
 seed = 0
 sigma = 1.0  # width of the Gaussian kernel
@@ -70,10 +70,10 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    X = toy_adaptive.toy_inputs(data, n, noise, seed)
+    X = toy_adaptive.toy_inputs(data, N, noise, seed)
     kernel = rff.GaussianKernel(sigma)
     choice = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[method]
-    counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= n]
+    counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= N]
 
     def stream(k: int):
         """One of the streams of random numbers that are not the one of the points."""

@@ -20,7 +20,7 @@ n = 300  # training points
 noise = 0.1  # standard deviation added to every coordinate
 seed = 0
 sigma = 0.501  # bandwidth of the Gaussian prior
-D = 200  # candidate frequencies drawn from it
+N = 200  # candidate frequencies drawn from it
 beta = 1.0  # inverse temperature fixed beforehand
 eps = 0.05  # allowed failures
 mu = 5.0  # order of Theorem 4
@@ -71,7 +71,7 @@ if __name__ == "__main__":
     sample = datasets.make_toy(data, n, noise, seed)
     fresh = datasets.make_toy(data, 20_000, noise, seed + 1_000_003)  # stand for the distribution
     kernel = rff.GaussianKernel(sigma)
-    risks = candidate_risks(sample.X, sample.y, fresh.X.astype(np.float32), fresh.y, kernel, D, random_state=seed)
+    risks = candidate_risks(sample.X, sample.y, fresh.X.astype(np.float32), fresh.y, kernel, N, random_state=seed)
     betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
     free, paid = (bound_curves(risks, betas, eps, mu, form, pay_for_beta=pay) for pay in (False, True))
     case = simulate_worst_case("two_classes", n, mu, eps, 20_000, random_state=seed)

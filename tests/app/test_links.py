@@ -1,0 +1,123 @@
+"""Names in a link: every setting has one that its label shows, older ones stay valid, unknown ones are said."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components.controls import Control
+from pages.components.lecturing import Hide
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
+GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho": "ρ"}
+
+
+def opened(page: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.query_params.update(query)
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def notes(app: AppTest) -> list[str]:
+    return [warning.value for warning in app.warning]
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """The query in the browser's address bar."""
+    return {name: "".join(app.query_params[name]) for name in app.query_params}
+
+
+def link(app: AppTest) -> dict[str, str]:
+    """What the row at the end of the page copies, before the browser puts the server's address to it."""
+    data = [json.loads(found.proto.json) for found in app.get("bidi_component") if found.proto.json]
+    return next(dict(found["query"]) for found in data if "query" in found)
+
+
+def controls_of(page: str) -> list[Control]:
+    """The controls that a page lists; what it does with them is not run."""
+    head = re.split(r"\n(?:tour|values) = ", (ROOT / f"pages/{page}.py").read_text("utf-8"))[0]
+    names: dict = {"__name__": f"pages.{page}"}
+    exec(compile(head, f"{page}.py", "exec"), names)
+    return [control for control in names["CONTROLS"] if isinstance(control, Control)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
+    controls = controls_of(page)
+    keys = {control.key for control in controls}
+    for control in controls:
+        symbols = set(re.findall(r"(?<!/)\b[A-Za-z]\b|[α-ω]", control.label))  # ρ/N is a value of ρ
+        if len(control.key) == 1 or control.key in GREEK:
+            assert GREEK.get(control.key, control.key) in symbols, control.label
+        # a symbol in another control's label would be taken for its name
+        assert not (symbols & keys) - {control.key}, control.label
+        assert control.formerly not in keys
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "said", "left"),
+    [
+        ("kernel", {"N": "500", "D": "7"}, ["N"], {"D": "7"}),
+        ("kernel", {"<b>": "1", "picks": "3", "D": "7"}, ["<b>, picks"], {"D": "7"}),
+        ("landmarks", {"picks": "3", "how": "clicked"}, [], {"picks": "3", "how": "clicked"}),
+        ("real_data", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
+        ("kernel", {"utm_source": "mail", "fbclid": "x"}, [], {"utm_source": "mail", "fbclid": "x"}),
+    ],
+)
+def test_an_unknown_name_is_left_out_and_said_so(page, query, said, left):
+    app = opened(page, **query)
+    assert len(notes(app)) == len(said)
+    for note, names in zip(notes(app), said, strict=True):
+        assert note.startswith(f"The link asked for ` {names!r} `, no setting of this page; allowed is any of ")
+        assert all(control.key in note for control in controls_of(page)) and note.endswith(" left out.")
+    assert address(app) == left
+
+
+@pytest.mark.parametrize(("page", "old", "new"), [("bounds", "D", "N"), ("adaptive", "n", "N")])
+def test_an_older_link_means_what_it_did(page, old, new):
+    app = opened(page, **{old: "100", "hide": f"seed,{old}"})
+    assert notes(app) == [] and app.session_state[new] == 100
+    assert old not in address(app) and address(app)["hide"] == f"seed,{new}"
+    assert link(app)[new] == "100" and old not in link(app)
+
+
+def test_the_newer_name_counts_where_a_link_has_both():
+    app = opened("bounds", D="100", N="20")
+    assert app.session_state["N"] == 20 and notes(app) == []
+
+
+def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
+    asked = {"lesson": "average-of-cosines", "step": "2", "hide": "width,seed"}
+    app = opened("kernel", **asked)
+    assert link(app).items() >= asked.items()
+    assert not asked.keys() & link(opened("kernel")).keys()
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept", "refused"),
+    [
+        ("all", "all", []),
+        ("all,width", "all,width", []),
+        ("width, all", "width,all", []),
+        ("all,nonsense", "all", ["nonsense"]),
+        ("nonsense", None, ["nonsense"]),
+        ("D,n", "n", ["D"]),
+        ("old", "n", []),
+    ],
+)
+def test_what_is_hidden_may_be_all_and_more(asked, kept, refused):
+    mended, note = Hide(("width", "n"), {"old": "n"}).mend([asked])
+    assert mended == kept
+    if refused:
+        said, allowed = note.split("; ")
+        assert ", ".join(refused) in said and "all" not in said
+        assert allowed == "allowed is any of all, width, n."
+    else:
+        assert note is None
