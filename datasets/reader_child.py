@@ -5,6 +5,7 @@ exit status is ENOMEM where memory did not suffice. It looks at no variable, and
 interpreter and of our readers. Of this package it loads the readers alone: the rest takes seconds.
 """
 
+import contextlib
 import errno
 import json
 import sys
@@ -19,10 +20,16 @@ def _be_small(seconds: int, memory_bytes: int) -> None:
         import resource
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))  # first a signal that says so, then the end
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes no file
+    wanted = {
+        resource.RLIMIT_AS: (memory_bytes, memory_bytes),
+        resource.RLIMIT_CPU: (seconds, seconds + 1),  # first a signal that says so, then the end
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (0, 0),  # it writes no file
+    }
+    for what, both in wanted.items():
+        most = resource.getrlimit(what)[1]  # which cannot be raised
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit of addresses
+            resource.setrlimit(what, both if most == resource.RLIM_INFINITY else tuple(min(one, most) for one in both))
 
 
 def _package_without_its_init() -> None:

@@ -88,7 +88,7 @@ def _child_answer(request: bytes) -> bytes:
     environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
-        child = subprocess.Popen([sys.executable, "-I", str(_CHILD)], env=environment, **streams)
+        child = subprocess.Popen([sys.executable, "-I", "-B", str(_CHILD)], env=environment, **streams)
     except OSError:
         raise UploadError(_NO_PROCESS) from None
     late = threading.Event()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from functools import cache
+from itertools import islice, product
 from re import _constants as op
 from re import _parser
 
@@ -33,8 +34,8 @@ class Steps:
     """One attempt to match a whole text: `matches` is the verdict, `count` how many characters were compared."""
 
     def __init__(self, pattern: re.Pattern, text: str, most: float = float("inf")):
-        self._text, self._most, self._flags, self.count = text, most, pattern.flags, 0
-        self.matches = self._run(list(_parser.parse(pattern.pattern, pattern.flags)), 0, lambda at: at == len(text))
+        self._text, self._most, self._flags, self._known, self.count = text, most, pattern.flags, {}, 0
+        self.matches = self._run(_items(pattern), 0, lambda at: at == len(text))
 
     def _run(self, items: list, at: int, then: Callable[[int], bool]) -> bool:
         if not items:
@@ -87,7 +88,17 @@ class Steps:
         self.count += 1
         if self.count > self._most:
             raise TooMany
-        return at < len(self._text) and accepts(kind, about, self._text[at], self._flags)
+        if at == len(self._text):
+            return False
+        asked = kind, about if isinstance(about, int) else id(about), self._text[at]
+        if asked not in self._known:
+            self._known[asked] = accepts(kind, about, self._text[at], self._flags)
+        return self._known[asked]
+
+
+@cache
+def _items(pattern: re.Pattern) -> list:
+    return list(_parser.parse(pattern.pattern, pattern.flags))
 
 
 def accepts(kind, about, sign: str, flags: int) -> bool:
@@ -113,12 +124,11 @@ def accepts(kind, about, sign: str, flags: int) -> bool:
 
 def hostile_cells(pattern: re.Pattern, n: int) -> Iterator[str]:
     """Cells that each repeat of a pattern fits n times, and then two neighbours n times each, and that end wrongly."""
-    pumped = list(_pumps(list(_parser.parse(pattern.pattern, pattern.flags)), pattern.flags))
-    for before, more, after in pumped:
-        for middle in ("", *{other for _, other, _ in pumped}):
-            for wrong in ("", *_SAMPLES):
-                yield before + more * n + middle * n + after + wrong
-                yield before + more * n + wrong + after
+    pumped = list(_pumps(_items(pattern), pattern.flags))
+    others = sorted({"", *(other for _, other, _ in pumped)})
+    for (before, more, after), wrong in product(pumped, ("", *_SAMPLES)):
+        yield before + more * n + wrong + after
+        yield from (before + more * n + middle * n + after + wrong for middle in others)
 
 
 def _pumps(items: list, flags: int) -> Iterator[tuple[str, str, str]]:

@@ -89,10 +89,12 @@ def test_an_answer_that_is_none_is_a_fault_of_the_reader(answer):
 
 SIGNAL = "import os, signal; os.kill(os.getpid(), signal.{})"
 REAL = f"import runpy; limit = runpy.run_path({str(CHILD)!r})['_be_small']\n"
+LOWER = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))\n"
 FATES = {
     "aborted": ("import os; os.abort()", "damaged, or needs more memory"),
     "killed": (SIGNAL.format("SIGKILL"), "The system ended the process"),
     "out of time": (REAL + "limit(1, 10**10)\nwhile True: pass", "more than 1 seconds of a processor"),
+    "under lower limits": (LOWER + REAL + "limit(1, 10**10)\nraise SystemExit(12)", "takes more memory"),
     "stuck": ("import time; time.sleep(60)", "more than 0.3 seconds, the most"),
     "stuck in its answer": ("print('PK', flush=True); import time; time.sleep(60)", "more than 0.3 seconds, the most"),
     "failed": ("raise SystemExit(3)", "fault of the program"),
@@ -140,9 +142,8 @@ def test_a_file_that_needs_more_memory_than_allowed_is_one_sentence(monkeypatch)
     with pytest.raises(UploadError, match="memory"):
         read_table(data)
     monkeypatch.setattr(uploads, "MEMORY_BYTES", 300_000_000)
-    lines = "".join(f"{i},{i + 1_000_000},{i + 2_000_000}\n" for i in range(500_000))
     with pytest.raises(UploadError, match="takes more memory than the 300 MB"):
-        read_table(lines, limits=Limits(bytes=10**8, rows=10**6, cells=10**7))
+        read_table("x" * 100_000_000, limits=Limits(bytes=10**9))
 
 
 @pytest.mark.slow
