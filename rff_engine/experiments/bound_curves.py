@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import bounds
-from .._validation import as_rng, check_choice, check_count, check_positive, check_probability, draw_seed
+from .._validation import as_points, as_rng, check_choice, check_count, check_positive, check_probability, draw_seed
 from ..alignment import alignment_loss, landmark_alignment_loss
 from ..kernels import SpectralKernel
 from ..landmarks import select_landmarks
@@ -84,12 +84,12 @@ def candidate_risks(
     ValueError
         If a shape is wrong, a value out of range, or `y` holds only one class.
     """
-    rng = as_rng(random_state)
+    X, rng = as_points(X), as_rng(random_state)
     choosing, drawing = draw_seed(rng), draw_seed(rng)
     landmark, label, index = select_landmarks(X, y, 1, "random", choosing)
     omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], drawing)
     return CandidateRisks(
-        len(X),
+        X.shape[0],
         int(index[0]),
         landmark_alignment_loss(X, y, landmark, label, omega, index)[0],
         landmark_alignment_loss(X_fresh, y_fresh, landmark, label, omega)[0],

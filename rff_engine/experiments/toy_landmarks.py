@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import as_rng, check_count, draw_seed
+from .._validation import as_points, as_rng, check_count, draw_seed
 from ..alignment import landmark_alignment_loss
 from ..kernels import SpectralKernel
 from ..landmarks import landmark_similarity, select_landmarks, similarity_maps
@@ -74,7 +74,7 @@ def landmark_problem(
     ValueError
         If there are fewer points than landmarks, or a value is out of range.
     """
-    D = check_count(n_frequencies, "n_frequencies")
+    X, y, D = as_points(X, dense=True), np.asarray(y), check_count(n_frequencies, "n_frequencies")
     choosing, drawing = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
     if isinstance(selection, str):
         landmarks, labels, indices = select_landmarks(X, y, n_landmarks, selection, choosing)

@@ -6,6 +6,7 @@ import pytest
 import datasets
 import rff_engine as rff
 from rff_engine.experiments import bound_curves as bc
+from rff_engine.experiments.toy_landmarks import landmark_problem
 
 BETAS = np.logspace(-3, 3, 61)
 
@@ -185,3 +186,14 @@ def test_impossible_betas_are_refused(risks, betas):
         bc.bound_curves(risks, BETAS, 1.0)
     with pytest.raises(ValueError, match="form"):
         bc.bound_curves(risks, BETAS, 0.05, form="printed")
+
+
+@pytest.mark.parametrize("selection", ["random", [0, 5, 7]])
+def test_lists_count_as_arrays(selection):
+    sample, kernel = datasets.make_toy("moons", 20, 0.1, 0), rff.GaussianKernel(0.5)
+    X, y = sample.X, sample.y
+    for make in (
+        lambda X, y: bc.candidate_risks(X, y, X, y, kernel, 9, 0).landmark_risk,
+        lambda X, y: landmark_problem(X, y, kernel, 3, 5, selection, 0).loss,
+    ):
+        np.testing.assert_array_equal(make(X.tolist(), y.tolist()), make(X, y))
