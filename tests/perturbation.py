@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 
 RELATIVE_NOISE = 1e-12
+#: The line that gives another program the arithmetic of this process; empty where it is the usual one.
+installed = ""
 _ROUNDED = {"cos", "sin", "einsum", "dot", "vdot", "matmul"}
 _AT_A_TIME = 2**13  # entries: tests that count bytes see little of this
 _BITS = {8: np.uint64, 4: np.uint32}
@@ -24,9 +26,11 @@ _BITS = {8: np.uint64, 4: np.uint32}
 
 def install(seed: int) -> None:
     """Perturb every module of `rff_engine` that is imported from here on; `seed` chooses the noise."""
+    global installed
     if "rff_engine" in sys.modules:
         raise RuntimeError("rff_engine has been imported already; perturbed arithmetic has to be chosen before that.")
     sys.meta_path.insert(0, _Finder(seed))
+    installed = f"from tests import perturbation; perturbation.install({seed})\n"
 
 
 def perturbed(values, seed: int):

@@ -142,7 +142,7 @@ class BoundNumbers:
     def curves(self):
         values = self.values
         promise = Promise(values.eps, values.mu, values.form, values.price)
-        return promised_curves(BoundSettings(toy_data(values), values.sigma, values.D), promise)
+        return promised_curves(BoundSettings(toy_data(values), values.sigma, values.N), promise)
 
     @property
     def case(self):
