@@ -73,8 +73,13 @@ def _code_function() -> Callable[[], str]:
         import hashlib
         from pathlib import Path
 
+        # The work of all units, and with it the libraries that they need.
+        import rff_engine.experiments._baseline
+        import rff_engine.experiments._feature_comparison
+        import rff_engine.experiments._feature_sweep
+        import rff_engine.experiments._kernel_approximation
+        import rff_engine.experiments._landmark_study
         import rff_engine.experiments._worker
-        import rff_engine.experiments.runner  # and with it all that units need
 
         folder, digest = Path(rff_engine.__file__).parent, hashlib.sha256()
         for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -27,8 +26,10 @@ def _programs() -> Path | None:
 
 def _ordinary_user() -> str | None:
     """Whom to start the server as: it refuses to be root."""
-    if os.geteuid() != 0:
+    if os.name == "nt" or os.geteuid() != 0:
         return None
+    import pwd  # there is none on Windows
+
     known = {entry.pw_name for entry in pwd.getpwall()}
     return "postgres" if "postgres" in known else "nobody"
 
