@@ -13,6 +13,7 @@ from string import Formatter
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 import rff_engine as rff
 from pages.components.adaptive_results import adaptive_settings, descent, grid_weights, importance
@@ -25,6 +26,7 @@ from pages.components.approximation_results import (
     method_view,
 )
 from pages.components.bound_results import BoundSettings, Promise, promised_curves, worst_case
+from pages.components.keeping import kept
 from pages.components.kernel_results import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.components.landmark_results import LandmarkSettings, landmark_view
 from pages.components.learning_results import (
@@ -35,6 +37,7 @@ from pages.components.learning_results import (
     feature_errors_at,
 )
 from pages.components.toy_controls import toy_data
+from pages.components.toy_data import read_only
 from rff_engine.experiments import toy_adaptive, toy_approximation, toy_learning
 from rff_engine.experiments.plane import cell_centres, plane_points
 
@@ -235,9 +238,15 @@ class ApproximationNumbers:
 
     def _map_error(self, low: float, high: float) -> float:
         error = self.second.error_map
-        cells = plane_points(cell_centres(self.rows.extent, len(error)))
-        nearest = np.linalg.norm(cells[:, None] - self.rows.in_plane, axis=2).min(axis=1)
+        nearest = _nearest_rows(self.values.data, self.values.seed, len(error))
         return error.ravel()[(nearest >= low) & (nearest < high)].mean()
+
+
+@kept
+def _nearest_rows(data: str, seed: int, cells: int) -> np.ndarray:
+    """Distance of each cell of the map from the nearest row, (cells**2,)."""
+    rows = approximation_rows(data, seed)
+    return read_only(cKDTree(rows.in_plane).query(plane_points(cell_centres(rows.extent, cells)))[0])
 
 
 class AdaptiveNumbers:
