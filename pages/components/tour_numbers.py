@@ -8,6 +8,7 @@ settings that its numbers belong to, and stays true of them. A number is compute
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from string import Formatter
 from types import SimpleNamespace
@@ -300,10 +301,10 @@ NUMBERS: dict[str, Callable[[SimpleNamespace], object]] = {
 
 
 class _Words(Formatter):
-    """Python's format strings, with a blank before the per cent sign."""
+    """Python's format strings, with a blank before the per cent sign and powers of ten as live pictures write them."""
 
     def format_field(self, value, format_spec: str) -> str:
-        said = super().format_field(value, format_spec)
+        said = re.sub(r"e-0*(\d)", r"e−\1", super().format_field(value, format_spec))
         return f"{said[:-1]} %" if format_spec.endswith("%") else said
 
 

@@ -182,6 +182,11 @@ def test_a_share_has_a_blank_before_the_per_cent_sign():
     assert filled == f"{{x}} {100 * rate:.1f} %, 100"
 
 
+def test_a_small_number_is_written_as_live_pictures_write_it():
+    small = SimpleNamespace(n=100, mu=5.0, eps=3.24e-5, seed=0)
+    assert tour_numbers.fill("{after.values.eps:#.3g}", "bounds", {"after": small}) == "3.24e−5"
+
+
 @pytest.mark.parametrize(("text", "error"), [("{after.nothing}", AttributeError), ("{sideways.error}", KeyError)])
 def test_a_number_that_there_is_not_cannot_be_named(text, error):
     with pytest.raises(error):
