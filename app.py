@@ -5,7 +5,7 @@ import gc
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.components import entry, turns
+from pages.components import entry, turns, visits
 
 
 @st.cache_resource
@@ -44,6 +44,7 @@ page = st.navigation(
     position="top",
 )
 entry.mark(page.url_path)
+visits.who()
 with turns.turn():
     page.run()
 settle_libraries()

@@ -1,9 +1,11 @@
 """Real data: test error against the number of features, or of landmarks, as a run computes it (Figures 2, 3, 5, 6)."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
 import datasets
-from pages.components import layout, sharing
+from pages.components import layout, sharing, visits
 from pages.components.controls import Number, Options, Several, mount
 from pages.components.limits import visitor
 from pages.components.runs import BREAST_SWEEP, Run, RunSettings, run_queue
@@ -17,6 +19,9 @@ METHODS = {
     "features D": {"SVM": "svm", "RFF": "rff", "PBRFF": "pbrff", "OKRFF": "okrff"},
     "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
 }
+
+_LEFT = "run that was left"
+_ONLY_THE_BEGINNER = "The run goes on. Who began it can cancel it; where that visitor has left, whoever watches it can."
 
 CONTROLS = (
     "Experiment",
@@ -73,11 +78,57 @@ def show_progress(run: Run) -> None:
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
     elif run.state in ("cancelled", "stopped"):
-        how = "Cancelled" if run.state == "cancelled" else "Stopped with the server"
+        how = cancelled(run) if run.state == "cancelled" else f"Stopped with the server at {100 * run.fraction:.0f} %"
         st.warning(
-            f"{how} at {100 * run.fraction:.0f} %; what was known by then is shown. Resume goes on from there.",
-            icon=":material/pause_circle:",
+            f"{how}; what was known by then is shown. Resume goes on from there.", icon=":material/pause_circle:"
         )
+
+
+def cancelled(run: Run) -> str:
+    """When that was, and by whom."""
+    when = f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s" if run.started is not None else "before it began"
+    if run.cancelled_by is None:
+        return f"Cancelled {when}, with the server"
+    if run.cancelled_by == visits.who():
+        return f"You cancelled it {when}"
+    if run.cancelled_by == run.beginner:
+        return f"Cancelled {when} by the visitor who began it"
+    return f"Cancelled {when} by another visitor, for the one who began it had left"
+
+
+class Standing(NamedTuple):
+    """What the buttons of a run depend on."""
+
+    active: bool = False
+    finished: bool = False
+    may_cancel: bool = False
+
+
+def standing(run: Run | None) -> Standing:
+    """As this visitor has it now."""
+    if run is None:
+        return Standing()
+    return Standing(run.active, run.state == "finished", run.active and run.may_cancel(visits.who()))
+
+
+def control(run: Run) -> None:
+    """Cancel for whoever may; for all others the way out of a run under way, and back to it."""
+    me = visits.who()
+    if run.may_cancel(me):
+        gone = " The visitor who began it has left." if run.beginner != me else ""
+        if st.button("Cancel", icon=":material/stop:", help=f"Ends it for all who watch it.{gone}"):
+            run.cancel(me)
+    elif has_left(run):
+        if st.button("Watch", icon=":material/visibility:"):
+            st.session_state[_LEFT] = None
+            st.rerun()
+    elif st.button("Leave", icon=":material/visibility_off:", help=_ONLY_THE_BEGINNER):
+        st.session_state[_LEFT] = run
+        st.rerun()
+
+
+def has_left(run: Run) -> bool:
+    return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.who())
 
 
 def show_result(run: Run) -> None:
@@ -149,27 +200,31 @@ with layout.problems_explained():
     run = run_queue().find(settings)
     if run is None and settings == BREAST_SWEEP:
         run = run_queue().submit(settings)  # the first visitor sees a run without a click
-    if run is None or run.state in ("cancelled", "stopped", "failed"):
+    shown = standing(run)
+    if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
         if st.button(label, type="primary", icon=":material/play_arrow:"):
-            run = run_queue().submit(settings, visitor())
+            run = run_queue().submit(settings, visitor(), visits.who())
             st.rerun()
-    elif run.active and st.button("Cancel", icon=":material/stop:"):
-        run.cancel()
+    elif shown.active:
+        control(run)
 
 
 def panel() -> None:
     show_progress(run)
     with layout.problems_explained():
         show_result(run)
-    if not run.active and run.state != st.session_state.get("shown state"):
-        st.session_state["shown state"] = run.state
-        st.rerun()  # the whole page: the buttons change, and polling ends
-    st.session_state["shown state"] = run.state
+    if shown != standing(run):
+        st.rerun()  # the whole page: the buttons change, or polling ends
 
 
-if run is not None:
-    st.fragment(panel, run_every=1.0 if run.active else None)()
+if run is not None and has_left(run):
+    st.info(
+        "You have left this run, which goes on. Watch shows how far it is; what it computes stays here for all.",
+        icon=":material/visibility_off:",
+    )
+elif run is not None:
+    st.fragment(panel, run_every=1.0 if shown.active else None)()
 else:
     st.info("Press Run: the figure fills in while the run goes on.", icon=":material/play_arrow:")
 

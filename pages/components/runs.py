@@ -24,6 +24,7 @@ import streamlit as st
 from streamlit.logger import get_logger
 
 import datasets
+from pages.components import visits
 from pages.components.limits import LIMITS
 from pages.components.run_sizes import RunSize, run_size
 from rff_engine.experiments.failures import whereabouts
@@ -77,7 +78,7 @@ BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, Fe
 
 @dataclass(eq=False)
 class Run:
-    """A run and how far it is. Written by the queue's thread alone, but for `cancelled`."""
+    """A run and how far it is. Written by the queue's thread alone, but for what `cancel` sets."""
 
     settings: RunSettings
     store: Store
@@ -88,7 +89,13 @@ class Run:
     started: float | None = None
     """On the monotonic clock, in seconds"""
     visitor: str | None = None
-    """Who began it, if this server knows"""
+    """The session that began it, by which limits count; None if the app did, or an earlier server"""
+    beginner: str | None = None
+    """The visitor who began it, see `visits`"""
+    cancelled_by: str | None = None
+    """The visitor who did, if one did"""
+    seconds: float = 0.0
+    """How long it had been running when it was cancelled"""
     cancelled: threading.Event = field(default_factory=threading.Event)
     _process: subprocess.Popen | None = None
     _heard: tuple[float, float] | None = None
@@ -125,8 +132,14 @@ class Run:
         seconds = (time.monotonic() - since) * (1 - self.fraction) / (self.fraction - before)
         return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
-    def cancel(self) -> None:
+    def may_cancel(self, visitor: str) -> bool:
+        """Whoever began it may; where that visitor has gone, whoever watches it. What the app began takes seconds."""
+        return self.beginner is not None and (visitor == self.beginner or not visits.here(self.beginner))
+
+    def cancel(self, visitor: str | None = None) -> None:
         """Stop after the step under way, or in its middle where it is long; rows known by then are kept."""
+        self.cancelled_by = visitor
+        self.seconds = 0.0 if self.started is None else time.monotonic() - self.started
         self.cancelled.set()
         if self.state == "waiting":
             self.state, self.message = "cancelled", "cancelled before it began"
@@ -243,10 +256,11 @@ class RunQueue:
         state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
         return Run(settings, self.store, state, message, done)
 
-    def submit(self, settings: RunSettings, visitor: str | None = None) -> Run:
+    def submit(self, settings: RunSettings, visitor: str | None = None, beginner: str | None = None) -> Run:
         """Start a run, or join it where it is under way or finished already; one that was stopped goes on.
 
-        No limit holds for what the app itself asks for, ``None`` in place of a visitor.
+        Limits count by `visitor`, the session; `beginner` is the visitor of `visits`, who may cancel it. No limit holds
+        for what the app itself asks for, ``None`` in place of both.
 
         Raises
         ------
@@ -261,7 +275,7 @@ class RunQueue:
             if visitor is not None:
                 _check_size(settings)
                 self._check_places(visitor)
-            run = self._runs[settings] = Run(settings, self.store, visitor=visitor)
+            run = self._runs[settings] = Run(settings, self.store, visitor=visitor, beginner=beginner)
             self._runs.move_to_end(settings)
             for old in [key for key, other in self._runs.items() if not other.active][:-KEPT_RUNS]:
                 del self._runs[old]

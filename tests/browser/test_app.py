@@ -8,7 +8,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import go_to, settle, wait_until
+from conftest import go_to, new_page, settle, wait_until
 from playwright.sync_api import expect
 
 
@@ -253,14 +253,19 @@ def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page)
     assert {row["test_error"] for row in rows if row["method"] == "svm"} == {str(7 / 143)}
 
 
-def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there(open_page):
+def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there_alone(open_page, server):
     address = "real_data?preset=paper&seed=8"
     first = open_page(address)
     first.get_by_role("button", name="Run").click()
     first.wait_for_selector("[role=progressbar]")
-    second = open_page(address)
+    second = new_page(first.context)
+    second.goto(f"{server}/{address}")
     second.wait_for_selector("[role=progressbar]")
     first.close()
+    other = open_page(address)  # in a browser without cookies: another visitor
+    other.get_by_role("button", name="Leave").wait_for()
+    expect(other.get_by_role("button", name="Cancel")).to_have_count(0)
     second.get_by_role("button", name="Cancel").click()
-    second.wait_for_selector("text=/Cancelled at/", timeout=10_000)
+    other.wait_for_selector("text=/Cancelled at .* by the visitor who began it/")
+    second.wait_for_selector("text=/You cancelled it at/", timeout=10_000)
     expect(second.get_by_role("button", name="Resume")).to_have_count(1)
