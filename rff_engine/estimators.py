@@ -40,7 +40,7 @@ __all__ = [
 
 
 def _chosen_kernel(kernel, X) -> SpectralKernel:
-    """A copy: what is set on the kernel that was given does not change a fitted estimator."""
+    """A copy: `set_params` of the kernel that was given does not change a fitted estimator."""
     return copy(as_kernel(kernel).scaled_to(X))
 
 

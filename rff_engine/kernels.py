@@ -25,7 +25,7 @@ from ._validation import as_numbers, as_points, as_rng, check_count, check_posit
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
 
-# In the place of a width: one that data decide, see `SpectralKernel.scaled_to`.
+# Stands for a width that is taken from data, see `SpectralKernel.scaled_to`.
 _SCALE = "scale"
 # Above it K_nu overflows where the kernel is visibly below 1, and its expansion is good to 1e-9.
 _LARGE_NU = 50.0
@@ -69,7 +69,7 @@ class SpectralKernel(ABC):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params):
-        """Change parameters in place; all are kept where one is refused.
+        """Change parameters in place; where a value is refused, none changes.
 
         The hash changes with them: a kernel that is the key of a dictionary must stay as it is.
 
@@ -138,7 +138,7 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not finite, or the width is "scale" yet.
+            If a shape is wrong, a value is not finite, or the width is still "scale".
         """
         self._check_width()
         X = as_points(X, "X")
@@ -162,7 +162,7 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not finite, a density is beyond 1e304, or the width is "scale" yet.
+            If a shape is wrong, a value is not finite, a density is beyond 1e304, or the width is still "scale".
         """
         self._check_width()
         omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
@@ -191,7 +191,7 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a count is not a whole number of at least 1, or the width is "scale" yet.
+            If a count is not a whole number of at least 1, or the width is still "scale".
         """
         self._check_width()
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
@@ -235,7 +235,7 @@ class SpectralKernel(ABC):
         ------
         ValueError
             If a shape is wrong, a value is not strictly between 0 and 1, the quantiles are not known, or the width is
-            "scale" yet.
+            still "scale".
         """
         self._check_width()
         uniforms = as_numbers(uniforms, "uniforms")
@@ -269,7 +269,7 @@ class SpectralKernel(ABC):
         ------
         ValueError
             If the kernel is not rotation invariant, the count not a whole number of at least 1, or the width is
-            "scale" yet.
+            still "scale".
         """
         self._check_width()
         n_frequencies, rng = check_count(n_frequencies, "n_frequencies"), as_rng(random_state)
