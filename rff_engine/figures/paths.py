@@ -78,7 +78,8 @@ def errors_and_kl(
         hovertemplate=f"β = %{{x:.3g}}: %{{y:.3g}} nats<extra>{kl_name}</extra>",
         row=2,
     )
-    fig.add_vline(beta, line={"color": _MARKER, "width": 1.5, "dash": "dot"})
+    # A live picture on the same page finds the line by its name, and moves it with its own slider.
+    fig.add_vline(beta, name="beta", line={"color": _MARKER, "width": 1.5, "dash": "dot"})
     low, high = np.log10([min(kl_betas), max(kl_betas)])
     decades = np.arange(np.ceil(low - 1e-9), high + 1e-9)
     fig.update_xaxes(

@@ -110,6 +110,18 @@ def test_the_pixels_are_the_values_in_colour(open_page, engine):
     assert neutral.any() and np.ptp(shown, axis=1).max() <= 6
 
 
+# By how many pixels the lines at beta miss the slider's beta in the figure along all of them.
+OFF_BETA = """() => {
+    const plot = document.querySelector('.st-key-along_beta .js-plotly-plot');
+    const axis = plot._fullLayout.xaxis, zero = plot.getBoundingClientRect().left + axis._offset;
+    const at = zero + axis.d2p(document.querySelector('.live').view.value('beta'));
+    return [...plot.querySelectorAll('.shapelayer path')].map(line => {
+        const {left, width} = line.getBoundingClientRect();
+        return Math.abs(left + width / 2 - at);
+    });
+}"""
+
+
 def test_a_drag_moves_the_pictures_before_it_ends_and_its_end_goes_to_the_url(open_page):
     page = open_live(open_page)
     page.evaluate(
@@ -128,10 +140,13 @@ def test_a_drag_moves_the_pictures_before_it_ends_and_its_end_goes_to_the_url(op
             page.locator(".live .learned-errors").inner_text() + page.locator(".live .weights-caption").inner_text()
         )
     assert len(seen) >= 6  # it moved while it was held
+    off = page.evaluate(OFF_BETA)
+    assert len(off) == 2 and max(off) < 1.5
     assert page.evaluate("window.sent") == 0 and "beta" not in page.url
     page.mouse.up()
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 1")
     settle(page)
+    page.wait_for_function(f"() => Math.max(...({OFF_BETA})()) < 1.5")  # drawn anew by the server, once
     beta = parse_qs(urlsplit(page.url).query)["beta"][0]
     page.wait_for_function(f"() => Math.abs(10 ** document.querySelector('.live').view.beta.value / {beta} - 1) < 0.03")
     shown = page.locator(".live .learned-errors").inner_text()

@@ -201,6 +201,7 @@ class LiveView {
       }
       this.write();
       for (const panel of this.panels) panel.redraw();
+      if (this.beta) followBeta(this.value("beta"));
       this.find(".waiting")?.remove();
       if (this.asked !== undefined) {
         this.latencies.push(performance.now() - this.asked);
@@ -253,6 +254,21 @@ class LiveView {
     }
     y += box.height - (lines.length - 0.75) * 1.35 * size; // at the foot of its box
     for (const [k, line] of lines.entries()) c.fillText(line, x, y + (k - 0.25) * 1.35 * size);
+  }
+}
+
+/**
+ * Moves the lines at beta in the Plotly figures of the page, which the server draws only when a slider has come to rest.
+ * Plotly draws each shape as a path, and all of them again with the figure.
+ */
+function followBeta(beta) {
+  for (const plot of document.querySelectorAll(".js-plotly-plot")) {
+    for (const [k, { name, xref, x0 }] of (plot.layout?.shapes ?? []).entries()) {
+      const axis = plot._fullLayout?.[xref.replace("x", "xaxis")];
+      if (name !== "beta" || !axis?.d2p) continue;
+      const line = plot.querySelector(`.shapelayer path[data-index="${k}"]`);
+      line?.setAttribute("transform", `translate(${axis.d2p(beta) - axis.d2p(x0)} 0)`);
+    }
   }
 }
 
