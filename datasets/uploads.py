@@ -83,7 +83,7 @@ def read_table(data: bytes | str, name: str = "", limits: Limits = Limits()) -> 
 
 def _child_answer(request: bytes) -> bytes:
     """What a child writes, if it comes to its own end."""
-    # Isolated, and with an environment of nothing: neither variables nor files beside this one are looked at.
+    # Isolated: neither variables of this process nor the folder that it works in are looked at.
     environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
