@@ -56,12 +56,12 @@ class CompressedOnce:
             await self._app(scope, receive, send)
             return
         # Asked for its head alone, the app says what it would send, and reads no file for it.
-        status, headers, _ = await _answer(self._app, scope | {"method": "HEAD"}, receive)
+        status, headers, _ = await _answer(self._app, scope | {"method": "HEAD"})
         if status != 200 or not _worth_compressing(headers):
             await self._app(scope, receive, send)
             return
         path = posixpath.normpath(scope["path"])
-        body = await self._compressed((path, headers["etag"], encoding), scope, receive)
+        body = await self._compressed((path, headers["etag"], encoding), scope)
         if body is None:
             await self._app(scope, receive, send)
             return
@@ -73,21 +73,24 @@ class CompressedOnce:
         await send({"type": "http.response.start", "status": 200, "headers": changed.raw})
         await send({"type": "http.response.body", "body": body if scope["method"] == "GET" else b""})
 
-    async def _compressed(self, key: _Key, scope: Scope, receive: Receive) -> bytes | None:
+    async def _compressed(self, key: _Key, scope: Scope) -> bytes | None:
         """The answer as it is kept, compressed when it is first asked for; None where it is to be sent as it is."""
         if key not in self._kept:
             if self._size > MOST:
                 return None
-            self._kept[key] = asyncio.ensure_future(self._compress(key, scope | {"method": "GET"}, receive))
-        compressed = await asyncio.shield(self._kept[key])  # a visitor who leaves takes nothing from those who wait
+            self._kept[key] = asyncio.ensure_future(self._compress(key, scope | {"method": "GET"}))
+        try:
+            compressed = await asyncio.shield(self._kept[key])  # a visitor who leaves takes nothing from those who wait
+        except Exception:  # whatever it is, the app says it better when it is asked itself
+            compressed = None
         if compressed is None:
             self._kept.pop(key, None)
         return compressed
 
-    async def _compress(self, key: _Key, scope: Scope, receive: Receive) -> bytes | None:
-        """None where the file has changed since its head was asked for."""
-        status, headers, body = await _answer(self._app, scope, receive)
-        if status != 200 or headers.get("etag") != key[1]:
+    async def _compress(self, key: _Key, scope: Scope) -> bytes | None:
+        """None where the file is not what its head said, or not whole."""
+        status, headers, body = await _answer(self._app, scope)
+        if status != 200 or headers.get("etag") != key[1] or headers.get("content-length") != str(len(body)):
             return None
         compressed = await asyncio.to_thread(ENCODINGS[key[2]], body)
         self._size += len(compressed)
@@ -121,8 +124,8 @@ def _worth_compressing(headers: Headers) -> bool:
     )
 
 
-async def _answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of an app's answer."""
+async def _answer(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of an app's answer, all of it whoever disconnects meanwhile."""
     start: Message = {"status": 500, "headers": []}
     body: list[bytes] = []
 
@@ -133,7 +136,10 @@ async def _answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[int, He
         elif message["type"] == "http.response.body":
             body.append(message.get("body", b""))
 
-    await app(scope, receive, hear)
+    async def nothing_more() -> Message:
+        return await asyncio.get_running_loop().create_future()
+
+    await app(scope, nothing_more, hear)
     return start["status"], Headers(raw=start["headers"]), b"".join(body)
 
 

@@ -8,8 +8,10 @@ import gzip
 import pyarrow
 import pytest
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 
 from serve import ENCODINGS, CompressedOnce
 
@@ -98,6 +100,58 @@ def test_the_browser_chooses(served, offered, taken):
 def test_all_else_passes_as_it_is(served, path):
     ((status, headers, body),) = get(served, (path, {"accept_encoding": "br"}))
     assert (status, body) == (200, SCRIPT) and "content-encoding" not in headers
+
+
+@pytest.mark.parametrize("disconnects_after", [0, 1, 3])
+def test_a_visitor_who_leaves_spoils_nothing_for_the_next(tmp_path, disconnects_after):
+    (tmp_path / "script.js").write_bytes(SCRIPT * 20)  # several pieces
+    files = StaticFiles(directory=tmp_path)
+
+    async def immutable(scope, receive, send):
+        async def hear(message):
+            if message["type"] == "http.response.start":
+                MutableHeaders(raw=message["headers"])["cache-control"] = FOREVER["cache-control"]
+            await send(message)
+            await asyncio.sleep(0)
+
+        await files(scope | {"path": scope["path"].removeprefix("/static")}, receive, hear)
+
+    served = CompressedOnce(immutable)
+    scope = {"type": "http", "method": "GET", "path": "/static/script.js", "root_path": "", "query_string": b""}
+    scope["headers"] = [(b"accept-encoding", b"gzip")]
+
+    async def visits():
+        bodies = []
+        for patience in (disconnects_after, 10**6):
+            said, asked = [], 0
+
+            async def receive(patience=patience):
+                nonlocal asked
+                while asked < patience:
+                    asked += 1
+                    await asyncio.sleep(0.001)
+                return {"type": "http.disconnect"}
+
+            async def send(message, said=said):
+                said.append(message)
+
+            await served(scope, receive, send)
+            bodies.append(b"".join(message.get("body", b"") for message in said))
+        return bodies[-1]
+
+    assert gzip.decompress(asyncio.run(visits())) == SCRIPT * 20
+
+
+def test_what_is_cut_off_is_kept_by_nobody(served, monkeypatch):
+    async def cut_off(scope, receive, send):
+        headers = [(name.encode(), value.encode()) for name, value in FOREVER.items()]
+        headers += [(b"content-length", b"18000"), (b"content-type", b"text/javascript")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": SCRIPT[:100]})
+
+    monkeypatch.setattr(served, "_app", cut_off)
+    ((_, headers, _),) = get(served, ("/static/script.js", {"accept_encoding": "br"}))
+    assert "content-encoding" not in headers and not served._kept
 
 
 @pytest.mark.parametrize("header", ["range", "if_none_match"])
