@@ -72,9 +72,8 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
     for column, (posterior, title) in enumerate(
         ((curves.landmark, "<b>one landmark</b>"), (curves.kernel, "<b>the whole kernel</b>")), start=1
     ):
-        add_note(
-            fig, sum(fig.domain(column)) / 2, 1, title, xref="paper", yref="paper", yanchor="bottom", font={"size": 16}
-        )
+        middle = {"x": sum(fig.domain(column)) / 2, "xref": "paper", "xanchor": "center"}
+        add_note(fig, y=1, text=title, yref="paper", yanchor="bottom", font={"size": 16}, **middle)
         panel = {"row": 1, "col": column}
         own = {**panel, "legend": f"legend{column + 1}"}
         for name, curve in curves.bounds.items():
@@ -87,7 +86,8 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
     _beta_axis(fig, curves.betas)
     fig.update_yaxes(range=[0, top], fixedrange=True)
     fig.update_yaxes(title="alignment loss", col=1)
-    below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper"}
+    # Without a gap between groups: what is too long for the room below is cut off.
+    below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper", "tracegroupgap": 0}
     return finish(
         fig,
         height,
@@ -95,7 +95,7 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
         legend2=below | {"x": 0},
         legend3=below | {"x": 0.52},
         hovermode="x unified",
-        margin=fixed_margin(right=20, top=28, bottom=174),
+        margin=fixed_margin(right=20, top=28, bottom=190),
     )
 
 

@@ -306,3 +306,11 @@ def test_the_plain_figure_has_the_same_steps(open_page, engine):
         "document.querySelector('.st-key-player .js-plotly-plot')._transitionData._frames.map(frame => frame.name)"
     )
     assert names == [str(step) for step in engine.steps]
+    row = page.locator(".sharing")
+    row.hover()
+    row.locator("select").select_option("player")
+    with page.expect_download() as event:
+        row.get_by_role("button", name="Save the figure as SVG").click()
+    svg = event.value.path().read_text("utf-8")
+    assert "at the landmarks" in svg and "Play" not in svg  # buttons are none in a file
+    assert len(page.evaluate("document.querySelector('.st-key-player .js-plotly-plot').layout.updatemenus")) == 1

@@ -156,8 +156,9 @@ class LiveDescent extends LiveView {
     this.find(".all-words").textContent = `over all points: ${short(all)}`;
     this.find(".landmarks-words").textContent = `at the landmarks: ${short(landmarks)}`;
     const { frequency: j } = this.focus, place = (values) => `(${signed(values[2 * j], 2)}, ${signed(values[2 * j + 1], 2)})`;
-    this.find(".readout").textContent = j === undefined
-      ? "Point at a frequency: its weight, and where it was drawn."
+    this.find(".advice").hidden = j !== undefined;
+    this.find(".said").textContent = j === undefined
+      ? ""
       : `ω = ${place(omega)}, weight ${weight[j].toFixed(4)}, which is ${(weight[j] * this.r).toPrecision(3)} × 1/r. ` +
         `Drawn at ${place(this.omega)}; its best weight there is ${this.weights[j].toFixed(4)}.`;
   }

@@ -153,10 +153,11 @@ function paintStar(c, x, y, radius, l) {
  * numbers that are plotted (logarithms for a logarithmic axis). `inside` draws what is cut off at the frame.
  */
 function paintChart(c, w, h, { x, y, xTitle, yTitle, ink, size, inside }) {
-  const left = 3.4 * size, right = w - 1.8 * size, top = 1.9 * size, bottom = h - 3 * size;
+  c.font = `${size}px sans-serif`;
+  const widest = Math.max(0, ...y.ticks.map(([, text]) => c.measureText(text).width));
+  const left = Math.max(3.4 * size, widest + 0.4 * size + 2), right = w - 1.8 * size, top = 1.9 * size, bottom = h - 3 * size;
   const px = (value) => left + ((value - x.low) / (x.high - x.low)) * (right - left);
   const py = (value) => bottom - ((value - y.low) / (y.high - y.low)) * (bottom - top);
-  c.font = `${size}px sans-serif`;
   c.fillStyle = ink;
   c.strokeStyle = "rgba(128, 128, 128, 0.3)";
   c.lineWidth = 1;
@@ -231,11 +232,18 @@ class SvgContext {
   strokeRect(x, y, width, height) {
     this.add("rect", { x, y, width, height, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth });
   }
-  fillText(text, x, y) {
+  measureText(text) {
+    SvgContext.ruler ??= document.createElement("canvas").getContext("2d");
+    SvgContext.ruler.font = this.font;
+    return SvgContext.ruler.measureText(text);
+  }
+  /** As on a canvas, words that would be wider than `most` are made narrower. */
+  fillText(text, x, y, most = Infinity) {
     const anchor = { center: "middle", right: "end" }[this.textAlign] ?? "start";
     const [, weight, size] = /^(bold )?([\d.]+)px/.exec(this.font);
     this.add("text", { x, y, fill: this.fillStyle, "font-family": "sans-serif", "font-size": Number(size), "text-anchor": anchor,
-      "font-weight": weight ? "bold" : "normal", "dominant-baseline": this.textBaseline === "middle" ? "central" : "auto" }, text);
+      "font-weight": weight ? "bold" : "normal", "dominant-baseline": this.textBaseline === "middle" ? "central" : "auto",
+      ...(this.measureText(text).width > most && { textLength: most, lengthAdjust: "spacingAndGlyphs" }) }, text);
   }
   drawImage(image, x, y, width, height) {
     const style = this.imageSmoothingEnabled ? "" : "image-rendering: pixelated";

@@ -142,15 +142,15 @@ class LiveKernel extends LiveView {
     }
     this.find(".posterior-words").textContent = `posterior density at β = ${this.value("beta").toPrecision(3)}`;
     this.find(".data-words").textContent = omegaInFocus ? "data, and the wave of this frequency" : "data";
-    this.find(".readout").textContent = this.readout();
+    this.find(".said").textContent = this.readout();
+    this.find(".advice").hidden = Boolean(omegaInFocus);
   }
 
   readout() {
     const { candidate } = this.focus, omega = this.omegaInFocus;
     if (!omega) {
       const [reached, allowed] = [this.seen.okrff.divergence, this.value("rho") * this.N].map((v) => v.toPrecision(3));
-      return `OKRFF is at D_μ(Q‖P) = ${reached}; it may go as far as ρ = ${allowed}. Point at a frequency, on a plane, ` +
-        "a dot or the chart above: its wave appears over the data.";
+      return `OKRFF is at D_μ(Q‖P) = ${reached}; it may go as far as ρ = ${allowed}.`;
     }
     const { loss } = labelSpectrum(this.X, this.y, ...omega);
     const text = `ω = (${omega.map((v) => v.toFixed(1)).join(", ")}): alignment loss ${loss.toFixed(3)}.`;

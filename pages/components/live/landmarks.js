@@ -60,7 +60,7 @@ class LiveLandmarks extends LiveView {
   /** Says what a point is good for: it may become a landmark, or is there to be looked at. */
   invite(clickable) {
     const { canvas } = this.points;
-    this.find(".points-caption").textContent = clickable ? "training points: click one" : "training points";
+    this.find(".points-words .advice").hidden = !clickable;
     canvas.style.cursor = clickable ? "pointer" : "default";
     canvas.setAttribute("aria-label", `Training points and landmarks. ${clickable
       ? "Click a point to make it a landmark, a star to remove it; or go from point to point with the arrow keys and press Enter."

@@ -236,24 +236,25 @@ class LiveView {
 
   copyWords(c, element, from, group) {
     const box = element.getBoundingClientRect(), style = getComputedStyle(element), size = parseFloat(style.fontSize);
-    const words = element.textContent.trim().split(/\s+/), measure = document.createElement("canvas").getContext("2d");
-    if (!box.width) return;
-    measure.font = c.font = `${Number(style.fontWeight) >= 600 ? "bold " : ""}${size}px sans-serif`;
+    const kept = [...element.childNodes].filter((node) => !node.matches?.(".advice")); // what to do is no part of a file
+    const words = kept.map((node) => node.textContent).join("").trim().split(/\s+/);
+    if (!box.width || !words[0]) return;
+    c.font = `${Number(style.fontWeight) >= 600 ? "bold " : ""}${size}px sans-serif`;
     Object.assign(c, { fillStyle: style.color, textAlign: "left", textBaseline: "alphabetic" });
     let [x, y] = from(box);
     if (style.writingMode !== "horizontal-tb") { // turned by half a circle in the style sheet: it reads upwards
       c.textAlign = "center";
-      group(`translate(${x + box.width / 2 + size / 3} ${y + box.height / 2}) rotate(-90)`, () => c.fillText(words.join(" "), 0, 0));
+      group(`translate(${x + box.width / 2 + size / 3} ${y + box.height / 2}) rotate(-90)`, () => c.fillText(words.join(" "), 0, 0, box.height));
       return;
     }
     const lines = [""], oneLine = box.height < 2 * 1.35 * size; // as on the page, though the font may be a wider one
     for (const word of words) {
       const longer = `${lines.at(-1)} ${word}`.trim();
-      if (oneLine || !lines.at(-1) || measure.measureText(longer).width <= box.width) lines[lines.length - 1] = longer;
+      if (oneLine || !lines.at(-1) || c.measureText(longer).width <= box.width) lines[lines.length - 1] = longer;
       else lines.push(word);
     }
     y += box.height - (lines.length - 0.75) * 1.35 * size; // at the foot of its box
-    for (const [k, line] of lines.entries()) c.fillText(line, x, y + (k - 0.25) * 1.35 * size);
+    for (const [k, line] of lines.entries()) c.fillText(line, x, y + (k - 0.25) * 1.35 * size, box.width);
   }
 }
 

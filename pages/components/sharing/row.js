@@ -9,6 +9,7 @@ class Sharing {
     const find = (selector) => root.querySelector(selector);
     Object.assign(this, { root, select: find("select"), status: find(".status"), refused: find(".refused") });
     for (const button of root.querySelectorAll(".copy")) button.onclick = () => this.copy(button);
+    this.select.onchange = () => (this.chosen = this.select.value);
     for (const button of root.querySelectorAll(".save")) button.onclick = () => this.save(button.dataset.format);
     // Figures come and go as the page is drawn: which there are is looked up when the reader comes here.
     for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, () => this.list());
@@ -74,9 +75,9 @@ class Sharing {
     const figures = this.figures(), names = figures.map((figure) => figure.name);
     if (names.length > 1) names.push(`all ${names.length} figures`);
     if (names.join() === [...this.select.options].map((option) => option.text).join()) return figures;
-    const before = this.select.value;
     this.select.replaceChildren(...names.map((name, k) => new Option(name, figures[k]?.file ?? "all")));
-    if ([...this.select.options].some((option) => option.value === before)) this.select.value = before;
+    // The reader's choice stays; without one it is the first, though that may have come last.
+    if ([...this.select.options].some((option) => option.value === this.chosen)) this.select.value = this.chosen;
     return figures;
   }
 
@@ -91,12 +92,24 @@ class Sharing {
 
 /** Plotly's export hangs on the button of its mode bar alone, which is on the page unseen. */
 function savePlot(plot, format, filename, background) {
-  plot._context.toImageButtonOptions = { format, filename, scale: format === "png" ? SCALE : 1 };
-  // The page's own background: on a transparent one, the words of a dark theme could not be read.
-  const { layout } = plot, { paper_bgcolor, plot_bgcolor, font } = layout;
-  Object.assign(layout, { paper_bgcolor: background, plot_bgcolor: background, font: { ...font, family: FONT } });
+  const { layout } = plot, { paper_bgcolor, plot_bgcolor, font, updatemenus } = layout;
+  const width = Math.round(plot.clientWidth * widening(plot._fullLayout.font.family));
+  plot._context.toImageButtonOptions = { format, filename, width, scale: format === "png" ? SCALE : 1 };
+  // The page's own background: on a transparent one, the words of a dark theme could not be read. Buttons do nothing there.
+  const changed = { paper_bgcolor: background, plot_bgcolor: background, font: { ...font, family: FONT }, updatemenus: [] };
+  Object.assign(layout, changed);
   plot.querySelector(".modebar-btn").click(); // copies the layout before it returns
-  Object.assign(layout, { paper_bgcolor, plot_bgcolor, font });
+  Object.assign(layout, { paper_bgcolor, plot_bgcolor, font, updatemenus });
+}
+
+/** How much wider words are in a file than in the page's font: with as much more room, they meet nothing. */
+function widening(family) {
+  const ruler = document.createElement("canvas").getContext("2d");
+  const [page, file] = [family, FONT].map((name) => {
+    ruler.font = `12px ${name}`;
+    return ruler.measureText("number of frequencies D, 19.75 ± 0.07 %").width;
+  });
+  return Math.max(1, file / page);
 }
 
 async function saveLive(view, format, filename) {
