@@ -4,9 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components import entry, layout
+from pages.components import layout, lecturing
+from pages.components.controls import mount
 
-entry.insist()
+mount(())
 heading, text = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8").split("\n", 1)
 layout.title(heading.removeprefix("# "), text)
 st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
+lecturing.offer(())

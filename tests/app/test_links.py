@@ -88,6 +88,13 @@ def test_an_older_link_means_what_it_did(page, old, new):
     assert link(app)[new] == "100" and old not in link(app)
 
 
+def test_the_errata_know_the_projector_and_what_a_link_may_say():
+    app = opened("errata", projector="true", N="5")
+    assert "Leave projector mode" in [button.label for button in app.button]
+    (note,) = notes(app)
+    assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is left out.")
+
+
 def test_the_newer_name_counts_where_a_link_has_both():
     app = opened("bounds", D="100", N="20")
     assert app.session_state["N"] == 20 and notes(app) == []

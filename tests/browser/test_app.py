@@ -203,6 +203,8 @@ def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
 
 def test_the_navigation_leads_to_every_page(open_page):
     page = open_page("errata")
+    page.locator(".katex").last.wait_for()
+    assert page.locator(".katex").count() > 50 and page.locator(".katex-error").count() == 0
     for name, path in (
         ("A kernel is a prior", "kernel"),
         ("Landmarks", "landmarks"),
