@@ -51,7 +51,7 @@ def finished(queue: RunQueue, **changes) -> runs.Run:
     chosen = {"study": "features", "dataset": "breast", "preset": "quick", "split_name": "published", "seed": 0}
     chosen |= {"repeats": 1, "methods": ("svm", "rff", "pbrff", "okrff")} | changes
     run = queue.submit(RunSettings(**chosen))
-    end = time.monotonic() + 180
+    end = time.monotonic() + 600
     while run.active:
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -86,7 +86,7 @@ def launch(page: str, settings: dict | None = None, query: dict | None = None) -
 
 def wait_for_runs(app: AppTest) -> None:
     waiting = [run for run in runs.run_queue()._runs.values() if run.active]
-    end = time.monotonic() + 90
+    end = time.monotonic() + 300
     while any(run.active for run in waiting):
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -143,7 +143,7 @@ def test_small_descents_hold_blas_to_one_thread(size, alone):
         before = blas_threads()
         _approximation_loss.descend(objective, np.ones((1, 2)), 3, 0.0, False, False, size)
         assert blas_threads() == before
-    assert before == [2] * len(before) and len(before) >= 1
+    assert max(before) == 2  # a library that another test has loaded may have one thread at most
     assert seen and all(threads == ([1] * len(before) if alone else before) for threads in seen)
 
 

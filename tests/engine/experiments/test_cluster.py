@@ -273,7 +273,7 @@ def test_an_error_in_a_unit_is_raised_as_it_is():
 
     def wait(problem, wanted):
         yield []
-        time.sleep(SECONDS)
+        time.sleep(10 * SECONDS)
 
     def steps(name):
         return UnitStep("one", 1.0), UnitStep("two", 1.0, {"method": name})
@@ -282,7 +282,7 @@ def test_an_error_in_a_unit_is_raised_as_it_is():
     start = time.monotonic()
     with pytest.raises(ValueError, match=r"^this is 3; it must be another\.$"):
         list(run_on_cluster(iter([Plan("this", units)]), 2, None))
-    assert worker_processes() == [] and time.monotonic() - start < SECONDS / 2  # what was under way is not waited for
+    assert worker_processes() == [] and time.monotonic() - start < 5 * SECONDS  # what was under way is not waited for
 
 
 def test_a_scheduler_that_is_lost_is_one_sentence(split):
