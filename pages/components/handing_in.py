@@ -17,7 +17,7 @@ import datasets
 from datasets.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
 from datasets.tables import Limits, Table, UploadError, printable, quoted
 from datasets.uploads import ENDINGS, read_table
-from pages.components import limits, literal, your_data_results
+from pages.components import limits, literal, visits, your_data_results
 
 LIMITS = Limits()
 # The server would write an upload of more than 1 MB to a temporary file while it arrives.
@@ -55,9 +55,10 @@ def say_limits() -> None:
 
 def hand_in() -> HandedIn | None:
     """The ways to hand in a table; returns the last one that could be read."""
-    upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"])
-    with upload:
-        st.file_uploader(
+    can_upload = visits.has_cookie()
+    *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
+    for tab in upload:
+        tab.file_uploader(
             f"CSV, TSV, Parquet or svmlight, up to {LIMITS.bytes / 1e6:g} MB",
             key=_FILE,
             max_upload_size=LIMITS.bytes // 1_000_000,
@@ -72,10 +73,22 @@ def hand_in() -> HandedIn | None:
     with sample, st.container(horizontal=True):
         for name, title in SAMPLES.items():
             st.button(title, key=f"sample {name}", on_click=_take_sample, args=(name,))
+    if not can_upload:
+        _say_why_not()
     refusal = st.session_state.get(_REFUSAL)
     if refusal:
         st.error(literal.markdown(refusal), icon=":material/error:")
     return st.session_state.get(_TABLE)
+
+
+def _say_why_not() -> None:
+    st.info(
+        "Files cannot be uploaded here: another site shows this page in a frame, or the browser refuses cookies. Paste "
+        "the text of your table, or open this page in a window of its own.",
+        icon=":material/iframe:",
+    )
+    if st.context.url:
+        st.link_button("Open in a window of its own", st.context.url, icon=":material/open_in_new:")
 
 
 def _take_file() -> None:

@@ -84,6 +84,15 @@ def here(visitor: str) -> bool:
     return _visitors.here(visitor)
 
 
+def has_cookie() -> bool:
+    """Whether this session's browser sends the token, without which the server takes no file from it.
+
+    A frame of another site does not, unless the server allows that. Where nothing is known of a connection, it does.
+    """
+    guarded = st.get_option("server.enableXsrfProtection")
+    return not guarded or not st.context.headers or _COOKIE in st.context.cookies
+
+
 def of_cookie(value: object) -> str | None:
     """What stands for a token in whichever form its cookie has; None where there is none.
 

@@ -1,0 +1,49 @@
+"""A page in a frame of another site: it says that files cannot be uploaded there, and takes text."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import expect
+
+ROWS = "a,b,y\n" + "\n".join(f"{i},{i * i % 7},{i % 2}" for i in range(60))
+
+
+@pytest.fixture
+def other_site(server):
+    """The address of a page that has the app in a frame; localhost and 127.0.0.1 are two sites to a browser."""
+
+    class Course(BaseHTTPRequestHandler):
+        def do_GET(self):
+            page = f'<h1>A course</h1><iframe src="{server}/your_data?embed=true" width="1000" height="800"></iframe>'
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_):
+            pass
+
+    site = ThreadingHTTPServer(("127.0.0.1", 0), Course)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    yield f"http://localhost:{site.server_port}"
+    site.shutdown()
+    site.server_close()
+
+
+def test_in_a_frame_of_another_site_text_is_taken_where_files_would_be_refused(other_site, server, shared):
+    page = shared.new_page()
+    try:
+        page.goto(other_site)
+        frame = page.frame_locator("iframe")
+        expect(frame.get_by_text("Files cannot be uploaded here")).to_be_visible(timeout=60_000)
+        expect(frame.locator("[data-testid=stFileUploader]")).to_have_count(0)
+        link = frame.get_by_role("link", name="Open in a window of its own")
+        expect(link).to_have_attribute("href", f"{server}/your_data")
+        frame.get_by_role("textbox", name="Lines of CSV").fill(ROWS)
+        frame.get_by_role("button", name="Read the text").click()
+        expect(frame.get_by_text("What was understood")).to_be_visible(timeout=60_000)
+    finally:
+        page.close()
