@@ -29,10 +29,8 @@ def queue(tmp_path, monkeypatch):
 
 
 def opened(page: str, **query) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.query_params.update(query)  # of the page: Start here would leave them out
     app.switch_page(f"pages/{page}.py").run()
     assert app.title[0].value.startswith({"start": "What if", "real_data": "Do learned"}[page])
     return app
