@@ -75,7 +75,8 @@ def who() -> str:
     """The visitor that this session belongs to; nobody else learns it. Every run of a script calls it."""
     if "browser" not in st.session_state:
         st.session_state["browser"] = of_cookie(st.context.cookies.get(_COOKIE)) or secrets.token_hex(16)
-    _visitors.meet(st.session_state["browser"], get_script_run_ctx().session_id)
+    if (context := get_script_run_ctx()) is not None:  # None where Python runs app.py without a server
+        _visitors.meet(st.session_state["browser"], context.session_id)
     return st.session_state["browser"]
 
 
