@@ -17,6 +17,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # With more workers than cores no core is ever idle, and a run that waits for one would hold up its test.
+    os.environ.setdefault("RFF_RUNS_GIVE_WAY", "0")
     seed = config.getoption("--perturb")
     if seed is not None:
         perturbation.install(seed)

@@ -28,8 +28,10 @@ def _give_way() -> None:
     """Let whatever else wants the cores go first, the server's answers above all.
 
     Niceness alone leaves a share of a core to a run, and a figure waits for it; an idle class does not. Threads begun
-    later have the same.
+    later have the same. RFF_RUNS_GIVE_WAY=0 leaves a run as it is: where no core is ever idle, it would stand still.
     """
+    if os.environ.get("RFF_RUNS_GIVE_WAY") == "0":
+        return
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     if hasattr(os, "SCHED_IDLE"):
