@@ -112,11 +112,15 @@ def read(csv: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(csv))
 
 
-def assert_same(shown: pd.DataFrame, printed: pd.DataFrame) -> None:
+#: Pages with descents: where these end depends on the number of threads.
+DESCENDED = {"adaptive": 1e-2, "approximate": 1e-2}
+
+
+def assert_same(shown: pd.DataFrame, printed: pd.DataFrame, rtol: float = 1e-9) -> None:
     assert list(shown) == list(printed) and len(shown) == len(printed) > 0
     for column in set(shown) - {"seconds"}:
         if shown[column].dtype == float:
-            np.testing.assert_allclose(printed[column], shown[column], rtol=1e-9, err_msg=column)
+            np.testing.assert_allclose(printed[column], shown[column], rtol=rtol, err_msg=column)
         else:
             pd.testing.assert_series_equal(printed[column], shown[column])
 
@@ -324,7 +328,7 @@ def test_the_code_prints_the_numbers_of_the_page_and_its_figures(page, settings,
     wait_for_runs(app)
     table = read(offered["numbers"]())
     AGREES[page](table, app)
-    assert_same(table, printed_by(offered["code"]()))
+    assert_same(table, printed_by(offered["code"]()), DESCENDED.get(page, 1e-9))
 
 
 @pytest.mark.slow

@@ -443,7 +443,7 @@ def test_memory_grows_neither_with_rows_nor_with_frequencies(monkeypatch, sparse
     peak(10, 10)  # what is imported or cached once is not counted
     small, more_rows, more_frequencies = peak(1600, 1100), peak(5600, 1100), peak(1600, 4200)
     # A few integers a row for the order of the classes; the output, held twice while its parts are joined.
-    noise = 2**19
+    noise = 2**20
     assert (more_rows < small + 64 * 4000 + noise).all()
     assert (more_frequencies < small + 2 * 8 * 3100 * np.array([1, 2]) + noise).all()
     # On two threads two blocks are worked on; all phases of one would be 54 MB.

@@ -109,7 +109,9 @@ def test_closing_leaves_no_process_behind(split):
     assert worker_processes() == [] and dict(os.environ) == before
 
 
-def test_workers_have_one_thread_and_nobody_listens_but_on_loopback(split):
+def test_workers_have_one_thread_and_nobody_listens_but_on_loopback(split, monkeypatch):
+    for name in _cluster._THREADS:  # what the user has set is kept
+        monkeypatch.delenv(name, raising=False)
     steps = run(SWEEP, split, dataset="breast", jobs=2)
     next(steps)
     workers = worker_processes()
