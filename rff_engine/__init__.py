@@ -7,7 +7,7 @@ SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are im
 Any finite input gets a finite answer, or a ValueError of one sentence: numbers beyond 1e100 in size are refused, and
 where a function allows less its docstring says so (tests/engine/test_any_finite_input.py).
 
-What takes `n_jobs` works on threads where there is enough to do: on all that are allowed, unless told otherwise. Those
+What takes `n_jobs` works on threads where there is enough to do: by default on all that are allowed. Those
 are as many as OpenMP may use, the cores of this process or what `OMP_NUM_THREADS`, `threadpoolctl.threadpool_limits`
 and the share of a joblib worker leave of them, and one in a thread of a joblib pool. As in scikit-learn, `n_jobs=2` is
 two of them, 1 none but the caller's, -1 all that are allowed, and ``None`` the number of `joblib.parallel_config`

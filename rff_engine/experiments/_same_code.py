@@ -1,6 +1,6 @@
 """Checks on connecting that a Dask scheduler answers, and that it and its workers import the code of this process.
 
-Rows are the same wherever they are computed only if the code is: beside the version, files are compared by a digest.
+Rows are the same wherever they are computed only if the code is: the version and a digest of the files are compared.
 """
 
 from __future__ import annotations
