@@ -1,5 +1,5 @@
-"""The experiments of Letarte et al. (2019): what to run, how, and what comes out.
+"""Experiments of Letarte et al. (2019) and Li et al. (2019), and toy experiments.
 
-`protocols` says what to run, `runner` runs it, `report` reads the rows, `coverage` simulates how often a bound fails.
-The engine itself is elsewhere and knows nothing of experiments.
+`studies` has the protocols and the units that compute their rows, `running` runs them and stores rows, `reports` makes
+tables and compares them with the papers, `toy` has experiments on 2D data. The engine itself does not depend on them.
 """

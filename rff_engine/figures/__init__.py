@@ -1,4 +1,4 @@
-"""Arrays in, Plotly figures out: every picture of the app, usable in a notebook as well.
+"""Plotly figures of arrays: all figures of the app, usable in notebooks too.
 
-A figure leaves background and text colours to the theme it is shown in.
+Background and text colours are left to the theme.
 """

@@ -1,7 +1,7 @@
-"""Figures of frequencies that adapt to points: weights on a grid, a descent that plays, densities, landmarks.
+"""Figures of adaptive frequencies: weights on a grid, an animated descent, densities, and errors by landmarks.
 
-The player is a figure with frames, which a browser plays by itself: nothing is asked of a server meanwhile. It is for
-browsers in which the live picture of a descent does not run.
+The descent is a figure with frames, which plays without requests to the server. It is shown in browsers in which the
+live view of a descent does not run.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
-from .spectra import add_map, finish_panels, panel_scale, square_panels
 from .style import (
     METHOD_COLOURS,
     METHOD_DASHES,
@@ -24,7 +24,7 @@ from .style import (
 __all__ = ["DESCENT_COLOURS", "descent_player", "importance_densities", "inputs_and_grid", "landmark_errors"]
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
-#: Of a descent: where a frequency was drawn, its way, errors over all points, at the landmarks, and as drawn.
+#: Colours of a descent: start and trail of a frequency, errors over all points, at the landmarks, and at the start.
 DESCENT_COLOURS = {
     "start": "#8C8C8C",
     "trail": "#7A5CD6",
@@ -33,9 +33,9 @@ DESCENT_COLOURS = {
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
 _START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
-#: Diameters in pixels: of a dot of weight 1/r, and of the largest there may be.
+#: Diameters in pixels of a dot of weight 1/r and of the largest dot.
 _EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
-#: Points of a frame's trails, all frequencies together: what a frame costs on the way to the browser.
+#: Limit of the points of all trails in a frame, which bounds the size of the figure.
 _TRAIL_POINTS = 800
 _FRAME_MILLISECONDS = 90
 _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
@@ -43,14 +43,14 @@ _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
 
 def inputs_and_grid(X, landmarks, data_extent: float, grid, frequency_extent: float, *, height: int = 400) -> go.Figure:
-    """Points with their landmarks, the prior on a grid of frequencies, and the weights that the points ask for.
+    """Points with their landmarks, and the weights of the prior and those fitted to the points on a frequency grid.
 
     Parameters
     ----------
     X, landmarks : arrays of shapes (n, 2) and (m, 2)
     data_extent, frequency_extent : float
         Half the sides of the squares of points and of frequencies.
-    grid : experiments.toy_adaptive.GridWeights
+    grid : experiments.toy.adaptive.GridWeights
     height : int
         In pixels.
 
@@ -87,11 +87,11 @@ def _dots(points, marker) -> dict:
 
 
 def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
-    """Frequencies moving in the plane and the errors that fall meanwhile, with a button to play and a slider.
+    """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
 
     Parameters
     ----------
-    descent : experiments.toy_adaptive.Descent
+    descent : experiments.toy.adaptive.Descent
     frequency_extent : float
         Half the side of the square of frequencies.
     height : int
@@ -100,38 +100,39 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
     Returns
     -------
     plotly.graph_objects.Figure
-        One frame a kept step, named by it; only the traces that move are in a frame.
+        One frame for each kept step, named after it, with the moving traces only.
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
-    first = descent.frequencies[0]
+    trail, dots, marks = _moving(descent, 0)
+    _add_frequencies(fig, descent.frequencies[0], trail, dots)
+    _add_errors(fig, descent, marks)
+    _square(fig, frequency_extent)
+    _error_axes(fig, descent)
+    _controls(fig, descent)
+    figure = finish(fig, height, margin=fixed_margin(top=40, bottom=178))
+    figure.frames = [
+        go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
+    ]
+    return figure
+
+
+def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
+    """Add where the frequencies start, their trails, and where they are."""
+    silent = {"showlegend": False, "hoverinfo": "skip", "row": 1, "col": 1}
+    fig.add_scatter(**_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}), name="start", **silent)
+    fig.add_scatter(**trail, mode="lines", line={"color": _TRAIL, "width": 1}, opacity=0.7, name="trail", **silent)
     fig.add_scatter(
-        **_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}),
-        name="start",
-        showlegend=False,
-        hoverinfo="skip",
-        row=1,
-        col=1,
-    )
-    moving = _moving(descent, 0)
-    fig.add_scatter(
-        **moving[0],
-        mode="lines",
-        line={"color": _TRAIL, "width": 1},
-        opacity=0.7,
-        name="trail",
-        showlegend=False,
-        hoverinfo="skip",
-        row=1,
-        col=1,
-    )
-    fig.add_scatter(
-        **moving[1],
+        **dots,
         mode="markers",
         name="frequency",
         hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3f}<extra></extra>",
         row=1,
         col=1,
     )
+
+
+def _add_errors(fig: Sheet, descent, marks: dict) -> None:
+    """Add both error curves with the marks of the step, and the error of the frequencies as drawn."""
     for x, y, colour, dash, name in (
         (np.arange(len(descent.landmark_errors)), descent.landmark_errors, _LOSS, "dash", "at the landmarks"),
         (descent.steps, descent.errors, _ALL, "solid", "over all points"),
@@ -146,7 +147,7 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
             row=1,
             col=2,
         )
-    fig.add_scatter(**moving[2], mode="markers", name="this step", showlegend=False, hoverinfo="skip", row=1, col=2)
+    fig.add_scatter(**marks, mode="markers", name="this step", showlegend=False, hoverinfo="skip", row=1, col=2)
     fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": "dot"})
     fig.add_annotation(
         x=1,
@@ -158,25 +159,17 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
         text=f"as drawn, weights 1/r: {descent.drawn_error:.3g}",
         showarrow=False,
     )
-    _square(fig, frequency_extent)
-    _error_axes(fig, descent)
-    _controls(fig, descent)
-    figure = finish(fig, height, margin=fixed_margin(top=40, bottom=178))
-    figure.frames = [
-        go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
-    ]
-    return figure
 
 
 def _moving(descent, k: int) -> list[dict]:
-    """What a frame changes: trails, dots, and the mark on the curve over all points."""
+    """Traces that change between frames: trails, dots, and the marks on the error curves."""
     step, weights = descent.steps[k], descent.weights[k]
     r = len(weights)
     stride = max(1, -(-len(descent.steps) * r // _TRAIL_POINTS))
-    path = descent.frequencies[[*range(0, k, stride), k]]  # (T, r, 2): where all were at times, and where they are
+    path = descent.frequencies[[*range(0, k, stride), k]]  # (T, r, 2): earlier positions and the current one
     gap = np.full((1, r, 2), np.nan)
     trail = np.concatenate([path, gap]).transpose(1, 0, 2).reshape(-1, 2).astype(np.float32)
-    # One scale for all frames: a dot that grows has gained weight.
+    # The same scale in all frames, so that a growing dot gains weight.
     largest = np.sqrt(descent.weights.max() * r)
     dots = descent.frequencies[k].astype(np.float32)
     size = (np.sqrt(weights * r) * min(_EVEN_DOT, _LARGEST_DOT / max(largest, 1e-12))).astype(np.float32)
@@ -239,7 +232,7 @@ def _error_axes(fig: Sheet, descent) -> None:
 
 
 def _controls(fig: Sheet, descent) -> None:
-    """Play and stop, and a slider over the kept steps; both speak to the frames alone."""
+    """Add play and stop buttons, and a slider over the kept steps."""
     at_once = {"mode": "immediate", "transition": {"duration": 0}}
     play = at_once | {"fromcurrent": True, "frame": {"duration": _FRAME_MILLISECONDS, "redraw": False}}
     jump = at_once | {"frame": {"duration": 0, "redraw": False}}
@@ -291,11 +284,11 @@ def _controls(fig: Sheet, descent) -> None:
 
 
 def importance_densities(plane, frequency_extent: float, *, height: int = 400) -> go.Figure:
-    """The prior and the importance densities on the line through 0, and the ratio of the best one to the prior.
+    """Prior and importance densities on the line through 0, and the ratio of the best one to the prior.
 
     Parameters
     ----------
-    plane : experiments.toy_adaptive.ImportancePlane
+    plane : experiments.toy.adaptive.ImportancePlane
         With an odd number of cells: the frequency 0 is in the middle.
     frequency_extent : float
         Half the side of its square.
@@ -335,18 +328,18 @@ def importance_densities(plane, frequency_extent: float, *, height: int = 400) -
 
 
 def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: int, *, height: int = 400) -> go.Figure:
-    """Error over all points against the number of landmarks: means over draws, and bands from the best to the worst.
+    """Error over all points against the number of landmarks: means over draws, bands from best to worst.
 
     Parameters
     ----------
     counts : sequence of P ints
         Numbers of landmarks.
     errors : dict of arrays of shape (P, draws)
-        Relative errors by how landmarks are chosen.
+        Relative errors by landmark selection.
     r : int
         Number of frequencies, marked on the axis.
     drawn_error : float
-        Of frequencies as the prior draws them.
+        Error of frequencies drawn from the prior.
     chosen : int
         The number of landmarks to mark.
     height : int

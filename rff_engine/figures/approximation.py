@@ -1,12 +1,12 @@
-"""Figures of approximated kernels: errors of all methods, and two methods beside each other in the plane."""
+"""Figures of approximated kernels: errors of all methods, and two methods side by side in the plane."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
+from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
-from .spectra import add_map, finish_panels, panel_scale, square_panels
 from .style import (
     FEATURE_MAP_COLOURS,
     METHOD_COLOURS,
@@ -20,11 +20,11 @@ from .style import (
 )
 
 _ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-#: Errors are shown on the same colours whatever is compared.
+#: Upper end of the colours of all error maps.
 ERROR_LIMIT = 0.3
-# Diameters in pixels: of a frequency of weight 1/r, unless the largest would then be above the other.
+# Diameters in pixels: of a frequency of weight 1/r, or less to keep the largest below the limit.
 _EVEN_DOT, _LARGEST_DOT = 7.0, 24.0
-# Entries of a legend side by side where the window is narrow, and the height of a row of them in pixels.
+# Legend entries per row in a narrow window, and the height of a row in pixels.
 _ENTRIES_A_ROW, _ROW = 3, 20
 
 
@@ -40,7 +40,7 @@ def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, hei
     chosen : int
         The number of frequencies to mark.
     height : int
-        Of the panel with what stands below it, in pixels; the legend comes on top of it.
+        Height of the panel and its axis in pixels, without the legend above it.
 
     Returns
     -------
@@ -85,13 +85,13 @@ def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, hei
 def two_sets_of_frequencies(
     methods, views, frequency_extent: float, data_extent: float, *, height: int = 350
 ) -> go.Figure:
-    """The frequencies of two methods in the plane beside each other, or the landmarks of one that has no waves.
+    """Frequencies of two methods in the plane side by side, or landmarks of a method without frequencies.
 
     Parameters
     ----------
     methods : pair of str
-    views : pair of experiments.toy_approximation.MethodView or None
-        A method without a view, since it does not fit the kernel, has a panel that says so.
+    views : pair of experiments.toy.approximation.MethodView or None
+        None for a method that does not support the kernel, which its panel states.
     frequency_extent, data_extent : float
         Half the sides of the squares of frequencies and of points.
     height : int
@@ -118,7 +118,7 @@ def two_sets_of_frequencies(
 
 
 def error_text(error: float) -> str:
-    """A relative error for people: three decimals, and the power of ten where they would all be 0."""
+    """A relative error with three decimals, or as a power of ten if they are all 0."""
     return f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
 
 
@@ -135,9 +135,9 @@ def _heading(method: str, view, extent: float) -> str:
 
 
 def _add_misfit(fig, panel) -> None:
-    """In place of a method that makes no sense for the kernel."""
+    """Add a note in place of a method that does not support the kernel."""
     name = "" if panel == 1 else str(panel)
-    # A panel without a trace is not drawn, and a note in it would land in the other one.
+    # Plotly does not draw a panel without a trace, and would place the note in the other panel.
     fig.add_scatter(x=[0], y=[0], mode="markers", opacity=0, hoverinfo="skip", showlegend=False, row=1, col=panel)
     add_note(fig, 0.5, 0.5, "does not fit<br>this kernel", xref=f"x{name} domain", yref=f"y{name} domain")
 
@@ -178,15 +178,15 @@ def _add_landmarks(fig, panel, landmarks, colour) -> None:
 
 
 def error_maps(methods, views, points, extent: float, *, height: int = 350) -> go.Figure:
-    """How far two methods are from the kernel between the centre and every point of a plane, on the same colours.
+    """Errors of two methods for the kernel between the centre and every point of a plane, in the same colours.
 
     Parameters
     ----------
     methods : pair of str
-    views : pair of experiments.toy_approximation.MethodView or None
-        As in `two_sets_of_frequencies`.
+    views : pair of experiments.toy.approximation.MethodView or None
+        See `two_sets_of_frequencies`.
     points : array of shape (n, 2)
-        The rows of the data in the plane, seen from the centre.
+        Rows of the data in the plane, relative to the centre.
     extent : float
         Half the side of the square.
     height : int
@@ -230,11 +230,11 @@ def error_maps(methods, views, points, extent: float, *, height: int = 350) -> g
 
 
 def variances(curves, *, height: int = 360) -> go.Figure:
-    """Variance of the two feature maps' estimates against the distance, by formula and by simulation.
+    """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation.
 
     Parameters
     ----------
-    curves : experiments.toy_approximation.VarianceCurves
+    curves : experiments.toy.approximation.VarianceCurves
     height : int
         In pixels.
 

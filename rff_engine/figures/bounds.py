@@ -1,6 +1,6 @@
-"""Figures of bounds: along beta, taken apart, at the price of a choice, and put to the test.
+"""Figures of bounds: against beta, by their terms, with the price of choosing beta, and in a simulation.
 
-What they show comes from `rff_engine.experiments`: the curves from `bound_curves`, the test from `coverage`.
+The curves come from `rff_engine.experiments.toy.bounds`, the simulation from `.coverage`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_mar
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
 VERMILION = METHOD_COLOURS["pbrff"]
 
-#: Names for people, colours and dashes of the bounds, by the names of the engine's functions.
+#: Names, colours and dashes of the bounds, by the names of the engine's functions.
 BOUND_NAMES = {
     "landmark_kl": "Theorem 1",
     "landmark_kl_inverse": "PAC-Bayes-kl",
@@ -36,7 +36,7 @@ BOUND_COLOURS = {
 }
 BOUND_DASHES = {"landmark_kl_inverse": "dashdot", "f_divergence": "dash", "chi_square": "dot"}
 
-#: The parts of a bound.
+#: The terms of a bound.
 TERM_NAMES = {
     "loss": "empirical loss",
     "complexity": "KL term: what Q has learned",
@@ -45,15 +45,15 @@ TERM_NAMES = {
     "rest": "everything else",
 }
 TERM_COLOURS = {"loss": GREY, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
-# What is measured, not bounded.
+# Lines of losses that are measured, not bounded.
 EMPIRICAL_LINE, TRUE_LINE = {"color": GREY, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
 
-# Up to this value of the y axis nothing is cut off; the axis grows beyond it only to keep a minimum in sight.
+# Least and greatest upper end of the y axis, which is raised only to show a minimum.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
 
 
 def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
-    """All bounds against beta, those of a landmark beside those of the whole kernel.
+    """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
     _beta_axis(fig, curves.betas)
     fig.update_yaxes(range=[0, top], fixedrange=True)
     fig.update_yaxes(title="alignment loss", col=1)
-    # Without a gap between groups: what is too long for the room below is cut off.
+    # Without a gap between groups: a longer legend would be cut off.
     below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper", "tracegroupgap": 0}
     return finish(
         fig,
         height,
-        # Not the first legend: themes dress it differently from its siblings.
+        # Not the first legend, which themes style differently.
         legend2=below | {"x": 0},
         legend3=below | {"x": 0.52},
         hovermode="x unified",
@@ -100,7 +100,7 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
 
 
 def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.Figure:
-    """The parts of one bound, stacked, against beta.
+    """The terms of one bound, stacked, against beta.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.F
 
 
 def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
-    """Each bound at a beta fixed beforehand, at the best beta, and at the best beta that was paid for.
+    """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
         ("at the best β, nothing paid", unpaid, "circle-open"),
         ("at the best β, price paid", honest, "diamond"),
     ):
-        # What lies beyond the axis is an arrow at its end.
+        # Values beyond the axis are arrows at its end.
         symbols = [symbol if value <= top else "triangle-right-open" for value in values]
         fig.add_scatter(
             x=np.minimum(values, top),
@@ -202,8 +202,8 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     )
 
 
-def promise_kept(case, height: int = 380) -> go.Figure:
-    """How far the truth lies above the empirical loss, sample after sample, and how far two bounds allow it to.
+def worst_case_deviations(case, height: int = 380) -> go.Figure:
+    """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound.
 
     Parameters
     ----------
@@ -215,16 +215,16 @@ def promise_kept(case, height: int = 380) -> go.Figure:
     -------
     plotly.graph_objects.Figure
     """
-    # A sample's loss takes few values: one bar each, where bins would beat against them.
+    # The loss of a sample takes few values, so each has a bar: bins would show artefacts.
     deviation, count = np.unique(np.round(case.deviations, 12), return_counts=True)
     gaps = np.diff(deviation, prepend=-np.inf, append=np.inf)
     (near, first), (far, _) = sorted(((case.printed_width, "printed"), (case.corrected_width, "corrected")))
-    # As wide as its neighbours allow, but on one side of either line.
+    # As wide as neighbours allow, but on one side of each line.
     width = np.min([gaps[:-1], gaps[1:], 2 * np.abs(deviation - near), 2 * np.abs(deviation - far)], axis=0)
     broken = (deviation > near).astype(int) + (deviation > far)
     fig = Sheet()
     for level, (label, colour) in enumerate(
-        (("both promises kept", GREY), (f"{first} promise broken", VERMILION), ("both promises broken", VIOLET))
+        (("both bounds hold", GREY), (f"{first} bound fails", VERMILION), ("both bounds fail", VIOLET))
     ):
         at = broken == level
         if at.any():
@@ -241,16 +241,16 @@ def promise_kept(case, height: int = 380) -> go.Figure:
         ("corrected", case.corrected_width, GREEN, "solid"),
     ):
         fig.add_vline(x=at, line={"color": colour, "width": 2.5, "dash": dash})
-        side = "right" if label == first else "left"  # away from the other one
+        side = "right" if label == first else "left"  # on the side away from the other line
         text = f" <b>{label}</b> {at:.3f} "
         add_note(fig, at, 1, text, yref="paper", xanchor=side, yanchor="bottom", font={"color": colour})
     edge = max(far, deviation.max())
     low = min(deviation.min(), 0) - 0.05 * edge
-    # Room on the right for the words at the farther line.
+    # Space on the right for the label of the farther line.
     fig.update_xaxes(
         range=[low, max(edge, far + 0.2 * (edge - low))], title="true loss − empirical loss", fixedrange=True
     )
-    # In percent, without a format of the ticks: a rounded one would give neighbours the same label.
+    # In percent and without a tick format, which would round neighbours to the same label.
     fig.update_yaxes(title="share of samples (%)", fixedrange=True)
     return finish(
         fig,
@@ -262,7 +262,7 @@ def promise_kept(case, height: int = 380) -> go.Figure:
 
 
 def _add_bound(fig, curve, place: Mapping, name: str | None = None) -> None:
-    """A bound's line, with its minimum marked; both are one entry of the legend."""
+    """Add the line of a bound with its minimum, as one entry of the legend."""
     colour, label = BOUND_COLOURS[curve.name], name or BOUND_NAMES[curve.name]
     fig.add_scatter(
         x=curve.betas,
@@ -303,19 +303,19 @@ def _add_losses(fig, posterior, betas, place: Mapping) -> None:
 
 
 def _add_key(fig, label: str, symbol: str) -> None:
-    """An entry of the legend for a symbol that comes in several colours."""
+    """Add a legend entry for a symbol of several colours."""
     marker = {"symbol": symbol, "size": 12, "color": GREY, "line": {"width": 2.5, "color": GREY}}
     fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
 
 
 def top_of(curves) -> float:
-    """The upper end of the y axis: a little above 1, more if a bound never gets there."""
+    """Upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
 
 
 def _vacuous(fig, top: float, columns: int = 1) -> None:
-    """The line y = 1, above which a bound says nothing."""
+    """Shade the values above y = 1, where a bound is vacuous."""
     fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
     fig.add_hline(y=1, line={"color": GREY, "width": 1})
     for column in range(1, columns + 1):
@@ -336,7 +336,7 @@ def _add_beta(fig, beta: float, panel: Mapping) -> None:
 
 
 def _beta_axis(fig, betas) -> None:
-    # Every other decade: in a narrow window the ends of two panels would meet.
+    # Every other decade: in a narrow window labels of neighbouring panels would overlap.
     ticks = 10.0 ** np.arange(np.ceil(np.log10(betas[0]) + 0.5), np.log10(betas[-1]), 2)
     fig.update_xaxes(
         type="log",

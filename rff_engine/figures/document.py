@@ -1,4 +1,4 @@
-"""A report as one file: headings, words, tables and figures, with all that a browser needs to show them offline."""
+"""A report as one HTML file of headings, text, tables and figures, which a browser shows offline."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ summary {cursor: pointer; margin: 0.6rem 0}
   .modebar-container {display: none}
 }
 """
-# Plotly's toolbar stands in the upper right corner of a figure while the mouse is over it: room for it, in pixels.
+# Space for Plotly's toolbar, in the upper right corner while the mouse is over a figure, in pixels.
 _TOOLBAR = 30
-# Above the axes, where a figure sets no margin, in pixels.
+# Default margin above the axes in pixels.
 _PLOTLY_MARGIN = 100
 
 
 class Document:
-    """A page that grows from top to bottom.
+    """An HTML page, built from top to bottom.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Document:
         self._parts.append(f"<p>{escape(text)}</p>")
 
     def table(self, frame, folded: str | None = None, digits: int = 4) -> None:
-        """A DataFrame; `folded` is what to click on to see it."""
+        """Add a DataFrame; with `folded`, hidden behind a line of this text."""
         table = _without_na(frame).to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
         table = f'<div class="wide" tabindex="0">{table}</div>'
         if folded is not None:
@@ -63,7 +63,7 @@ class Document:
         self._parts.append(table)
 
     def figure(self, fig: go.Figure, alt: str) -> None:
-        """A figure of a fixed height that answers to the mouse; `alt` describes it for those who cannot see it."""
+        """Add an interactive figure of fixed height; `alt` describes it to screen readers."""
         height = fig.layout.height + _TOOLBAR
         top = _PLOTLY_MARGIN if fig.layout.margin.t is None else fig.layout.margin.t
         drawn = pio.to_html(
@@ -76,7 +76,7 @@ class Document:
         self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{drawn}</div>')
 
     def html(self) -> str:
-        """The whole file."""
+        """The page as HTML."""
         body = "\n".join(self._parts)
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(self._title)}</title>\n'
@@ -85,6 +85,6 @@ class Document:
 
 
 def _without_na(frame: pd.DataFrame) -> pd.DataFrame:
-    """With nothing in place of <NA>, which pandas writes for missing values of a nullable column whatever `na_rep`."""
+    """Replace missing values of nullable columns, for which pandas ignores `na_rep`, by empty text."""
     lacking = [name for name in frame if is_extension_array_dtype(frame[name].dtype) and frame[name].isna().any()]
     return frame.assign(**{name: frame[name].astype(object).where(frame[name].notna(), "") for name in lacking})

@@ -22,16 +22,16 @@ from .style import (
 
 # Tiles are unit squares; these are the spaces between them.
 _GAP, _TITLE_GAP = 0.06, 0.1
-# A star of the clickable figure covers so much of half its side.
+# Radius of a star in the clickable figure, as a fraction of half its side.
 _STAR_RADIUS = 0.08
-# Points shown on each similarity map: enough to see the classes, few enough for a browser to draw them at once.
+# Number of points on each similarity map, few enough to be drawn quickly.
 _POINTS_ON_A_MAP = 100
 
 
 def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.Figure:
-    """Similarity maps of every landmark, one row a method.
+    """Similarity maps of all landmarks, one row for each method.
 
-    One heatmap holds all maps: a browser draws one image much faster than it builds a dozen charts.
+    One heatmap holds all maps, which a browser draws much faster than a dozen charts.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
 
 
 def _add_points(fig, X, y, extent, corners, size):
-    """The points of both classes, in every tile, as one trace a class."""
+    """Add the points of both classes to every tile, as one trace for each class."""
     for label, colour in CLASS_COLOURS.items():
         own = [_in_tile(X[y == label], extent, *corner) for corner in corners]
         fig.add_scatter(
@@ -153,14 +153,14 @@ def _add_points(fig, X, y, extent, corners, size):
 
 
 def _in_tile(points, extent, left, bottom):
-    """Where points of the plane lie in the tile whose corner is at (left, bottom)."""
+    """Coordinates of points of the plane in the tile with corner (left, bottom)."""
     inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
     return left + inside[:, 0], bottom + inside[:, 1]
 
 
 def _square_tiles(fig, left, right, bottom, top):
     fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
-    # What height a narrow window leaves over goes below the tiles.
+    # In a narrow window, unused height is below the tiles.
     fig.update_yaxes(
         visible=False,
         scaleanchor="x",
@@ -185,7 +185,7 @@ def _mosaic(tiles, left, bottom):
 
 
 def _add_boundary(fig, decision, left):
-    """The line where the decision changes sign."""
+    """Add the line where the decision changes sign."""
     V, U = decision.shape
     fig.add_contour(
         x=left + (np.arange(U) + 0.5) / U,
@@ -221,7 +221,7 @@ def _add_stars(fig, x, y, index, size=20):
 def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
     """The training points, to click on, with the landmarks as numbered stars.
 
-    A mark's customdata is the row of `X` that a click on it means. Points under a star do not answer to the mouse.
+    The customdata of a mark is its row of `X`. Points under a star cannot be clicked.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
         Labels -1 and 1.
     landmarks : array of shape (L, 2)
     rows : sequence of L int, or None
-        The rows of `X` that the landmarks are; ``None`` for centroids, whose stars do not answer either.
+        Row numbers of the landmarks in `X`; ``None`` for centroids, whose stars cannot be clicked.
     extent : float
         Half the side of the square shown.
 
@@ -256,7 +256,7 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
                 "symbol": [CLASS_SYMBOLS[int(label)] for label in y[index]],
                 "line": {"width": 0.7, "color": "white"},
             },
-            # Selecting is a click here, not a state: nothing fades.
+            # A click selects nothing: other points keep their opacity.
             selected={"marker": {"opacity": 0.9}},
             unselected={"marker": {"opacity": 0.9}},
             hovertemplate="point %{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>" if answers else None,
@@ -275,13 +275,13 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
 
 
 def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:
-    """Each landmark's weights on its own frequencies, as a heatmap (landmarks x frequencies).
+    """Heatmap of each landmark's weights on its frequencies (landmarks x frequencies).
 
     Parameters
     ----------
     Q : array of shape (L, D)
     order : array of shape (L, D), optional
-        What to sort each row by, in increasing order; ``None`` keeps the order of drawing.
+        Keys that sort each row in increasing order; ``None`` keeps the order of drawing.
     height : int
         In pixels.
 

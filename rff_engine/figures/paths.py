@@ -1,4 +1,4 @@
-"""Figures of what a path of inverse temperatures comes to: errors above, divergence from the prior below."""
+"""Figures against the inverse temperature: errors above, divergence from the prior below."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOOKS = (
 
 @dataclass(frozen=True)
 class ErrorPath:
-    """An error along betas, a fraction, with the half-width of an interval where there is one."""
+    """An error, as a fraction, for each beta, optionally with the half-width of an interval."""
 
     betas: np.ndarray
     """(B,)"""
@@ -35,14 +35,14 @@ class ErrorPath:
 def errors_and_kl(
     beta: float, errors: Mapping[str, ErrorPath], kl_betas, kl, kl_name: str = "KL(Q‖P)", *, height: int = 430
 ) -> go.Figure:
-    """Errors against beta over the divergence from the prior that they cost.
+    """Errors against beta, above the divergence from the prior.
 
     Parameters
     ----------
     beta : float
-        Where the vertical line stands.
+        Position of the vertical line.
     errors : dict of at most two ErrorPath
-        By name; the first is the one to look at.
+        By name; the first is emphasised.
     kl_betas, kl : arrays of shape (K,)
         Divergences from the prior, in nats.
     kl_name : str
@@ -78,13 +78,13 @@ def errors_and_kl(
         hovertemplate=f"β = %{{x:.3g}}: %{{y:.3g}} nats<extra>{kl_name}</extra>",
         row=2,
     )
-    # A live picture on the same page finds the line by its name, and moves it with its own slider.
+    # A live view on the same page finds the line by its name and moves it with its slider.
     fig.add_vline(beta, name="beta", line={"color": _MARKER, "width": 1.5, "dash": "dot"})
     low, high = np.log10([min(kl_betas), max(kl_betas)])
     decades = np.arange(np.ceil(low - 1e-9), high + 1e-9)
     fig.update_xaxes(
         type="log",
-        range=[low - 0.08, high + 0.08],  # room for the markers at the ends
+        range=[low - 0.08, high + 0.08],  # space for the markers at the ends
         tickvals=10.0**decades,
         ticktext=[f"{10.0**decade:g}" for decade in decades],
         fixedrange=True,

@@ -1,4 +1,4 @@
-"""Figures of the papers' numbers beside reruns: tables as charts, and the curves of Figures 2, 3, 5 and 6."""
+"""Figures that compare printed numbers with reruns: tables, and the curves of Figures 2, 3, 5 and 6."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
 
 __all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
-#: How a number of the paper lies to the interval for one more random split, and the colour of that.
+#: Colours by the position of a printed number relative to the interval for one more random split.
 AGREEMENT_COLOURS = {
     "not in the paper": "rgba(140, 140, 140, 0)",
     "not known yet": "#8C8C8C",
@@ -22,16 +22,16 @@ _ROW_PIXELS = 78
 
 
 def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go.Figure:
-    """Table 1: in each cell the paper's error, ours on the published split, and mean and spread over random splits.
+    """Table 1: in each cell the printed error, that of the rerun, and mean and spread over random splits.
 
     Parameters
     ----------
     table : DataFrame
-        As `reproduction.table_1` gives it.
+        As `letarte.table_1` gives it.
     columns : dict
-        From its names of columns to those in the figure, in their order.
+        Titles in the figure by columns of the table, in order.
     ties : bool
-        Whether cells show the errors of settings that tie with ours on validation data.
+        Whether cells show the errors of settings that tie on validation data.
 
     Returns
     -------
@@ -54,21 +54,21 @@ def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go
 
 
 def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.Figure:
-    """Tables 2 and 3 of Li et al. (2019): the paper's error, and the mean of ours, of each method on each data set.
+    """Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
 
     Parameters
     ----------
     table : DataFrame
-        As `reproduction_li.table` gives it, of one D.
+        As `li.table` gives it, of one D.
     datasets, methods : sequence of str
         Columns and rows, in their order.
     units : dict
-        What the errors on a data set are: "relative", "rmse" or "percent".
+        Unit of the errors on each data set: "relative", "rmse" or "percent".
 
     Returns
     -------
     plotly.graph_objects.Figure
-        The least mean on each data set, of the methods that the paper has, bears a star.
+        A star marks the least mean on each data set among the methods of the paper.
     """
     cells = table.set_index(["dataset", "method"])
     known = {key: cells.loc[key] for key in cells.index}
@@ -98,7 +98,7 @@ _MEASURED = {"relative": "{:.3f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
 
 
 def _shown(value: float, unit: str, forms: dict[str, str]) -> str:
-    if unit == "percent" and forms is _PRINTED and value < 0.01:  # those of MNIST are printed to 0.001 points
+    if unit == "percent" and forms is _PRINTED and value < 0.01:  # for MNIST, three decimals are printed
         return f"{100 * value:.3f}"
     return forms[unit].format(100 * value if unit == "percent" else value) if np.isfinite(value) else "–"
 
@@ -129,7 +129,7 @@ def _method_hover(name: str, row, unit: str) -> str:
 
 
 def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
-    """A chart of cells, coloured by how the paper's number lies to ours."""
+    """A chart of cells, coloured by the agreement of printed numbers and reruns."""
     known = list(AGREEMENT_COLOURS)
     fig = Sheet()
     edges = np.linspace(0, 1, len(known) + 1)
@@ -200,17 +200,17 @@ def _percent(value: float) -> str:
 
 
 def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.Figure:
-    """Test error on a data set, a panel for each method: the paper's curve dashed, ours solid, a band of single splits.
+    """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
 
     Parameters
     ----------
     found : DataFrame
-        As `reproduction.figure` gives it.
+        As `letarte.figure` gives it.
     dataset : str
     by : {"D", "share"}
-        What the errors are drawn against.
+        Variable of the x axis.
     ties : bool
-        Whether bars show the errors of settings that tie with ours on validation data.
+        Whether bars show the errors of settings that tie on validation data.
 
     Returns
     -------

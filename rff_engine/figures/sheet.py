@@ -1,12 +1,13 @@
-"""A figure while it is being made: traces and layout as plain dicts, which Plotly checks once, when all is there.
+"""A figure under construction: traces and layout as plain dicts, which Plotly validates once at the end.
 
-Plotly's own figures check every piece at every step, which takes several times as long as the checking itself. The
-methods have Plotly's names and arguments, as far as the figures here need them.
+Plotly's own figures validate at every step, which takes several times as long. The methods have the names and arguments
+of Plotly's, as far as the figures here need them.
 """
 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,19 +20,19 @@ class Sheet:
 
     def __init__(self, rows: int = 1, columns: int = 1, *, widths=None, heights=None, gap=(0.1, 0.1)):
         self.data, self.rows, self.columns = [], rows, columns
-        self.layout = {"shapes": [], "annotations": []}
-        across = _shares(widths or [1] * columns, gap[0])
-        down = _shares((heights or [1] * rows)[::-1], gap[1])[::-1]  # the first row is on top
+        self.layout: dict[str, Any] = {"shapes": [], "annotations": []}
+        across = _intervals(widths or [1] * columns, gap[0])
+        down = _intervals((heights or [1] * rows)[::-1], gap[1])[::-1]  # the first row is on top
         for panel, (y, x) in enumerate(itertools.product(down, across), start=1):
             self.layout[_axis("x", panel)] = {"domain": x, "anchor": _reference("y", panel)}
             self.layout[_axis("y", panel)] = {"domain": y, "anchor": _reference("x", panel)}
 
     def domain(self, panel: int) -> list[float]:
-        """Where a panel begins and ends, as shares of the figure's width."""
+        """Left and right end of a panel, as fractions of the width of the figure."""
         return self.layout[_axis("x", panel)]["domain"]
 
     def figure(self) -> go.Figure:
-        """What has been put together, checked by Plotly."""
+        """The validated Plotly figure."""
         return go.Figure({"data": self.data, "layout": self.layout})
 
     # --- traces -------------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ class Sheet:
         self._cross(shape, "rect", "y", y0, y1)
 
     def _cross(self, shape, kind, along, low, high):
-        """A shape from side to side of each of its panels, between two values of one axis."""
+        """Add a shape across each of its panels, between two values of one axis."""
         across = "y" if along == "x" else "x"
         for panel in self._panels(shape):
             place = {f"{along}0": low, f"{along}1": high, f"{across}0": 0, f"{across}1": 1}
@@ -88,15 +89,15 @@ class Sheet:
             self.layout["shapes"].append({"type": kind} | place | shape)
 
     def _panels(self, where: dict) -> list[int]:
-        """The panels of `row` and `col`, which are taken out of `where`; all of a row or column that is not named."""
+        """Panels of `row` and `col`, which are removed from `where`; without one, those of all rows or columns."""
         row, column = where.pop("row", None), where.pop("col", None)
         rows = [row] if row else range(1, self.rows + 1)
         columns = [column] if column else range(1, self.columns + 1)
         return [(r - 1) * self.columns + c for r, c in itertools.product(rows, columns)]
 
 
-def _shares(sizes, gap) -> list[list[float]]:
-    """[start, end] of neighbours of the given relative sizes, with gaps between them, within [0, 1]."""
+def _intervals(sizes, gap) -> list[list[float]]:
+    """[start, end] of neighbouring parts of [0, 1] with the given relative sizes and gaps between them."""
     lengths = np.asarray(sizes, dtype=float) / np.sum(sizes) * (1 - gap * (len(sizes) - 1))
     starts = [float(lengths[:i].sum() + gap * i) for i in range(len(lengths))]
     return [[start, min(start + float(length), 1.0)] for start, length in zip(starts, lengths, strict=True)]

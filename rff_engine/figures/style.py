@@ -1,8 +1,8 @@
-"""One palette for classes, landmarks and methods, and the habits that all figures share.
+"""Colours of classes, landmarks and methods, and layout common to all figures.
 
-Colours are told apart with the common colour-vision deficiencies, and never carry a meaning alone: landmarks are
-numbered, methods differ in dash or symbol, classes in the sign of the scale. Methods that choose frequencies in a
-like manner share a dash: independent ones, orthogonal ones, evenly spread ones, those fitted to the data.
+Colours are distinguishable with the common colour-vision deficiencies, and never the only mark: landmarks are numbered,
+methods differ in dash or symbol, classes in the sign of the scale. Methods of one kind share a dash: independent,
+orthogonal, evenly spread, and fitted frequencies.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ METHOD_COLOURS = {
     "okrff": "#009E73",
     "rbf_landmarks": "#56B4E9",
     "pb_landmarks": "#D55E00",
-    # Frequencies of the prior; what is the same method under another name has the same colour.
+    # Sampling schemes of the prior; the same method under another name has the same colour.
     "monte_carlo": "#56B4E9",
     "align": "#009E73",
     "orthogonal": "#7A5CD6",
@@ -121,7 +121,7 @@ METHOD_DASHES = {
 #: The two feature maps of random frequencies.
 FEATURE_MAP_COLOURS = {"cos_sin": "#D55E00", "random_phase": "#56B4E9"}
 
-#: Similarities: purple is -1, green is +1, white is 0 and stays so as beta moves.
+#: Similarities: purple is -1, white is 0, green is +1, at every beta.
 SIMILARITY_SCALE = "PRGn"
 #: Decision values: blue is the class -1, red the class +1.
 DECISION_SCALE = ((0.0, BLUE), (0.5, "#F4F1EE"), (1.0, RED))
@@ -130,7 +130,7 @@ SEQUENTIAL_SCALE = "Viridis"
 
 
 def palette() -> dict:
-    """The colours as "#rrggbb", scales as evenly spaced stops, for pictures that are not drawn by Plotly."""
+    """Colours as "#rrggbb", scales as evenly spaced stops, for drawings without Plotly."""
     return {
         "blue": BLUE,
         "red": RED,
@@ -148,19 +148,19 @@ def _stops(scale) -> list[str]:
 
 
 def landmark_colour(index: int) -> str:
-    """The colour of a landmark, the same on every page."""
+    """Colour of a landmark, the same on every page."""
     return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
 
 
 def finish(fig: Sheet, height: int, **layout) -> go.Figure:
-    """The figure of a sheet, with margins, legend and hover that all share; `layout` overrides them."""
+    """The figure of a sheet, with the common margins, legend and hover, which `layout` overrides."""
     defaults = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": {"text": ""}},
         "hovermode": "closest",
         "dragmode": False,
-        "uirevision": "keep",  # zoom and hidden traces survive a change of a control
+        "uirevision": "keep",  # keeps zoom and hidden traces when a control changes
     }
     layout = defaults | layout
     if layout["margin"].get("autoexpand") is False:
@@ -171,7 +171,7 @@ def finish(fig: Sheet, height: int, **layout) -> go.Figure:
 
 
 def for_colours(values) -> np.ndarray:
-    """Values of a map in float32, rounded to 12 bits, more than the 3 digits shown: a third fewer bytes sent."""
+    """Values of a map in float32, rounded to 12 bits (the labels show 3 digits), which saves a third of the bytes."""
     values = np.asarray(values, dtype=np.float32)
     bits = values.view(np.uint32)
     rounded = ((bits + np.uint32(0x400)) & np.uint32(0xFFFFF800)).view(np.float32)
@@ -179,28 +179,28 @@ def for_colours(values) -> np.ndarray:
 
 
 def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict:
-    """Room around the panels, in pixels, for all that stands there.
+    """Fixed margins around the panels in pixels.
 
-    Left to itself, Plotly draws a figure, measures its labels, legend and colour bars, and draws it again.
+    With automatic margins, Plotly draws a figure twice: to measure labels, legend and colour bars, and again.
     """
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
 
 
 def add_band(fig: Sheet, x, low, high, colour: str, **kwargs) -> None:
-    """What lies between two curves, in a light shade of a colour."""
+    """Add a light band between two curves."""
     x, low, high = (np.asarray(values, dtype=float) for values in (x, low, high))
     look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
     closed = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
     fig.add_scatter(**closed, **look, showlegend=False, **kwargs)
 
 
-def add_note(fig: Sheet, x: float, y: float, text: str, **kwargs) -> None:
-    """A piece of text inside a figure, without an arrow."""
+def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs) -> None:
+    """Add text without an arrow."""
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
 
 
 def lying_colorbar(title: str, ticks, *, centre: float = 0.5, length: float = 0.5) -> dict:
-    """A colour bar above the plot, with its title on top; centre and length are parts of the figure's width."""
+    """A horizontal colour bar above the plot with its title on top; `centre` and `length` as fractions of the width."""
     return {
         "orientation": "h",
         "x": centre,

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from .sheet import Sheet
 from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_note, finish
 
-#: Runs that an interval is drawn for.
+#: Number of runs from which intervals are drawn.
 _FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 
@@ -22,7 +22,7 @@ def error_against_features(means, all_D) -> go.Figure:
         One row for each method and D, as `report.error_by_features` gives them; errors are fractions. The method "svm"
         has no D.
     all_D : sequence of int
-        Every D of the protocol: the axis stands still while points appear.
+        Every D of the protocol, so that the axis is fixed while points are added.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def error_against_features(means, all_D) -> go.Figure:
 
 
 def error_against_landmarks(means, all_shares) -> go.Figure:
-    """Test and training error against the share of training points that are landmarks, the RBF SVM as a line.
+    """Test and training error against the fraction of training points that are landmarks, the RBF SVM as a line.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
     colour = METHOD_COLOURS[method]
     look = {
         "x": x,
-        "line": {"color": colour, "width": 2.5, "dash": _DASHES.get(selection, "solid")},
+        "line": {"color": colour, "width": 2.5, "dash": "solid" if selection is None else _DASHES[selection]},
         "legendgroup": name,
         "name": name,
     }
-    # An interval of two or three runs is so wide that it says nothing but hides everything.
+    # Intervals of two or three runs would be so wide that they hide the curves.
     test, half_width = 100 * curve["test_error"], 100 * curve["half_width"].where(curve["runs"] >= _FEWEST_RUNS)
-    if selection is not None:  # few shares, crossing curves: bars can be told apart where bands cannot
+    if selection is not None:  # few points and crossing curves: bars are clearer than bands
         look["error_y"] = {"array": half_width.fillna(0), "thickness": 1.2, "width": 4}
     elif half_width.notna().any():
         half_width = half_width.fillna(0)

@@ -1,4 +1,4 @@
-"""Figures: what is drawn are the numbers that were given, where they belong."""
+"""Figures show the given numbers in the right places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from plotly.subplots import make_subplots
 
 import datasets
-from rff_engine.experiments import coverage, feature_methods, toy_approximation
+from rff_engine.experiments.studies import feature_methods
+from rff_engine.experiments.toy import approximation as toy_approximation, coverage
 from rff_engine.figures import adaptive, approximation, bounds, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
@@ -28,7 +29,7 @@ def markers(fig, colour):
     return [t for t in fig.data if t.type == "scatter" and t.marker.color == colour]
 
 
-def test_a_mosaic_holds_every_map_and_the_points_of_both_classes(sample):
+def test_mosaic_holds_all_maps_and_points_of_both_classes(sample):
     rng = np.random.default_rng(0)
     maps = rng.uniform(-1, 1, (2, 3, 8, 8))
     fig = landmarks.similarity_mosaic(2.0, maps, sample.X[:3], sample.X, sample.y, row_names=("prior", "learned"))
@@ -40,13 +41,13 @@ def test_a_mosaic_holds_every_map_and_the_points_of_both_classes(sample):
     for label, colour in CLASS_COLOURS.items():
         (trace,) = markers(fig, colour)
         assert len(trace.x) == 6 * (sample.y == label).sum()
-    # The first tile is the unit square: points lie in it where they lie in [-2, 2]^2.
+    # The first tile is the unit square, to which [-2, 2]^2 is mapped.
     (trace,) = markers(fig, CLASS_COLOURS[1])
     n = (sample.y == 1).sum()
     np.testing.assert_allclose(trace.x[:n], sample.X[sample.y == 1, 0] / 4 + 0.5, atol=1e-5)
 
 
-def test_decision_maps_mark_points_and_stars_in_every_tile(sample):
+def test_decision_maps_show_points_and_landmarks_in_every_tile(sample):
     values = np.random.default_rng(1).normal(size=(2, 8, 8))
     fig = landmarks.decision_maps(2.0, values, sample.X[:2], sample.X, sample.y, titles=("a", "b"))
     assert sum(t.type == "contour" for t in fig.data) == 2
@@ -54,22 +55,22 @@ def test_decision_maps_mark_points_and_stars_in_every_tile(sample):
 
 
 @pytest.mark.parametrize("rows", [[4, 7], None])
-def test_every_mark_that_answers_says_its_row(sample, rows):
+def test_clickable_marks_carry_their_row(sample, rows):
     stars = sample.X[[4, 7]]
     fig = landmarks.points_and_landmarks(sample.X, sample.y, stars, rows, 2.0)
     answering = [t for t in fig.data if t.hoverinfo != "skip"]
     said = {int(row): (x, y) for t in answering for row, x, y in zip(t.customdata, t.x, t.y, strict=True)}
     for row, place in said.items():
         np.testing.assert_allclose(place, sample.X[row])
-    if rows is None:  # centroids do not answer, all points do
+    if rows is None:  # points can be clicked, centroids cannot
         assert len(said) == 30
     else:
-        # Under a star only the star answers.
+        # Points under a star cannot be clicked.
         near = np.linalg.norm(sample.X[:, None] - stars[None], axis=2).min(axis=1) < 0.08 * 2.0
         assert set(said) == set(np.flatnonzero(~near)) | {4, 7}
 
 
-def test_errors_stand_over_the_divergence_with_one_marker_through_both():
+def test_beta_line_crosses_errors_and_divergence():
     betas = np.array([0.01, 1.0, 100.0])
     test = paths.ErrorPath(betas, np.array([0.3, 0.1, 0.2]), np.array([0.05, 0.2, 0.05]))
     train = paths.ErrorPath(betas, np.array([0.3, 0.1, 0.0]))
@@ -83,7 +84,7 @@ def test_errors_stand_over_the_divergence_with_one_marker_through_both():
     assert [(shape.x0, shape.xref) for shape in fig.layout.shapes] == [(10.0, "x"), (10.0, "x2")]
 
 
-def test_an_interval_is_drawn_from_four_runs_on():
+def test_interval_needs_four_runs():
     def means(runs):
         return pd.DataFrame(
             {"method": "rff", "D": [1, 10], "test_error": 0.2, "half_width": 0.1, "train_error": 0.1, "runs": runs}
@@ -101,7 +102,7 @@ def test_the_svm_is_a_line_at_its_error():
     assert fig.layout.shapes[0].y0 == pytest.approx(4.9)
 
 
-def test_panels_and_their_axes_are_those_of_plotly():
+def test_panels_and_axes_equal_those_of_plotly():
     ours = Sheet(rows=2, columns=3, widths=(1, 2, 1), heights=(3, 1), gap=(0.1, 0.2)).figure()
     theirs = make_subplots(
         2, 3, column_widths=[1, 2, 1], row_heights=[3, 1], horizontal_spacing=0.1, vertical_spacing=0.2
@@ -126,7 +127,7 @@ def test_traces_axes_and_lines_go_to_the_panels_they_name():
     assert places == [("x2", "y2 domain", 3, 0, 3, 1), ("x3 domain", "y3", 0, 4, 1, 4), ("x4 domain", "y4", 0, 4, 1, 4)]
 
 
-def test_what_plotly_does_not_know_is_refused():
+def test_unknown_property_is_refused():
     sheet = Sheet()
     sheet.add_scatter(x=[1], colour="red")
     with pytest.raises(ValueError, match="colour"):
@@ -145,7 +146,7 @@ def test_errors_of_methods_have_bands_from_the_best_draw_to_the_worst():
     assert fig.layout.shapes[0].x0 == 10
 
 
-def test_every_method_has_a_look_of_its_own():
+def test_methods_differ_in_colour_or_symbol():
     looks = {name: (style.METHOD_COLOURS[name], style.METHOD_SYMBOLS[name]) for name in feature_methods.METHODS}
     assert len(set(looks.values())) == len(looks)
     assert set(looks) <= set(style.METHOD_NAMES) & set(style.METHOD_DASHES)
@@ -157,7 +158,7 @@ def view_of(**parts):
     return toy_approximation.MethodView(**(empty | parts))
 
 
-def test_the_area_of_a_frequency_is_its_weight_and_those_without_are_not_drawn():
+def test_area_of_a_frequency_is_its_weight_and_weight_0_is_not_drawn():
     omega = np.array([[0.0, 1.0], [1.0, 0.0], [9.0, 0.0], [0.5, 0.5]])
     waves = view_of(frequencies=omega, weights=np.array([0.4, 0.1, 0.5, 0.0]))
     landmarks = view_of(landmarks=np.array([[1.0, 2.0]]))
@@ -181,13 +182,13 @@ def test_two_error_maps_have_the_same_colours():
     assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
 
 
-def test_a_method_that_does_not_fit_leaves_the_other_its_place():
+def test_method_without_a_view_keeps_its_panel():
     views = None, view_of(frequencies=np.eye(2), weights=np.full(2, 0.5))
     for fig in (
         approximation.two_sets_of_frequencies(("orthogonal", "sample"), views, 2.0, 3.0),
         approximation.error_maps(("orthogonal", "sample"), views, np.zeros((2, 2)), 3.0),
     ):
-        # The first panel has a trace that is not seen: without one Plotly leaves the panel out.
+        # The first panel has an invisible trace: Plotly does not draw a panel without traces.
         assert {trace.xaxis for trace in fig.data if trace.opacity != 0} == {"x2"}
         assert [trace.xaxis for trace in fig.data if trace.opacity == 0] == ["x"]
         said = {note.xref: note.text for note in fig.layout.annotations if "fit" in note.text}
@@ -213,7 +214,7 @@ def moving():
     )
 
 
-def test_every_frame_of_the_player_has_its_step(moving):
+def test_frames_of_the_player_show_their_steps(moving):
     fig = adaptive.descent_player(moving, 3.0)
     assert [frame.name for frame in fig.frames] == ["0", "1", "3", "7"]
     (slider,), (buttons,) = fig.layout.sliders, fig.layout.updatemenus
@@ -228,7 +229,7 @@ def test_every_frame_of_the_player_has_its_step(moving):
         )
         np.testing.assert_allclose(mark.y, [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
         assert list(mark.x) == [moving.steps[k]] * 2
-        # A trail goes through all the places so far; a gap parts it from the next one.
+        # A trail goes through all positions so far; a gap separates it from the next one.
         own = np.column_stack([trails.x, trails.y]).reshape(5, -1, 2)
         np.testing.assert_allclose(own[:, :k], moving.frequencies[:k].transpose(1, 0, 2), rtol=1e-6)
         np.testing.assert_allclose(own[:, -2], moving.frequencies[k], rtol=1e-6)
@@ -237,7 +238,7 @@ def test_every_frame_of_the_player_has_its_step(moving):
         assert fig.data[moved].name == name
 
 
-def test_the_player_is_light_at_many_frequencies(moving):
+def test_player_of_many_frequencies_stays_small(moving):
     rng = np.random.default_rng(1)
     many = SimpleNamespace(**vars(moving))
     many.steps, many.landmark_errors = np.arange(45), np.full(45, 0.1)
@@ -246,7 +247,7 @@ def test_the_player_is_light_at_many_frequencies(moving):
     assert len(adaptive.descent_player(many, 3.0).to_json()) < 700_000
 
 
-def test_the_densities_are_shown_along_the_middle_and_as_a_ratio():
+def test_densities_are_shown_on_the_middle_line_and_as_a_ratio():
     grid = np.linspace(-2, 2, 5)
     plane = SimpleNamespace(
         grid=grid, **{name: k + np.arange(25.0).reshape(5, 5) for k, name in enumerate(("prior", "claim", "data"), 1)}
@@ -257,7 +258,7 @@ def test_the_densities_are_shown_along_the_middle_and_as_a_ratio():
     np.testing.assert_allclose(ratio.z, plane.data / plane.prior, rtol=COLOURS)
 
 
-def test_landmarks_are_means_with_bands_from_best_to_worst():
+def test_landmark_errors_are_means_with_bands_from_best_to_worst():
     errors = {"sample": np.array([[0.3, 0.5], [0.1, 0.2]]), "cluster": np.array([[0.2, 0.2], [0.1, 0.1]])}
     fig = adaptive.landmark_errors((5, 10), errors, 7, 0.4, 10)
     level, band, line, *_ = fig.data
@@ -266,7 +267,7 @@ def test_landmarks_are_means_with_bands_from_best_to_worst():
     assert fig.layout.shapes[0].x0 == 7
 
 
-def test_the_grid_is_shown_beside_the_points(sample):
+def test_inputs_and_grid_show_points_and_both_weights(sample):
     rng = np.random.default_rng(2)
     grid = SimpleNamespace(prior=rng.uniform(size=(4, 4)), weights=rng.uniform(size=(4, 4)))
     points, landmarks, prior, weights = adaptive.inputs_and_grid(sample.X, sample.X[:3], 2.0, grid, 3.0).data
@@ -275,7 +276,7 @@ def test_the_grid_is_shown_beside_the_points(sample):
     np.testing.assert_allclose(weights.z, grid.weights, rtol=COLOURS)
 
 
-def test_values_of_a_map_keep_what_they_are():
+def test_values_of_a_map_are_rounded_to_12_bits():
     special = np.array([np.nan, np.inf, -np.inf, 0.0, 3.4e38], dtype=np.float32)
     np.testing.assert_allclose(style.for_colours(special), special, rtol=COLOURS)
     values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
@@ -284,8 +285,8 @@ def test_values_of_a_map_keep_what_they_are():
     assert len(zlib.compress(rounded.tobytes())) < 0.8 * len(zlib.compress(values.tobytes()))
 
 
-def test_the_samples_of_a_kept_promise_are_shares_in_percent_and_ticks_are_not_rounded():
+def test_bars_of_holding_and_failing_bounds_sum_to_100_percent():
     case = coverage.simulate_worst_case("two_classes", 200, 5.0, 0.05, 500, random_state=0)
-    fig = bounds.promise_kept(case)
+    fig = bounds.worst_case_deviations(case)
     assert sum(np.sum(trace.y) for trace in fig.data) == pytest.approx(100)
     assert "%" in fig.layout.yaxis.title.text and fig.layout.yaxis.tickformat is None

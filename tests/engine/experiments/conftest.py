@@ -12,12 +12,12 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-# fsync off: nothing here has to outlast a power cut. Deadlocks are looked for soon.
+# fsync off: no data has to survive a power cut. Deadlocks are detected early.
 SETTINGS = {"listen_addresses": "", "fsync": "off", "deadlock_timeout": "100ms", "max_connections": "50"}
 
 
 def _programs() -> Path | None:
-    """The folder of a server's programs: on the path, or Debian's of the newest version."""
+    """Folder of the server's programs: on the path, or the newest version of Debian."""
     found = shutil.which("initdb")
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
     folders = ([Path(found).resolve().parent] if found else []) + debian[::-1]
@@ -25,7 +25,7 @@ def _programs() -> Path | None:
 
 
 def _ordinary_user() -> str | None:
-    """Whom to start the server as: it refuses to be root."""
+    """User to start the server as, since it refuses to run as root."""
     if os.name == "nt" or os.geteuid() != 0:
         return None
     import pwd  # there is none on Windows

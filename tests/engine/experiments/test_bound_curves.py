@@ -5,8 +5,8 @@ import pytest
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import bound_curves as bc
-from rff_engine.experiments.toy_landmarks import landmark_problem
+from rff_engine.experiments.toy import bounds as bc
+from rff_engine.experiments.toy.landmarks import landmark_problem
 
 BETAS = np.logspace(-3, 3, 61)
 
@@ -25,7 +25,7 @@ def risks():
 
 @pytest.mark.parametrize("form", ["paper", "corrected"])
 @pytest.mark.parametrize("i", [0, 17, 30, 60])
-def test_curves_are_the_bounds_composed_by_hand(risks, form, i):
+def test_curves_equal_bounds_computed_separately(risks, form, i):
     beta, n, epsilon, mu = BETAS[i], risks.n, 0.1, 3.0
     curves = bc.bound_curves(risks, BETAS, epsilon, mu, form)
     t = beta * np.sqrt(n)
@@ -121,7 +121,7 @@ def test_the_minimum_of_each_curve_is_found(risks):
         assert (curve.values >= curve.best_value).all()
 
 
-def test_choosing_beta_has_a_price_where_there_is_a_t_and_only_there(risks):
+def test_choosing_beta_raises_only_bounds_with_t(risks):
     free, paid = (bc.bound_curves(risks, BETAS, 0.05, pay_for_beta=pay) for pay in (False, True))
     coarse = bc.bound_curves(risks, BETAS[::10], 0.05, pay_for_beta=True)
     for name, curve in free.bounds.items():
@@ -133,22 +133,22 @@ def test_choosing_beta_has_a_price_where_there_is_a_t_and_only_there(risks):
             np.testing.assert_array_equal(paid.bounds[name].values, curve.values)
 
 
-def test_the_price_is_a_union_bound(risks):
+def test_chosen_beta_costs_a_union_bound(risks):
     paid = bc.bound_curves(risks, BETAS, 0.05, pay_for_beta=True)
     each = bc.bound_curves(risks, BETAS, 0.05 / len(BETAS))
     for name in bc.WITH_T:
         np.testing.assert_allclose(paid.bounds[name].values, each.bounds[name].values, rtol=1e-14)
 
 
-def test_more_certainty_costs_more(risks):
+def test_smaller_epsilon_raises_bounds(risks):
     careless, careful = (bc.bound_curves(risks, BETAS, epsilon) for epsilon in (0.2, 0.01))
     for name, curve in careless.bounds.items():
         assert (careful.bounds[name].values > curve.values).all()
 
 
-def test_rulers_cover_the_path_and_name_the_largest_part(risks):
+def test_largest_parts_cover_the_path(risks):
     curve = bc.bound_curves(risks, BETAS, 0.05).bounds["second_order_kl"]
-    rulers = curve.rulers()
+    rulers = curve.largest_parts()
     assert rulers[0][1] == BETAS[0] and rulers[-1][2] == BETAS[-1]
     covered = np.zeros(len(BETAS), dtype=int)
     for name, low, high in rulers:
@@ -157,7 +157,7 @@ def test_rulers_cover_the_path_and_name_the_largest_part(risks):
         for part in ("complexity", "deviation", "confidence"):
             assert (curve.terms[name][within] >= curve.terms[part][within]).all()
     assert (covered == 1).all()
-    # Little t: 1/t is what hurts. Large t: t/n is.
+    # At small t the terms in 1/t are large, at large t those in t/n.
     assert rulers[0][0] == "confidence" and rulers[-1][0] == "deviation"
 
 
@@ -165,7 +165,7 @@ def test_rulers_cover_the_path_and_name_the_largest_part(risks):
 @pytest.mark.parametrize("n", [20, 1000])
 @pytest.mark.parametrize("D", [2, 2000])
 @pytest.mark.parametrize("sigma", [0.1, 10.0])
-def test_the_ends_of_all_settings_give_finite_bounds(n, D, sigma):
+def test_extreme_settings_give_finite_bounds(n, D, sigma):
     risks = risks_of(n=n, D=D, sigma=sigma)
     for epsilon in (0.001, 0.5):
         for mu in (1.1, 2.0, 10.0):
@@ -179,7 +179,7 @@ def test_the_ends_of_all_settings_give_finite_bounds(n, D, sigma):
 
 
 @pytest.mark.parametrize("betas", [[], [0.0, 1.0], [2.0, 1.0], [[1.0, 2.0]], [np.nan]])
-def test_impossible_betas_are_refused(risks, betas):
+def test_invalid_betas_are_rejected(risks, betas):
     with pytest.raises(ValueError, match="betas must be"):
         bc.bound_curves(risks, betas, 0.05)
     with pytest.raises(ValueError, match="epsilon"):
@@ -189,7 +189,7 @@ def test_impossible_betas_are_refused(risks, betas):
 
 
 @pytest.mark.parametrize("selection", ["random", [0, 5, 7]])
-def test_lists_count_as_arrays(selection):
+def test_lists_are_accepted_as_arrays(selection):
     sample, kernel = datasets.make_toy("moons", 20, 0.1, 0), rff.GaussianKernel(0.5)
     X, y = sample.X, sample.y
     for make in (

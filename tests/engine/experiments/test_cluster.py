@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: the rows of a run in one process, whatever happens to workers, and nothing left behind."""
+"""Runs on a Dask cluster give the rows of one process, even if workers die, and leave no process behind."""
 
 import json
 import os
@@ -17,12 +17,13 @@ import psutil
 import pytest
 
 import datasets
-from rff_engine.experiments import _cluster, _same_code
-from rff_engine.experiments._cluster import run_on_cluster
-from rff_engine.experiments._units import Plan, Unit, UnitStep
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.runner import run, run_repeats
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.running import cluster, same_code
+from rff_engine.experiments.running.cluster import run_on_cluster
+from rff_engine.experiments.running.executor import Plan
+from rff_engine.experiments.running.runner import run, run_repeats
+from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.experiments.studies.units import Unit, UnitStep
 
 SWEEP = FeatureSweep(
     gammas=(1e-6, 1e-5, 1e-4),
@@ -33,7 +34,7 @@ SWEEP = FeatureSweep(
 )
 STUDY = LandmarkStudy(gammas=(1e-6, 1e-5, 1e-4), shares=(0.02, 0.05), n_features=(4, 16), betas=(0.1, 10.0))
 # Workers start in a second or two; a test that waits longer than this has failed.
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("starts worker processes or a Dask cluster")
 SECONDS = 60
 ROOT = Path(__file__).parents[3]
 
@@ -50,7 +51,7 @@ def frame_of(steps):
 
 
 def worker_processes():
-    """Those that this process has started, but for the interpreter's own."""
+    """Worker processes started by this process."""
     children = psutil.Process().children(recursive=True)
     return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
 
@@ -59,6 +60,7 @@ def same(frame, other):
     pd.testing.assert_frame_equal(frame, other, check_exact=True)
 
 
+@pytest.mark.slow("computes two protocols in one process and in two")
 @pytest.mark.parametrize("protocol", [SWEEP, STUDY])
 def test_two_processes_give_the_rows_of_one(protocol, split):
     expected = frame_of(run(protocol, split, dataset="breast"))
@@ -69,7 +71,8 @@ def test_two_processes_give_the_rows_of_one(protocol, split):
     assert worker_processes() == []
 
 
-def test_repeats_side_by_side_give_the_rows_of_repeats_in_turn():
+@pytest.mark.slow("computes three repeats in one process and in two")
+def test_parallel_repeats_give_the_rows_of_sequential_ones():
     breast = datasets.load("breast")
 
     def split_of(seed):
@@ -85,7 +88,8 @@ def test_repeats_side_by_side_give_the_rows_of_repeats_in_turn():
     assert found[-1].done == found[-1].total == 3
 
 
-def test_a_worker_that_is_killed_costs_no_row(split):
+@pytest.mark.slow("computes units long enough for a kill between them, in one process and in two")
+def test_killed_worker_loses_no_row(split):
     protocol = FeatureSweep(**{**vars(SWEEP), "n_features": (1, 10, 100, 300, 600), "betas": (0.001, 0.01, 0.1, 1.0)})
     expected = frame_of(run(protocol, split, dataset="breast"))
     steps, killed = [], None
@@ -98,7 +102,8 @@ def test_a_worker_that_is_killed_costs_no_row(split):
     same(frame_of(steps), expected)
 
 
-def test_closing_leaves_no_process_behind(split):
+@pytest.mark.slow("starts two workers and waits for rows of a paper's protocol")
+def test_closing_ends_all_processes(split):
     before = dict(os.environ)
     steps = run(FeatureSweep.preset("paper"), split, dataset="breast", jobs=2)
     for step in steps:
@@ -109,8 +114,17 @@ def test_closing_leaves_no_process_behind(split):
     assert worker_processes() == [] and dict(os.environ) == before
 
 
-def test_workers_have_one_thread_and_nobody_listens_but_on_loopback(split, monkeypatch):
-    for name in _cluster._THREADS:  # what the user has set is kept
+def test_variables_that_dask_leaves_behind_are_restored(monkeypatch):
+    monkeypatch.setenv("PYTHONHASHSEED", "5")
+    monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
+    before = dict(os.environ)
+    with cluster._kept_environment():
+        os.environ |= {"PYTHONHASHSEED": "6640", "LOKY_MAX_CPU_COUNT": "1", "__DASK_PARENT_PID": "1"}
+    assert dict(os.environ) == before
+
+
+def test_workers_have_one_thread_and_listen_on_loopback_only(split, monkeypatch):
+    for name in cluster._THREADS:  # what the user has set is kept
         monkeypatch.delenv(name, raising=False)
     steps = run(SWEEP, split, dataset="breast", jobs=2)
     next(steps)
@@ -124,15 +138,15 @@ def test_workers_have_one_thread_and_nobody_listens_but_on_loopback(split, monke
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
-def test_a_scheduler_that_does_not_exist_is_one_sentence(address, split, monkeypatch):
-    monkeypatch.setattr(_cluster, "_CONNECT_SECONDS", 1)
+def test_missing_scheduler_is_reported_in_one_sentence(address, split, monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     with pytest.raises(ValueError, match="no Dask scheduler answers there") as caught:
         list(run(SWEEP, split, dataset="breast", scheduler=address))
     assert address in str(caught.value) and len(str(caught.value).splitlines()) == 1
 
 
-def test_a_program_that_is_no_scheduler_is_one_sentence(split, monkeypatch):
-    monkeypatch.setattr(_cluster, "_CONNECT_SECONDS", 1)
+def test_program_that_is_no_scheduler_is_rejected_in_one_sentence(split, monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = "tcp://{}:{}".format(*silent.getsockname())
         with pytest.raises(ValueError, match="no Dask scheduler answers there"):
@@ -161,10 +175,10 @@ def dask_command(tmp_path):
         yield start
 
 
-def test_a_cluster_without_our_code_is_one_sentence(dask_command, split, monkeypatch):
+def test_cluster_without_rff_engine_is_rejected_in_one_sentence(dask_command, split, monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(_same_code, "_WORKER_SECONDS", 0.1)
+    monkeypatch.setattr(same_code, "_WORKER_SECONDS", 0.1)
     local = {"n_workers": 0, "dashboard_address": "127.0.0.1:0", "silence_logs": "CRITICAL"}
     with LocalCluster(**local) as cluster:
         address = cluster.scheduler_address
@@ -177,13 +191,13 @@ def test_a_cluster_without_our_code_is_one_sentence(dask_command, split, monkeyp
 
         assert "it has no workers: start some" in said()
         dask_command("worker", address, "--nthreads", "1", "--no-nanny")
-        monkeypatch.setattr(_same_code, "_WORKER_SECONDS", SECONDS)
+        monkeypatch.setattr(same_code, "_WORKER_SECONDS", SECONDS)
         assert "its worker tcp://" in (sentence := said())
         assert "cannot import rff_engine (No module named 'rff_engine'): start scheduler and workers with" in sentence
 
 
-def test_workers_have_the_code_by_PYTHONPATH_as_the_readme_says(dask_command, split, tmp_path, monkeypatch):
-    monkeypatch.setattr(_same_code, "_WORKER_SECONDS", SECONDS)
+def test_workers_import_the_code_by_PYTHONPATH(dask_command, split, tmp_path, monkeypatch):
+    monkeypatch.setattr(same_code, "_WORKER_SECONDS", SECONDS)
     file = tmp_path / "scheduler.json"
     where = ("--scheduler-file", str(file))
     dask_command("scheduler", "--host", "127.0.0.1", "--port", "0", *where, python_path=ROOT)
@@ -212,8 +226,8 @@ def test_workers_have_the_code_by_PYTHONPATH_as_the_readme_says(dask_command, sp
         (None, None, None),
     ],
 )
-def test_other_code_or_no_answer_is_one_sentence(scheduler, worker, said, monkeypatch):
-    monkeypatch.setattr(_same_code, "_IMPORT_SECONDS", 0.2)
+def test_other_code_or_no_answer_is_reported_in_one_sentence(scheduler, worker, said, monkeypatch):
+    monkeypatch.setattr(same_code, "_IMPORT_SECONDS", 0.2)
 
     def answer(what, code):
         if what is time.sleep:
@@ -226,33 +240,33 @@ def test_other_code_or_no_answer_is_one_sentence(scheduler, worker, said, monkey
         run=lambda code, on_error: {"tcp://w": answer(worker, code)},
     )
     with pytest.raises(ValueError, match=said) if said else nullcontext() as caught:
-        _same_code.check_code(client, "tcp://s")
+        same_code.check_code(client, "tcp://s")
     assert said is None or len(str(caught.value).splitlines()) == 1
 
 
 @pytest.fixture
-def cluster():
-    """One that is not ours: a worker of two threads in a process of its own, with nothing set up for us."""
+def other_cluster():
+    """An external cluster: one worker process of two threads, without the settings of a local cluster."""
     from distributed import LocalCluster
 
     with LocalCluster(
         n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0", memory_limit=None, silence_logs="CRITICAL"
-    ) as cluster:
-        yield cluster
+    ) as made:
+        yield made
 
 
-def test_any_running_scheduler_will_do(cluster, split):
-    address = cluster.scheduler_address
+def test_external_cluster_gives_the_same_rows(other_cluster, split):
+    address = other_cluster.scheduler_address
     for protocol in (SWEEP, STUDY):
         expected = frame_of(run(protocol, split, dataset="breast"))
         same(frame_of(run(protocol, split, dataset="breast", scheduler=address)), expected)
     assert len(worker_processes()) == 1  # it goes on
 
 
-def test_a_unit_that_nobody_waits_for_stops_between_two_steps(cluster, split):
+def test_cancelled_unit_stops_between_two_steps(other_cluster, split):
     from distributed import Client
 
-    steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=cluster.scheduler_address)
+    steps = run(FeatureSweep.preset("paper"), split, dataset="breast", scheduler=other_cluster.scheduler_address)
     for step in steps:
         if step.rows:
             break
@@ -261,14 +275,14 @@ def test_a_unit_that_nobody_waits_for_stops_between_two_steps(cluster, split):
     def tasks(dask_worker):
         return len(dask_worker.state.tasks)
 
-    deadline = time.monotonic() + 10  # what was under way would take twice that
-    with Client(cluster, set_as_default=False) as client:
+    deadline = time.monotonic() + 10  # the running units would take twice that
+    with Client(other_cluster, set_as_default=False) as client:
         while (left := sum(client.run(tasks).values())) and time.monotonic() < deadline:
             time.sleep(0.05)
     assert left == 0
 
 
-def test_an_error_in_a_unit_is_raised_as_it_is():
+def test_error_in_a_unit_is_raised_unchanged():
     def fail(problem, wanted):
         yield [{"D": 1}]
         raise ValueError(f"{problem} is 3; it must be another.")
@@ -284,10 +298,10 @@ def test_an_error_in_a_unit_is_raised_as_it_is():
     start = time.monotonic()
     with pytest.raises(ValueError, match=r"^this is 3; it must be another\.$"):
         list(run_on_cluster(iter([Plan("this", units)]), 2, None))
-    assert worker_processes() == [] and time.monotonic() - start < 5 * SECONDS  # what was under way is not waited for
+    assert worker_processes() == [] and time.monotonic() - start < 5 * SECONDS  # running units are not waited for
 
 
-def test_a_scheduler_that_is_lost_is_one_sentence(split):
+def test_lost_scheduler_is_reported_in_one_sentence(split):
     from distributed import LocalCluster
 
     cluster = LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", memory_limit=None, silence_logs="CRITICAL")
@@ -304,9 +318,20 @@ def test_a_scheduler_that_is_lost_is_one_sentence(split):
         cluster.close()
 
 
+def test_scheduler_lost_during_a_request_is_reported_in_one_sentence():
+    from distributed.comm import CommClosedError
+
+    class Lost:
+        def nthreads(self):
+            raise CommClosedError("in <TCP (closed)>: Stream is closed")
+
+    with pytest.raises(ConnectionError, match=r"^The Dask scheduler was lost, and the units it was running\.$"):
+        cluster.threads_of_workers(Lost())
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_an_interrupt_from_a_terminal_keeps_what_is_known(tmp_path):
-    """Ctrl-C reaches the workers as well; one line is said, and they end too."""
+def test_interrupt_from_a_terminal_keeps_known_rows(tmp_path):
+    """Ctrl-C reaches the workers as well; one line is printed, and they end too."""
     url = tmp_path / "results.sqlite"
     command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
     process = subprocess.Popen(
@@ -332,6 +357,6 @@ def test_an_interrupt_from_a_terminal_keeps_what_is_known(tmp_path):
     assert len(workers) == 2 and not psutil.wait_procs(workers, timeout=10)[1]
 
 
-def test_a_scheduler_is_not_loaded_unless_asked_for():
+def test_dask_is_not_imported_without_need():
     code = "import sys, rff_engine.__main__; sys.exit(any(m in sys.modules for m in ('dask', 'distributed')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

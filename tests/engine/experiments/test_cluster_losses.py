@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import rff_engine as rff
-from rff_engine.experiments.cluster_losses import alignment_loss_on_cluster
+from rff_engine.experiments.running.cluster_losses import alignment_loss_on_cluster
 
 N, D, d = 700, 50, 4
 
@@ -33,7 +33,7 @@ def test_one_process_needs_no_cluster(problem):
 @pytest.mark.parametrize(
     ("where", "said"), [({"jobs": 0}, "jobs is 0"), ({"jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "only one of them")]
 )
-def test_where_to_work_is_checked_at_once(where, said, problem):
+def test_jobs_and_scheduler_are_checked_at_once(where, said, problem):
     with pytest.raises(ValueError, match=said):
         alignment_loss_on_cluster(None, problem[2], **where)
 
@@ -64,14 +64,14 @@ def test_workers_give_the_losses_of_all_rows(problem, scheduler):
 
 
 @pytest.mark.slow
-def test_processes_of_this_machine_will_do(problem):
+def test_local_processes_give_the_same_losses(problem):
     X, y, omega = problem
     found = alignment_loss_on_cluster(blocks_of(X, y), omega, jobs=2)
     np.testing.assert_allclose(found, rff.alignment_loss(X, y, omega), atol=1e-12)
 
 
 @pytest.mark.slow
-def test_workers_load_their_blocks_and_few_are_under_way(problem, scheduler, tmp_path):
+def test_workers_load_blocks_and_few_are_pending(problem, scheduler, tmp_path):
     X, y, omega = problem
 
     def load(i):
@@ -102,7 +102,7 @@ def test_workers_load_their_blocks_and_few_are_under_way(problem, scheduler, tmp
         ([(np.zeros((3, d)), [0, 1, 7])], r"\[7\], which are not in classes"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(blocks, said, problem, scheduler):
+def test_invalid_blocks_are_rejected_in_one_sentence(blocks, said, problem, scheduler):
     with pytest.raises(ValueError, match=said) as caught:
         alignment_loss_on_cluster(blocks, problem[2], [0, 1], scheduler=scheduler)
     assert len(str(caught.value).splitlines()) == 1

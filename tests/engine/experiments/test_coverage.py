@@ -1,11 +1,11 @@
-"""Bounds against simulated truth: the corrected ones hold as often as they say, one printed one does not."""
+"""Bounds in simulations: the corrected ones hold as often as they claim, a printed one does not."""
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import rff_engine as rff
-from rff_engine.experiments.coverage import (
+from rff_engine.experiments.toy.coverage import (
     WORST_CASES,
     BoundFailures,
     TwoGaussians,
@@ -18,7 +18,7 @@ EPSILON = 0.05
 
 
 def too_many(failures, n_draws):
-    """More failures than 999 in 1000 simulations show of a bound that fails with probability epsilon."""
+    """Whether a bound that fails with probability epsilon has as many failures in less than one of 1000 simulations."""
     return failures > binom.ppf(0.999, n_draws, EPSILON)
 
 
@@ -54,7 +54,7 @@ def test_the_landmark_bounds_hold_where_they_are_tightest(n):
 
 
 def test_printed_theorem_4_fails_too_often():
-    """The figures that show the slip: 3.6 % at mu = 3, 18.8 % at mu = 5, 30 % at mu = 10, of 5 % allowed."""
+    """Failures in 3.6 % of samples at mu = 3, 18.8 % at mu = 5 and 30 % at mu = 10; the theorem allows 5 %."""
     for mu, share in ((3.0, 0.036), (5.0, 0.188), (10.0, 0.300)):
         result = simulate_worst_case("two_classes", 1000, mu, EPSILON, 50000, 0)
         assert abs(result.printed.rate - share) < 0.01
@@ -83,7 +83,7 @@ def test_worst_case_losses_are_alignment_losses_of_a_constant(case):
 
 
 @pytest.mark.parametrize("distribution", [TwoGaussians(), TwoGaussians(mean=(0.5, -1.0), scale=0.3, positive=0.8)])
-def test_losses_of_many_samples_and_true_losses(distribution):
+def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
     rng = np.random.default_rng(0)
     omega = rng.standard_normal((6, 2))
     X, y = distribution.sample((3, 40), rng)
@@ -109,7 +109,7 @@ def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
             assert not too_many(bound.failures, 2000)
 
 
-def test_learning_does_not_break_the_truth():
+def test_true_risk_is_unchanged_by_learning():
     """Slack plus bound less loss: with a beta near 0 the posterior is the prior, and losses are unbiased."""
     found = {(b.name, b.form): b for b in simulate_two_gaussians(50, 20, 1e-6, 2.0, EPSILON, 4000, random_state=1)}
     width = rff.bounds.chi_square(0.0, 0.0, 50, EPSILON)
@@ -117,7 +117,7 @@ def test_learning_does_not_break_the_truth():
     assert abs(deviation.mean()) < 5 * deviation.std() / np.sqrt(4000)
 
 
-def test_the_seed_decides():
+def test_equal_seeds_give_equal_simulations():
     one, other = (simulate_two_gaussians(10, 5, n_draws=30, random_state=4) for _ in range(2))
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a.slack, b.slack)
@@ -125,7 +125,7 @@ def test_the_seed_decides():
     np.testing.assert_array_equal(one.losses, other.losses)
 
 
-def test_clopper_and_pearson():
+def test_interval_of_a_failure_rate_is_that_of_clopper_and_pearson():
     bound = BoundFailures("chi_square", "paper", np.array([1.0, *[-1.0] * 19]))
     assert bound.failures == 1 and bound.rate == 0.05
     low, high = bound.interval()
@@ -133,7 +133,7 @@ def test_clopper_and_pearson():
 
 
 @pytest.mark.parametrize("change", [{"case": "three_classes"}, {"n": 1}, {"mu": 1.0}, {"epsilon": 0.0}, {"n_draws": 0}])
-def test_bad_input_to_a_worst_case(change):
+def test_worst_case_rejects_invalid_input(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         simulate_worst_case(**{"case": "two_classes", **change})
 
@@ -142,12 +142,12 @@ def test_bad_input_to_a_worst_case(change):
     "change",
     [{"n": 1}, {"beta": 0.0}, {"mu": 1.0}, {"epsilon": 1.0}, {"n_draws": 0}, {"gamma": 0.0}],
 )
-def test_bad_input_to_two_gaussians(change):
+def test_two_gaussians_reject_invalid_input(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         simulate_two_gaussians(**{"n_draws": 5, **change})
 
 
-def test_bad_candidates_and_distributions():
+def test_invalid_candidates_and_distributions_are_rejected():
     with pytest.raises(ValueError, match="n_candidates"):
         simulate_two_gaussians(n_candidates=0)
     for change in ({"positive": 1.0}, {"scale": 0.0}):

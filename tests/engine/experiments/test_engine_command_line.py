@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, how it ends."""
+"""The command line: its output, files and exit codes."""
 
 import os
 import re
@@ -16,9 +16,9 @@ import pytest
 
 import rff_engine
 from rff_engine.__main__ import _duration, main
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.runner import COLUMNS
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.running.runner import COLUMNS
+from rff_engine.experiments.running.store import Store
 
 REFERENCE = reproduction.SHIPPED.parent
 
@@ -39,7 +39,7 @@ def test_datasets_are_listed(capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["features", "landmarks"])
-def test_rows_go_to_the_store_and_where_they_are_asked_for(protocol, tmp_path, capsys):
+def test_rows_go_to_the_store_and_the_output(protocol, tmp_path, capsys):
     file = tmp_path / "rows.csv"
     arguments = ["run", protocol, "--dataset", "breast", "--seed", "3"]
     assert main([*arguments, "--output", str(file)]) == 0
@@ -68,7 +68,7 @@ def test_rows_go_to_the_store_and_where_they_are_asked_for(protocol, tmp_path, c
     assert "NA&gt;" not in page  # the SVM has no D, and no share
 
 
-def test_a_random_split_and_some_methods(capsys):
+def test_command_line_accepts_a_split_and_methods(capsys):
     arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
     assert main([*arguments, "--output", "-"]) == 0
     _, row = capsys.readouterr().out.splitlines()
@@ -104,7 +104,7 @@ def test_a_random_split_and_some_methods(capsys):
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
     ],
 )
-def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys, store, monkeypatch):
+def test_invalid_input_exits_with_one_sentence_and_code_2(arguments, said, capsys, store, monkeypatch):
     for driver in ("psycopg2", "MySQLdb"):
         monkeypatch.setitem(sys.modules, driver, None)  # as if it were not installed
     assert main(arguments) == 2
@@ -116,13 +116,13 @@ def test_wrong_input_is_one_sentence_and_code_2(arguments, said, capsys, store, 
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"]])
-def test_wrong_usage_is_one_sentence_and_code_2(arguments, capsys):
+def test_invalid_usage_exits_with_one_sentence_and_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit:
         main(arguments)
     assert exit.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_csv_file_of_no_text_is_one_sentence(capsys, tmp_path):
+def test_csv_file_of_binary_data_is_rejected_in_one_sentence(capsys, tmp_path):
     for content in (b"", b"\x00\xff\xfe" * 9, b'a,b\n"1'):
         (tmp_path / "rows.csv").write_bytes(content)
         assert main(["report", str(tmp_path / "rows.csv")]) == 2
@@ -141,7 +141,7 @@ def test_the_version_is_that_of_the_package(capsys):
     assert f"\nversion: {rff_engine.__version__}\n" in citation
 
 
-def test_an_interrupt_before_anything_is_known_is_one_sentence(capsys, monkeypatch, tmp_path):
+def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monkeypatch, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
         yield
@@ -152,7 +152,7 @@ def test_an_interrupt_before_anything_is_known_is_one_sentence(capsys, monkeypat
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
 
 
-def test_a_table_of_the_paper_is_shown_beside_what_is_known(capsys, tmp_path):
+def test_reproduce_prints_paper_and_known_rows(capsys, tmp_path):
     arguments = ["reproduce", "table1", "--datasets", "breast", "--split", "none"]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
@@ -163,7 +163,7 @@ def test_a_table_of_the_paper_is_shown_beside_what_is_known(capsys, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
-def test_a_pipe_or_a_device_is_written_to_and_stays(tmp_path):
+def test_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
@@ -174,7 +174,7 @@ def test_a_pipe_or_a_device_is_written_to_and_stays(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_papers_tables_and_figures_are_one_file_that_needs_no_network(capsys, tmp_path, store):
+def test_paper_report_is_one_file_that_needs_no_network(capsys, tmp_path, store):
     file = tmp_path / "paper.html"
     with Store(store) as opened:  # an empty one
         assert main(["report", "--format", "html", "--output", str(file), "--store", opened.url]) == 0
@@ -184,7 +184,7 @@ def test_the_papers_tables_and_figures_are_one_file_that_needs_no_network(capsys
     assert outside == []
 
 
-def test_coverage_table(capsys):
+def test_coverage_command_prints_the_table(capsys):
     assert main(["coverage", "--draws", "2000"]) == 0
     table = capsys.readouterr().out
     assert "two_classes       5" in table and "landmark_kl_inverse" in table
@@ -193,7 +193,7 @@ def test_coverage_table(capsys):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_is_known(sign, tmp_path, store):
+def test_interrupt_keeps_known_rows(sign, tmp_path, store):
     file = tmp_path / "rows.csv"
     command = [sys.executable, "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
     # A background shell ignores Ctrl-C and its children inherit that: a terminal's do not.
@@ -225,5 +225,5 @@ def test_importing_the_engine_does_not_import_experiments():
 @pytest.mark.parametrize(
     ("seconds", "words"), [(7.2, "7 s"), (59.9, "1 min 00 s"), (61, "1 min 01 s"), (7300, "2 h 01 min")]
 )
-def test_durations(seconds, words):
+def test_durations_are_in_seconds_minutes_or_hours(seconds, words):
     assert _duration(seconds) == words

@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 import rff_engine as rff
-from rff_engine.experiments.feature_methods import LABELLED, METHODS, NystroemMap, _alignment_loss, fit_features
+from rff_engine.experiments.studies.feature_methods import LABELLED, METHODS, NystroemMap, _alignment_loss, fit_features
 
 KERNEL = rff.GaussianKernel.from_gamma(0.25)
 
@@ -27,7 +27,7 @@ def test_every_method_gives_features_that_resemble_the_kernel(name, task, points
     Z = fitted.transform(X[60:])
     assert Z.shape == (30, 32 if name.startswith("nystroem") else 64) and np.isfinite(Z).all()
     assert fitted.transform(X.astype(np.float32)).dtype == np.float32
-    # 32 random frequencies are off by about 32^-1/2 an entry, supervised ones by what the labels want.
+    # The error of 32 random frequencies is about 32^-1/2 per entry; supervised ones also fit the labels.
     limit = 0.25 if name not in LABELLED else 0.5
     assert np.sqrt(np.mean((Z @ Z.T - KERNEL(X[60:])) ** 2)) < limit
     np.testing.assert_array_equal(Z, fit_features(name, X[:60], y[:60], KERNEL, 32, 0, task).transform(X[60:]))
@@ -53,7 +53,7 @@ def test_fitted_frequencies_beat_those_they_begin_with(points):
     assert max(errors[name] for name in ("sample", "cluster", "nearest")) < errors["weight"]
 
 
-def test_nystroem_is_scikit_learns(points):
+def test_nystroem_equals_scikit_learn(points):
     X, _ = points
     ours = NystroemMap.on(KERNEL, X[:15]).transform(X)
     theirs = Nystroem(kernel="rbf", gamma=0.25, n_components=15, random_state=0).fit(X[:15]).transform(X)
@@ -87,7 +87,7 @@ def test_the_loss_of_a_regression_is_the_mean_over_pairs(points):
         (("cluster", None, 5, 0, "ranking"), "'ranking'"),
     ],
 )
-def test_bad_input_is_one_sentence(arguments, said, points):
+def test_invalid_input_is_rejected_in_one_sentence(arguments, said, points):
     name, y, *rest = arguments
     with pytest.raises(ValueError) as error:
         fit_features(name, points[0], y, KERNEL, *rest)

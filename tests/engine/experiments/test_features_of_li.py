@@ -12,13 +12,14 @@ from sklearn.svm import LinearSVC
 
 from rff_engine.__main__ import main
 from rff_engine.adaptive import relative_kernel_error
-from rff_engine.experiments import _kernel_approximation, reproduction, reproduction_li
-from rff_engine.experiments._feature_comparison import _folds, ridge_path
-from rff_engine.experiments._feature_problem import FeatureProblem, two_part_digest
-from rff_engine.experiments.feature_methods import DESCENDED, METHODS, UNLABELLED, fit_features, tolerance
-from rff_engine.experiments.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
-from rff_engine.experiments.runner import COLUMNS, run, run_repeats, run_stored
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.reports import li, reproduction
+from rff_engine.experiments.running.runner import COLUMNS, run, run_repeats, run_stored
+from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies import kernel_approximation
+from rff_engine.experiments.studies.feature_comparison import _folds, ridge_path
+from rff_engine.experiments.studies.feature_methods import DESCENDED, METHODS, UNLABELLED, fit_features, tolerance
+from rff_engine.experiments.studies.li_problem import LiProblem
+from rff_engine.experiments.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
 from rff_engine.figures import reruns
 
 SMALL = ("monte_carlo", "sample", "nystroem")
@@ -53,25 +54,25 @@ def same(frame, other):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [7, 2048])
-def test_the_error_is_the_naive_one(rows, monkeypatch):
-    monkeypatch.setattr(_kernel_approximation, "_BLOCK_ROWS", rows)
+def test_error_equals_the_naive_formula(rows, monkeypatch):
+    monkeypatch.setattr(kernel_approximation, "_BLOCK_ROWS", rows)
     split = make_split()
-    problem = FeatureProblem.of(split, {}, 0, "standard")
+    problem = LiProblem.of(split, {}, 0, "standard")
     np.testing.assert_allclose(problem.train.X.std(axis=0), [1, 1, 1, 0], atol=1e-12)  # a constant column stays 0
     frame = frame_of(APPROXIMATION, split).set_index(["method", "D"])
     assert len(frame) == 6 and (frame["gamma"] == 1 / 4).all()  # 2 sigma^2 = d
     for (method, r), row in frame.iterrows():
-        fitted = fit_features(method, problem.train.X, None, problem.kernel, r, problem.child("features", r))
+        fitted = fit_features(method, problem.train.X, None, problem.kernel, r, problem.rng("features", r))
         for part, error in ((problem.train, row["train_error"]), (problem.test, row["test_error"])):
             Z, K = fitted.transform(part.X), problem.kernel(part.X)
             naive = np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K)
             assert error == pytest.approx(naive, rel=1e-4)  # features are float32
             assert relative_kernel_error(part.X, problem.kernel, Z) == pytest.approx(naive)
-            assert _kernel_approximation.relative_errors(part.X, problem.kernel, [Z, Z]) == pytest.approx([naive] * 2)
+            assert kernel_approximation.relative_errors(part.X, problem.kernel, [Z, Z]) == pytest.approx([naive] * 2)
         assert row["valid_error"] == row["train_error"]
 
 
-def test_errors_on_some_rows_say_so():
+def test_notes_give_the_number_of_evaluated_rows():
     split = make_split()
     frame = frame_of(replace(APPROXIMATION, max_evaluated=60), split)
     assert (frame["note"] == "errors on 60 of 80 training rows").all()
@@ -80,22 +81,22 @@ def test_errors_on_some_rows_say_so():
     assert (fewer["note"] == "trained on 50 of 80 training rows").all()
 
 
-def test_what_a_method_warns_of_is_in_its_note():
+def test_warnings_of_a_method_are_in_its_note():
     protocol = replace(APPROXIMATION, n_features=(2,), methods=("monte_carlo", "moment_matching"))
     notes = frame_of(protocol, make_split()).set_index("method")["note"]
     assert notes["monte_carlo"] == "" and "too few to match a covariance" in notes["moment_matching"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_classification_is_scikit_learns_one_against_the_others(n_classes):
+def test_classification_equals_scikit_learn_one_against_the_others(n_classes):
     split = make_split(task="classification", n_classes=n_classes)
     protocol = replace(COMPARISON, Cs=(0.01, 1.0, 100.0))
     frame = frame_of(protocol, split)
     assert frame["method"].value_counts().to_dict() == {"align": 2, "pbrff": 2, "monte_carlo": 1}
     (row,) = frame[frame["method"] == "monte_carlo"].to_dict("records")
-    problem = FeatureProblem.of(split, {}, 0, "standard")
+    problem = LiProblem.of(split, {}, 0, "standard")
     train, test = problem.train, problem.test
-    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.child("features", 8))
+    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.rng("features", 8))
     Z, folds = fitted.transform(train.X), list(_folds(problem, 3))
     machines = [LinearSVC(C=C, dual=False, tol=1e-10, max_iter=10**5) for C in protocol.Cs]
     wrong = [float(np.mean(cross_val_predict(machine, Z, train.y, cv=folds) != train.y)) for machine in machines]
@@ -111,9 +112,9 @@ def test_the_comparison_chooses_C_by_cross_validation():
     frame = frame_of(COMPARISON, split)
     assert frame["method"].value_counts().to_dict() == {"align": 2, "pbrff": 2, "monte_carlo": 1}
     (row,) = frame[frame["method"] == "monte_carlo"].to_dict("records")
-    problem = FeatureProblem.of(split, {}, 0, "standard")
+    problem = LiProblem.of(split, {}, 0, "standard")
     train, test = problem.train, problem.test
-    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.child("features", 8))
+    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.rng("features", 8))
     Z, folds = fitted.transform(train.X), list(_folds(problem, 3))
     found = {}
     for C in COMPARISON.Cs:
@@ -127,7 +128,7 @@ def test_the_comparison_chooses_C_by_cross_validation():
         assert error == pytest.approx(np.sqrt(np.mean(residual**2)))
 
 
-def test_ridge_is_scikit_learns_along_a_path():
+def test_ridge_path_equals_scikit_learn():
     rng = np.random.default_rng(1)
     Z, y, Cs = rng.standard_normal((30, 40)), rng.standard_normal(30) + 5, (1e-2, 1.0, 1e2)
     coef, intercept = ridge_path(Z, y, Cs)
@@ -148,7 +149,7 @@ def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
 
 
 @pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
-def test_a_stored_run_equals_one_that_is_not_and_goes_on_where_it_was_stopped(protocol, tmp_path):
+def test_stored_run_equals_direct_run_and_resumes(protocol, tmp_path):
     spec = RunSpec(protocol, "toy", repeats=2)
     assert spec.split == "random" and RunSpec.from_json(spec.to_json()) == spec
     direct = [
@@ -174,12 +175,12 @@ def test_methods_of_two_protocols_are_different_rows(tmp_path):
             ]
 
 
-def test_the_digest_sees_every_target():
+def test_digest_depends_on_every_target():
     split, other = make_split(), make_split()
-    assert two_part_digest(split) == two_part_digest(other)
+    assert LiProblem.digest(split) == LiProblem.digest(other)
     other.y_train[3] += 1e-9
-    assert two_part_digest(split) != two_part_digest(other)
-    assert two_part_digest(make_split(task="classification")) != two_part_digest(split)
+    assert LiProblem.digest(split) != LiProblem.digest(other)
+    assert LiProblem.digest(make_split(task="classification")) != LiProblem.digest(split)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_the_digest_sees_every_target():
         (FeatureComparison, {"scaling": "minmax"}, "'minmax'"),
     ],
 )
-def test_a_bad_field_is_named_in_one_sentence(kind, change, said):
+def test_invalid_field_is_named_in_one_sentence(kind, change, said):
     with pytest.raises(ValueError) as error:
         kind(**change)
     assert said in str(error.value) and str(error.value).endswith(".")
@@ -212,7 +213,7 @@ def test_published_splits_and_unknown_classes_are_refused():
 
 
 def recomputed(spec):
-    """The rows of a run's first repeat, beside those that ship."""
+    """Rows of a run's first repeat, merged with the shipped ones."""
     steps = run_repeats(
         spec.protocol,
         split_source(spec.dataset, spec.split, spec.protocol),
@@ -233,7 +234,7 @@ def recomputed(spec):
 
 @pytest.mark.slow
 def test_rows_that_ship_are_recomputed_within_the_tolerance_of_their_method():
-    """Table 2 of Li et al. on wine, on whatever processor this is."""
+    """Table 2 of Li et al. on wine, on any processor."""
     both = recomputed(RunSpec(KernelApproximation(n_features=(50,)), "wine"))
     assert set(both["method"]) == set(UNLABELLED)
     for part in ("train_error", "valid_error", "test_error"):
@@ -241,7 +242,7 @@ def test_rows_that_ship_are_recomputed_within_the_tolerance_of_their_method():
         assert (apart <= both["method"].map(tolerance)).all(), both.assign(apart=apart)[["method", "apart"]]
 
 
-def test_a_method_has_the_tolerance_of_drawing_or_of_descending():
+def test_tolerance_is_larger_for_descended_methods():
     assert set(DESCENDED) < set(METHODS)
     drawn = {tolerance(name) for name in METHODS if name not in DESCENDED}
     assert max(drawn) < min(tolerance(name) for name in DESCENDED)
@@ -281,9 +282,9 @@ def rows_of_table(target, values, dataset="wine", method="monte_carlo", D=50):
     return [base | empty | {"repeat": i, "method": method, "D": D, error: value} for i, value in enumerate(values)]
 
 
-def test_tables_are_the_papers_beside_our_means():
+def test_tables_have_paper_and_rerun_means():
     target = "li-table2"
-    found = reproduction.beside_paper(target, rows_of_table(target, (0.30, 0.32, 0.34))).set_index(
+    found = reproduction.compare_with_paper(target, rows_of_table(target, (0.30, 0.32, 0.34))).set_index(
         ["dataset", "D", "method"]
     )
     assert len(found) == 6 * 3 * 10
@@ -291,7 +292,7 @@ def test_tables_are_the_papers_beside_our_means():
     assert cell["paper"] == 0.31 and cell["mean"] == pytest.approx(0.32) and cell["splits"] == 3
     assert cell["agreement"] == "within the spread of splits"
     assert np.isnan(found.loc[("mnist01", 50, "lattice"), "paper"])
-    extra = reproduction.beside_paper(target, rows_of_table(target, (0.1, 0.2), method="nystroem"))
+    extra = reproduction.compare_with_paper(target, rows_of_table(target, (0.1, 0.2), method="nystroem"))
     assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not in the paper"
 
 
@@ -301,32 +302,32 @@ def test_table_3_takes_the_setting_that_cross_validation_chooses():
     rows = [row | {"rho": 0.001, "valid_error": 0.6} for row in rows] + [
         row | {"rho": 0.01, "valid_error": 0.5, "test_error": 0.8} for row in rows
     ]
-    found = reproduction.beside_paper(target, rows).set_index(["dataset", "method"])
+    found = reproduction.compare_with_paper(target, rows).set_index(["dataset", "method"])
     assert len(found) == 6 * 12 and found.loc[("wine", "align"), "mean"] == pytest.approx(0.8)
     assert found.loc[("a9a", "supervise"), "paper"] == pytest.approx(0.1564)
     assert found.loc[("cpu", "supervise"), "paper"] == pytest.approx(3.687)
 
 
 @pytest.mark.parametrize("target", ["li-table2", "li-table3"])
-def test_what_is_run_for_a_table(target):
+def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
     found = reproduction.specs(target)
-    assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(reproduction_li.DATASETS)
+    assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(li.DATASETS)
     for spec in found:
         assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
         assert spec.protocol.methods == (UNLABELLED if target == "li-table2" else tuple(METHODS))
-        assert spec.protocol.n_features == reproduction_li.sizes(target)
+        assert spec.protocol.n_features == li.sizes(target)
         assert (spec.protocol.max_rows == 58101) == (spec.dataset == "covtype")
     with pytest.raises(ValueError, match="'breast'"):
         reproduction.specs(target, ["breast"])
 
 
-def test_the_figure_says_what_the_table_holds():
+def test_figure_has_the_numbers_of_the_table():
     target = "li-table3"
     rows = rows_of_table(target, (0.70, 0.72), D=200) + rows_of_table(target, (0.60, 0.62), method="sample", D=200)
     rows += rows_of_table(target, (0.15, 0.17), dataset="a9a", D=200)
-    found = reproduction.beside_paper(target, rows)
-    methods = reproduction_li.METHODS_OF[target]
-    figure = reruns.methods_beside_paper(found, reproduction_li.DATASETS, methods, reproduction_li.units(target))
+    found = reproduction.compare_with_paper(target, rows)
+    methods = li.METHODS_OF[target]
+    figure = reruns.methods_beside_paper(found, li.DATASETS, methods, li.units(target))
     texts = {(note.x, note.y): note.text for note in figure.layout.annotations}
     assert len(texts) == 6 * len(methods)
     assert texts[0, methods.index("monte_carlo")] == "paper <b>0.712</b><br>ours <b>0.710</b><br>± 0.127"
@@ -335,11 +336,9 @@ def test_the_figure_says_what_the_table_holds():
     assert texts[3, methods.index("nystroem")] == "paper –<br>ours –"
 
 
-def test_nothing_known_yet_is_the_paper_alone():
-    for target in reproduction_li.TARGETS:
-        found = reproduction.beside_paper(target, [])
+def test_empty_store_gives_only_the_papers_numbers():
+    for target in li.TARGETS:
+        found = reproduction.compare_with_paper(target, [])
         assert found["mean"].isna().all()
         assert (found["agreement"] == np.where(found["paper"].isna(), "not in the paper", "not known yet")).all()
-        reruns.methods_beside_paper(
-            found[found["D"] == 200], reproduction_li.DATASETS, ("lattice", "nystroem"), reproduction_li.units(target)
-        )
+        reruns.methods_beside_paper(found[found["D"] == 200], li.DATASETS, ("lattice", "nystroem"), li.units(target))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rff_engine.experiments.protocols import PRESETS, FeatureSweep, LandmarkStudy
+from rff_engine.experiments.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy
 
 
-def test_the_papers_grids():
+def test_preset_of_the_paper_has_its_grids():
     sweep, study = FeatureSweep.preset("paper"), LandmarkStudy.preset("paper")
     for protocol in (sweep, study):
         assert protocol.gammas == (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
@@ -21,7 +21,7 @@ def test_the_papers_grids():
 
 @pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_takes_changes_and_can_be_a_key(kind, preset):
+def test_preset_accepts_changes_and_is_hashable(kind, preset):
     protocol = kind.preset(preset, gamma=0.1, methods=("svm",))
     assert isinstance(protocol, kind) and protocol.gamma == 0.1 and protocol.methods == ("svm",)
     assert hash(protocol) == hash(kind.preset(preset, gamma=0.1, methods=("svm",)))
@@ -51,13 +51,13 @@ def test_a_preset_takes_changes_and_can_be_a_key(kind, preset):
         (LandmarkStudy, {"methods": ()}, "methods is ()"),
     ],
 )
-def test_a_bad_field_is_named_in_one_sentence(kind, change, said):
+def test_invalid_field_is_named_in_one_sentence(kind, change, said):
     with pytest.raises(ValueError) as error:
         kind(**change)
     message = str(error.value)
     assert said in message and message.endswith(".") and "\n" not in message
 
 
-def test_an_unknown_preset():
+def test_unknown_preset_is_named():
     with pytest.raises(ValueError, match="'fast'"):
         FeatureSweep.preset("fast")

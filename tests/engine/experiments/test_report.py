@@ -1,4 +1,4 @@
-"""What is read off result rows, on rows small enough to do by hand."""
+"""Tables of result rows, on rows small enough to compute by hand."""
 
 import io
 
@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from rff_engine.experiments.report import (
+from rff_engine.experiments.reports.tables import (
     best_by_validation,
     error_by_features,
     error_by_share,
     to_csv,
     to_frame,
 )
-from rff_engine.experiments.runner import COLUMNS
+from rff_engine.experiments.running.runner import COLUMNS
 
 
 def row(method, valid, test, **fields):
@@ -60,7 +60,7 @@ def test_the_choice_can_be_over_D_too():
     assert len(best_by_validation(SWEEP, over=())) == len(SWEEP)
 
 
-def test_repeats_are_chosen_for_one_by_one_and_then_averaged():
+def test_each_repeat_has_its_own_choice_before_averaging():
     again = [
         {**known, "repeat": repeat, "test_error": known["test_error"] + 0.1 * repeat}
         for known in SWEEP
@@ -75,12 +75,12 @@ def test_repeats_are_chosen_for_one_by_one_and_then_averaged():
     assert error_by_features(SWEEP)["half_width"].isna().all()
 
 
-def test_error_by_share():
+def test_error_by_share_is_that_of_the_chosen_rows():
     curve = error_by_share(STUDY).set_index(["method", "landmarks"])["test_error"]
     assert curve["pb_landmarks", "random"] == 0.2 and curve["rbf_landmarks", "clustering"] == 0.4
 
 
-def test_csv_comes_back_as_it_was():
+def test_csv_keeps_the_rows():
     text = to_csv(SWEEP)
     assert text.splitlines()[0] == ",".join(COLUMNS)
     settings = ["method", "D", "beta", "C", "test_error"]
@@ -89,12 +89,12 @@ def test_csv_comes_back_as_it_was():
     assert ",1,0.1,," in text  # D is a whole number, what does not apply is empty
 
 
-def test_no_rows_at_all():
+def test_no_rows_give_empty_tables():
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
     assert len(best_by_validation([])) == len(error_by_features([])) == len(error_by_share([])) == 0
 
 
-def test_bad_rows_and_choices():
+def test_invalid_rows_and_choices_are_rejected():
     with pytest.raises(ValueError, match="lack the column 'run'"):
         to_frame([{"dataset": "toy"}])
     with pytest.raises(ValueError, match="'C'"):

@@ -1,13 +1,15 @@
-"""The paper's numbers beside ours, on rows small enough to do by hand."""
+"""Comparisons with the papers, on rows small enough to compute by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.runner import COLUMNS
+from rff_engine.experiments.reports import letarte, reproduction
+from rff_engine.experiments.reports.comparison import AGREEMENTS, compared
+from rff_engine.experiments.reports.tables import to_frame
+from rff_engine.experiments.running.runner import COLUMNS
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.figures import reruns
 
 
@@ -43,9 +45,9 @@ def cell(table, column, dataset="breast"):
 
 
 def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
-    table = reproduction.table_1(PUBLISHED + RANDOM)
-    assert len(table) == 35 and set(table["dataset"]) == set(reproduction.DATASETS)
-    published = {column: cell(table, column)["published"] for column in reproduction.COLUMNS_OF_TABLE_1}
+    table = letarte.table_1(PUBLISHED + RANDOM)
+    assert len(table) == 35 and set(table["dataset"]) == set(letarte.DATASETS)
+    published = {column: cell(table, column)["published"] for column in letarte.COLUMNS_OF_TABLE_1}
     assert published == {"svm": 7 / 143, "rbf": 0.07, "pb": 0.03, "pb_beta_1": 0.04, "pb_d_64": 0.06}
     assert cell(table, "pb")["paper"] == 0.035 and np.isnan(cell(table, "pb", "ads")["published"])
     # D = 8, beta = 10 and D = 64, beta = 0.1 err as often on validation.
@@ -54,45 +56,43 @@ def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
 
 
 def test_mean_and_spread_over_splits():
-    of_pb = cell(reproduction.table_1(PUBLISHED + RANDOM), "pb")
+    of_pb = cell(letarte.table_1(PUBLISHED + RANDOM), "pb")
     interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
     assert of_pb["mean"] == pytest.approx(0.06) and of_pb["splits"] == 3
     assert of_pb["half_width"] == pytest.approx((interval.high - interval.low) / 2)
-    assert of_pb["spread"] == pytest.approx(of_pb["half_width"] * 2)  # sqrt(1 + 1/3) beside sqrt(1/3)
+    assert of_pb["spread"] == pytest.approx(of_pb["half_width"] * 2)  # sqrt(1 + 1/3) against sqrt(1/3)
 
 
-def test_a_baseline_that_stands_in_two_runs_counts_once():
-    table = reproduction.table_1(
-        [*PUBLISHED, row("svm", 0.1, 0.04, "random"), row("svm", 0.1, 0.04, "random", run="s")]
-    )
+def test_baseline_of_two_runs_counts_once():
+    table = letarte.table_1([*PUBLISHED, row("svm", 0.1, 0.04, "random"), row("svm", 0.1, 0.04, "random", run="s")])
     assert cell(table, "svm")["splits"] == 1 and np.isnan(cell(table, "svm")["half_width"])
 
 
 def test_figures_have_every_point_of_the_paper():
     sweep = [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0), row("pbrff", 0.0, 0.1, D=5, beta=10.0)]
-    found = reproduction.figure("figure5", sweep)
+    found = letarte.figure("figure5", sweep)
     assert len(found) == 7 * 3 * 52
     at = found[(found["dataset"] == "breast") & (found["D"] == 5)].set_index("method")
     assert at.loc["rff", "published"] == 0.2 and at.loc["pbrff", "published"] == 0.1
     assert at.loc["rff", "paper"] > 0 and np.isnan(at.loc["okrff", "published"])
-    study = reproduction.figure("figure6", PUBLISHED)
+    study = letarte.figure("figure6", PUBLISHED)
     assert len(study) == 7 * 2 * 2 * 6
     at = study[(study["dataset"] == "breast") & (study["landmarks"] == "clustering")].set_index(["method", "share"])
     assert at.loc[("rbf_landmarks", 0.05), "published"] == 0.99 and at.loc[("pb_landmarks", 0.1), "published"] == 0.03
 
 
-def test_nothing_known_yet_is_the_paper_alone():
-    assert reproduction.table_1([])["paper"].notna().all() and reproduction.table_1([])["published"].isna().all()
-    assert reproduction.figure("figure3", [])["mean"].isna().all()
+def test_empty_store_gives_only_the_papers_numbers():
+    assert letarte.table_1([])["paper"].notna().all() and letarte.table_1([])["published"].isna().all()
+    assert letarte.figure("figure3", [])["mean"].isna().all()
 
 
-def test_what_is_run_for_a_target():
+def test_runs_of_table_1_have_its_data_repeats_and_settings():
     found = reproduction.specs("table1")
     assert len(found) == 14 and {type(spec.protocol) for spec in found} == {LandmarkStudy}
-    assert {spec.dataset for spec in found} == set(reproduction.DATASETS)
+    assert {spec.dataset for spec in found} == set(letarte.DATASETS)
     assert [spec.repeats for spec in found if spec.split == "published"] == [1] * 7
     assert {spec.dataset: spec.repeats for spec in found if spec.split == "random"} == {
-        name: 5 if name in ("adult", "farm") else 10 for name in reproduction.DATASETS
+        name: 5 if name in ("adult", "farm") else 10 for name in letarte.DATASETS
     }
     # The cells of Table 1 are among the settings of every run.
     for protocol in [spec.protocol for spec in found]:
@@ -106,11 +106,11 @@ def test_what_is_run_for_a_target():
     with pytest.raises(ValueError, match="'wine'"):
         reproduction.specs("table1", ["wine"])
     with pytest.raises(ValueError, match="'table1'"):
-        reproduction.figure("table1", [])
+        letarte.figure("table1", [])
 
 
 @pytest.mark.parametrize("target", ["table1", "figure5"])
-def test_columns_are_scaled_where_that_is_asked_for(target):
+def test_only_given_data_sets_are_scaled(target):
     plain, scaled = reproduction.specs(target), reproduction.specs(target, scaled=("adult",))
     for before, after in zip(plain, scaled, strict=True):
         assert after.protocol.scaling == ("standard" if after.dataset == "adult" else "none")
@@ -123,8 +123,8 @@ def test_columns_are_scaled_where_that_is_asked_for(target):
 def test_agreement_is_judged_by_the_spread_of_a_single_split():
     def judged(paper, tests):
         rows = [learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate(tests)]
-        table = reproduction.compared(
-            reproduction.to_frame(rows).assign(column="pb"),
+        table = compared(
+            to_frame(rows).assign(column="pb"),
             pd.DataFrame([{"dataset": "breast", "column": "pb", "test_error": paper}]),
             ["dataset", "column"],
         )
@@ -137,25 +137,25 @@ def test_agreement_is_judged_by_the_spread_of_a_single_split():
     assert judged(0.06, [0.06]) == "not known yet"
     # Both print 6.00 %.
     assert judged(0.06, [0.05996, 0.05996, 0.05996]) == "within the spread of splits"
-    assert tuple(reruns.AGREEMENT_COLOURS) == reproduction.AGREEMENTS
+    assert tuple(reruns.AGREEMENT_COLOURS) == AGREEMENTS
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_the_table_as_a_figure_says_what_the_table_holds(ties):
-    table = reproduction.table_1(PUBLISHED + RANDOM)
-    figure = reruns.table_beside_paper(table, reproduction.COLUMNS_OF_TABLE_1, ties)
+def test_table_figure_has_the_numbers_of_the_table(ties):
+    table = letarte.table_1(PUBLISHED + RANDOM)
+    figure = reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties)
     texts = [note.text for note in figure.layout.annotations]
     tied = "<br>ties 3.00 – 6.00" if ties else ""
     assert len(texts) == 35 and f"paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48{tied}" in texts
-    unknown, within = (reproduction.AGREEMENTS.index(name) for name in reproduction.AGREEMENTS[1:3])
+    unknown, within = (AGREEMENTS.index(name) for name in AGREEMENTS[1:3])
     known = {("breast", "pb"), ("breast", "pb_beta_1"), ("breast", "pb_d_64")}
     for name, row in zip(figure.layout.yaxis.ticktext, figure.data[0].z, strict=True):
-        for column, code in zip(reproduction.COLUMNS_OF_TABLE_1, row, strict=True):
+        for column, code in zip(letarte.COLUMNS_OF_TABLE_1, row, strict=True):
             assert code == (within if (name, column) in known else unknown)
 
 
-def test_curves_are_the_papers_and_ours():
-    found = reproduction.figure("figure6", PUBLISHED + RANDOM)
+def test_figure_has_curves_of_paper_and_reruns():
+    found = letarte.figure("figure6", PUBLISHED + RANDOM)
     figure = reruns.curves_beside_paper(found, "breast", "share", ties=True)
     assert [note.text.split(",")[1] for note in figure.layout.annotations] == [" k-means centroids"] * 2 + [
         " random points"
@@ -172,7 +172,7 @@ def test_curves_are_the_papers_and_ours():
 
 
 def test_a_sweep_has_a_panel_for_each_method():
-    found = reproduction.figure("figure5", [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0)])
+    found = letarte.figure("figure5", [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0)])
     figure = reruns.curves_beside_paper(found, "breast", "D")
     solid = [trace for trace in figure.data if trace.line.dash is None and trace.mode == "lines" and trace.x[0]]
     assert [(trace.xaxis, trace.y[0]) for trace in solid] == [("x", 20.0), ("x2", 30.0)]

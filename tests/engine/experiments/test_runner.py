@@ -1,4 +1,4 @@
-"""The runner against slow, separate computations, and the promises on seeds, ties and stopping."""
+"""The runner against slow, separate computations; seeds, ties and stopping."""
 
 import os
 import pickle
@@ -18,12 +18,16 @@ from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 import datasets
 import rff_engine as rff
 from rff_engine import _blocks
-from rff_engine.experiments import _baseline, _feature_sweep, _landmark_study, _problem, _units, reproduction
-from rff_engine.experiments._problem import PARTS, Problem
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.report import best_by_validation, error_by_features
-from rff_engine.experiments.runner import COLUMNS, run
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.tables import best_by_validation, error_by_features
+from rff_engine.experiments.running import executor
+from rff_engine.experiments.running.runner import COLUMNS, run
+from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies import baseline, feature_sweep, landmark_study, letarte_problem
+from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
+from rff_engine.experiments.studies.planning import problem_and_units
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.experiments.studies.units import Unit, UnitStep
 
 MEASURED = ["gamma", "C", "train_error", "valid_error", "test_error", "note"]
 
@@ -43,11 +47,11 @@ def same(frame, other):
 
 
 def problem_of(split, gamma=0.1, seed=0, precision="float64"):
-    return Problem.of(split, {}, seed).with_gamma(gamma, precision)
+    return LetarteProblem.of(split, {}, seed).with_gamma(gamma, precision)
 
 
 def value_of(work):
-    """What a unit returns, whatever it yields on the way."""
+    """Return value of a unit."""
     while True:
         try:
             next(work)
@@ -86,7 +90,7 @@ def test_every_row_has_the_same_columns_and_every_setting_a_row():
 
 
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_the_seed_decides_everything(protocol):
+def test_equal_seeds_give_equal_rows_and_different_seeds_different_ones(protocol):
     split = make_split()
     first = frame_of(protocol, split, seed=3, run_id="r")
     same(first, frame_of(protocol, split, seed=3, run_id="r"))
@@ -103,7 +107,7 @@ def test_the_seed_decides_everything(protocol):
         (SMALL_STUDY, ("pb_landmarks",)),
     ],
 )
-def test_a_method_does_not_depend_on_which_others_are_run(protocol, methods):
+def test_method_does_not_depend_on_other_methods(protocol, methods):
     split = make_split()
     everything = frame_of(protocol, split)
     alone = frame_of(changed(protocol, **{"methods": methods}), split)
@@ -117,7 +121,7 @@ def test_a_method_does_not_depend_on_which_others_are_run(protocol, methods):
         (SMALL_STUDY, {"shares": (0.2,), "selections": ("clustering",), "n_features": (4,), "betas": (10.0,)}),
     ],
 )
-def test_a_row_does_not_depend_on_the_rest_of_the_grid(protocol, fewer):
+def test_row_does_not_depend_on_the_rest_of_the_grid(protocol, fewer):
     """Smaller D's use the first draws of larger ones, and every beta the same draws."""
     split = make_split()
     everything = frame_of(protocol, split)
@@ -126,7 +130,7 @@ def test_a_row_does_not_depend_on_the_rest_of_the_grid(protocol, fewer):
     same(shared, some)
 
 
-def test_C_is_the_first_of_the_fewest_validation_errors():
+def test_first_C_with_fewest_validation_errors_is_chosen():
     split = make_split(60)
     rows = rows_of(SMALL_SWEEP, split)
     backwards = rows_of(changed(SMALL_SWEEP, **{"gamma": rows[0]["gamma"], "Cs": (100.0, 1.0, 0.01)}), split)
@@ -143,7 +147,7 @@ def test_C_is_the_first_of_the_fewest_validation_errors():
 
 def test_rff_rows_are_linear_svms_on_the_first_candidates():
     split = make_split()
-    omega = _feature_sweep._candidates(problem_of(split), SMALL_SWEEP).take(np.arange(300))
+    omega = feature_sweep._candidates(problem_of(split), SMALL_SWEEP).take(np.arange(300))
     assert np.abs(omega.std() / np.sqrt(2 * 0.1) - 1) < 0.1
     (row,) = rows_of(changed(SMALL_SWEEP, methods=("rff",), n_features=(10,), gamma=0.1), split)
     Z = {part: rff.fourier_features(getattr(split, f"X_{part}"), omega[:10]) for part in PARTS}
@@ -158,7 +162,7 @@ def test_candidates_are_drawn_in_proportion_to_their_weights():
         ("pbrff", rff.pseudo_posterior(losses, 0.5, 60)),
         ("okrff", rff.optimized_kernel_weights(losses, 0.5 * 20)),
     ):
-        drawn = np.bincount(_feature_sweep._drawn(problem, method, 0.5, 100_000, losses), minlength=20) / 100_000
+        drawn = np.bincount(feature_sweep._drawn(problem, method, 0.5, 100_000, losses), minlength=20) / 100_000
         assert np.abs(drawn - weights).max() < 4 * np.sqrt(weights.max() / 100_000)
 
 
@@ -167,12 +171,12 @@ DRAWN = np.array([5, 200, 5, 0, 5, 200, 7, 299])
 
 @pytest.mark.parametrize("D", [1, 3, 5, 8])
 @pytest.mark.parametrize("precision", ["float64", "auto"])
-def test_equal_draws_share_a_column_and_the_svm_is_the_same(D, precision):
+def test_merged_equal_draws_give_the_same_svm(D, precision):
     """c equal columns or one of sqrt(c) times their size: the inner products are the same, and so is the SVM."""
     split = make_split(60, d=7)
     problem = problem_of(split, precision=precision)
-    blocks = _feature_sweep._candidates(problem, SMALL_SWEEP)
-    waves = _feature_sweep._Waves(problem, blocks, DRAWN)
+    blocks = feature_sweep._candidates(problem, SMALL_SWEEP)
+    waves = feature_sweep._Waves(problem, blocks, DRAWN)
     every = {name: rff.fourier_features(getattr(split, f"X_{name}"), blocks.take(DRAWN[:D])) for name in PARTS}
     distinct = {name: waves.features(D, name) for name in PARTS}
     tolerance = 1e-12 if precision == "float64" else 1e-5
@@ -187,13 +191,13 @@ def test_equal_draws_share_a_column_and_the_svm_is_the_same(D, precision):
     np.testing.assert_allclose(*decisions, atol=1e3 * tolerance)
 
 
-def test_waves_that_do_not_fit_are_computed_when_asked_for(monkeypatch):
+def test_waves_beyond_memory_equal_those_in_memory(monkeypatch):
     problem = problem_of(make_split(60, d=7))
-    blocks = _feature_sweep._candidates(problem, SMALL_SWEEP)
-    expected = _feature_sweep._Waves(problem, blocks, DRAWN)
-    monkeypatch.setattr(_feature_sweep, "_WAVE_BYTES", 2 * 2 * 8 * problem.n_rows)
-    monkeypatch.setattr(_feature_sweep, "_ROWS_BEYOND", 4)
-    capped = _feature_sweep._Waves(problem, blocks, DRAWN)
+    blocks = feature_sweep._candidates(problem, SMALL_SWEEP)
+    expected = feature_sweep._Waves(problem, blocks, DRAWN)
+    monkeypatch.setattr(feature_sweep, "_WAVE_BYTES", 2 * 2 * 8 * problem.n_rows)
+    monkeypatch.setattr(feature_sweep, "_ROWS_BEYOND", 4)
+    capped = feature_sweep._Waves(problem, blocks, DRAWN)
     assert all(waves.shape[2] == 2 for waves in capped._waves.values())
     for name, D in product(PARTS, (1, 2, 4, 8)):
         np.testing.assert_allclose(capped.features(D, name), expected.features(D, name), atol=1e-12)
@@ -201,33 +205,33 @@ def test_waves_that_do_not_fit_are_computed_when_asked_for(monkeypatch):
         np.testing.assert_allclose(capped.features(D, name, some), expected.features(D, name)[some], atol=1e-12)
 
 
-def test_a_candidate_is_drawn_only_for_those_who_use_it(monkeypatch):
-    """A setting asks for each block of candidates once, whatever the number of D's; no array holds them all."""
+def test_candidates_are_drawn_only_where_they_are_used(monkeypatch):
+    """Each block of candidates is drawn once, for any number of D; no array has all of them."""
     problem = problem_of(make_split())
     asked = []
     take = rff.FrequencyBlocks.take
     monkeypatch.setattr(rff.FrequencyBlocks, "take", lambda blocks, i: asked.append(len(i)) or take(blocks, i))
     protocol = changed(SMALL_SWEEP, n_candidates=3000, n_features=(1, 10, 100, 3000))
     wanted = [{"method": "rff", "D": D} for D in protocol.n_features]
-    assert len(list(_feature_sweep._fit(protocol, "rff", None, None, problem, wanted=wanted))) == 4
+    assert len(list(feature_sweep._fit(protocol, "rff", None, None, problem, wanted=wanted))) == 4
     assert sorted(asked) == [0, 3000 - 2048, 1024, 1024]
 
 
 @pytest.mark.parametrize("selection", ["random", "clustering"])
-def test_similarities_are_the_formula(selection):
+def test_similarities_equal_the_formula(selection):
     """psi_l(x) = sum_m Q_lm cos(omega_lm . (x_l - x)), Q from the loss of the landmark's pairs, one by one."""
     split = make_split(60)
     problem = problem_of(split)
-    landmarks = value_of(_landmark_study._select(selection, 0.2, problem))
+    landmarks = value_of(landmark_study._select(selection, 0.2, problem))
     settings, L = [(4, 10.0), (8, 0.1)], len(landmarks.labels)
     protocol = LandmarkStudy(n_features=(4, 8))
     X = np.concatenate([split.X_train, split.X_valid, split.X_test])
-    similarities, losses = np.empty((2, len(X), L)), value_of(_landmark_study._losses(protocol, problem, landmarks))
+    similarities, losses = np.empty((2, len(X), L)), value_of(landmark_study._losses(protocol, problem, landmarks))
     for these in (range(2), range(2, L)):
-        _landmark_study._fill_similarities(problem, landmarks, these, settings, losses, similarities)
+        landmark_study._fill_similarities(problem, landmarks, these, settings, losses, similarities)
     for i, (D, beta) in enumerate(settings):
         for landmark in range(L):
-            omega = _landmark_study._frequencies(problem, landmarks.key, [landmark], 8)[0, :D]
+            omega = landmark_study._frequencies(problem, landmarks.key, [landmark], 8)[0, :D]
             point, label = landmarks.points[landmark], landmarks.labels[landmark]
             pairs = np.where(problem.train.y == label, 1, -1)[:, None] * np.cos((point - split.X_train) @ omega.T)
             losses = (1 - pairs) / 2
@@ -241,7 +245,7 @@ def test_similarities_are_the_formula(selection):
 def test_the_number_of_landmarks_is_the_papers():
     problem = problem_of(make_split(680))
     for share, per_class in ((0.01, 2), (0.05, 8), (0.10, 17), (0.15, 25), (0.20, 34), (0.25, 42)):
-        landmarks = value_of(_landmark_study._select("random", share, problem))
+        landmarks = value_of(landmark_study._select("random", share, problem))
         assert list(np.bincount(landmarks.labels)) == [per_class, per_class]
 
 
@@ -249,9 +253,9 @@ def test_groups_of_landmarks_settings_and_candidates_do_not_change_the_rows(monk
     split = make_split()
     many_candidates = changed(SMALL_SWEEP, n_candidates=3000)
     expected = [frame_of(protocol, split) for protocol in (SMALL_STUDY, many_candidates)]
-    monkeypatch.setattr(_landmark_study, "_SECONDS_A_STEP", 1e-9)
-    monkeypatch.setattr(_landmark_study, "_SIMILARITY_BYTES", 1)
-    monkeypatch.setattr(_feature_sweep, "_SECONDS_A_UNIT", 1e-9)
+    monkeypatch.setattr(landmark_study, "_SECONDS_A_STEP", 1e-9)
+    monkeypatch.setattr(landmark_study, "_SIMILARITY_BYTES", 1)
+    monkeypatch.setattr(feature_sweep, "_SECONDS_A_UNIT", 1e-9)
     for protocol, frame in zip((SMALL_STUDY, many_candidates), expected, strict=True):
         pd.testing.assert_frame_equal(frame_of(protocol, split), frame)
 
@@ -270,7 +274,7 @@ def test_sparse_rows_and_any_labels_give_the_same_rows(protocol):
     pd.testing.assert_frame_equal(frame_of(protocol, named), expected)
 
 
-def test_wide_sparse_data():
+def test_wide_sparse_data_are_accepted():
     rng = np.random.default_rng(0)
     X = sp.random_array((80, 500), density=0.05, format="csr", rng=rng)
     y = rng.integers(0, 2, 80)
@@ -317,11 +321,11 @@ def test_the_svm_of_a_choice_on_fewer_rows_may_be_trained_on_all():
     assert (refitted["note"] == "C and gamma of the SVM from 20 of 60 training rows").all()
     same(*(frame[frame["method"] != "svm"].drop(columns="note").reset_index(drop=True) for frame in (chosen, refitted)))
     assert (chosen.loc[chosen["method"] == "svm", "C"] == svm["C"]).all()
-    # Where the cap does not bite there is nothing to train again.
+    # Below the cap nothing is trained again.
     same(frame_of(changed(SMALL_STUDY, **{"refit_svm": True}), split), frame_of(SMALL_STUDY, split))
 
 
-def test_rows_carry_the_names_given():
+def test_rows_have_the_given_names():
     row = rows_of(SMALL_SWEEP, make_split(), split_name="random", repeat=7, seed=2)[-1]
     assert (row["dataset"], row["split"], row["repeat"]) == ("toy", "random", 7)
     assert row["run"] == "features-toy-random-7-2"
@@ -339,7 +343,7 @@ def test_progress_ends_at_the_total(protocol):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
 def test_a_run_can_be_stopped_at_any_time(kind):
-    """By its own guess no piece of a run on breast takes a second: wall-clock time would test the machine."""
+    """No step of a run on breast is estimated to take a second; measured times would depend on the machine."""
     steps = run(kind.preset("paper"), datasets.published_split("breast"), dataset="breast")
     done = [0.0] + [step.done for _, step in zip(range(150), steps, strict=False)]
     steps.close()
@@ -352,32 +356,27 @@ def test_small_D_comes_first_as_long_as_all_settings_fit_in_memory(monkeypatch):
     turns = pd.DataFrame(rows_of(SMALL_SWEEP, split)[1:])
     assert turns["D"].is_monotonic_increasing and turns["D"].nunique() == 3
     held = max(unit.held_bytes or 0 for unit in units_of(SMALL_SWEEP, split))
-    monkeypatch.setattr(_units, "_INTERLEAVED_BYTES", 2 * held)
+    monkeypatch.setattr(executor, "_INTERLEAVED_BYTES", 2 * held)
     pairs = pd.DataFrame(rows_of(SMALL_SWEEP, split)[1:])
     assert list(pairs["D"]) == [1, 1, 3, 3, 10, 10] * 2 + [1, 3, 10]
     same(*(frame.drop(columns="seconds").sort_values(["method", "beta", "rho", "D"]) for frame in (turns, pairs)))
 
 
 def units_of(protocol, split):
-    problem = Problem.of(split, {}, 0)
-    study = {
-        FeatureSweep: _feature_sweep.feature_sweep_units,
-        LandmarkStudy: _landmark_study.landmark_study_units,
-    }[type(protocol)]
-    return _baseline.baseline_units(problem, protocol) + study(problem, protocol)
+    return problem_and_units(protocol, split, {}, 0)[1]
 
 
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_a_unit_depends_on_what_it_needs_alone(protocol):
-    """Each on copies that were pickled, in another order than a run's: all rows as if in one go."""
+def test_unit_depends_only_on_its_needs(protocol):
+    """Computed from pickled copies in another order, the units give the rows of a run."""
     split = make_split()
     expected = frame_of(protocol, split, run_id=None)
-    known = {"problem": pickle.dumps(Problem.of(split, {}, 0))}
+    known = {"problem": pickle.dumps(LetarteProblem.of(split, {}, 0))}
     rows, waiting = [], units_of(protocol, split)[::-1]
     while waiting:
         unit = next(unit for unit in waiting if set(unit.needs) <= set(known))
         waiting.remove(unit)
-        work = pickle.loads(pickle.dumps(unit.only(unit.rows).work))
+        work = pickle.loads(pickle.dumps(unit.restricted_to(unit.rows).work))
         work = work(*(pickle.loads(known[name]) for name in unit.needs))
         for step, _ in enumerate(unit.steps):
             new = next(work)
@@ -402,7 +401,7 @@ def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
     same(*frames)
 
 
-def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had(monkeypatch):
+def test_libraries_have_one_thread_only_during_steps(monkeypatch):
     def threads():
         return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
 
@@ -413,35 +412,35 @@ def test_while_a_step_is_done_libraries_have_one_thread_and_then_what_they_had(m
 
     seen, allowed = [], []
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
-    unit = _units.Unit("look", work, ("problem",), (_units.UnitStep("looked", 1.0, {"D": 1}),))
+    unit = Unit("look", work, ("problem",), (UnitStep("looked", 1.0, {"D": 1}),))
     with threadpool_limits(2):
         before = threads()
-        for _ in _units.run_here(iter([_units.Plan(None, [unit])])):
+        for _ in executor.run_in_process(iter([executor.Plan(None, [unit])])):
             seen.append(threads())
     during, *after = seen
     assert 2 in before.values() and after == [before] * len(after)
     assert allowed == [2]  # of the engine itself
     # Another test may have loaded a library since those that compute were looked for.
-    assert {during[library["filepath"]] for library in _units._libraries().info()} == {1}
+    assert {during[library["filepath"]] for library in executor._libraries().info()} == {1}
 
 
 def test_points_are_cast_to_float32_when_no_phase_can_be_too_large():
     split = make_split()
     for scale, gamma, dtype in ((1, 0.1, np.float32), (1e5, 0.1, np.float64), (1e5, 1e-9, np.float32)):
         large = SimpleNamespace(**{name: scale * a if name[0] == "X" else a for name, a in vars(split).items()})
-        problem = Problem.of(large, {}, 0).with_gamma(gamma, "auto")
+        problem = LetarteProblem.of(large, {}, 0).with_gamma(gamma, "auto")
         assert {getattr(problem, name).X.dtype for name in PARTS} == {np.dtype(dtype)}
         assert problem.feature_dtype == np.float32
         whole = SimpleNamespace(**{name: np.rint(a) for name, a in vars(large).items()})
-        assert Problem.of(whole, {}, 0).with_gamma(gamma, "auto").train.X.dtype == np.float32  # nothing is lost
-        exact = Problem.of(large, {}, 0).with_gamma(gamma, "float64")
+        assert LetarteProblem.of(whole, {}, 0).with_gamma(gamma, "auto").train.X.dtype == np.float32  # nothing is lost
+        exact = LetarteProblem.of(large, {}, 0).with_gamma(gamma, "float64")
         assert exact.train.X.dtype == exact.feature_dtype == np.float64
 
 
 @pytest.mark.parametrize("d", [1, 30, 5000])
 def test_no_frequency_exceeds_the_bound_on_their_norm(d):
     omega = rff.GaussianKernel.from_gamma(0.3).sample_frequencies(max(200_000 // d, 1000), d, random_state=0)
-    largest, bound = np.linalg.norm(omega, axis=1).max(), _problem._largest_frequency_norm(0.3, d)
+    largest, bound = np.linalg.norm(omega, axis=1).max(), letarte_problem._largest_frequency_norm(0.3, d)
     assert largest < bound < 4 * largest
 
 
@@ -477,7 +476,7 @@ def test_many_rows_use_the_faster_svm_where_it_is_installed(installed, monkeypat
     split, protocol = make_split(), changed(SMALL_SWEEP, methods=("svm",))
     held = frame_of(protocol, split)
     assert made == []
-    monkeypatch.setattr(_baseline, "_MOST_ROWS_HELD", 10)
+    monkeypatch.setattr(baseline, "_MAX_ROWS_HELD", 10)
     same(frame_of(protocol, split), held)
     assert made == (["rbf"] * 9 if installed else [])
 
@@ -485,13 +484,13 @@ def test_many_rows_use_the_faster_svm_where_it_is_installed(installed, monkeypat
 def test_kernel_values_in_blocks_change_no_row(monkeypatch):
     split, protocol = make_split(), changed(SMALL_SWEEP, methods=("svm",))
     held = frame_of(protocol, split)
-    monkeypatch.setattr(_baseline, "_MOST_ROWS_SHARED", 10)
-    monkeypatch.setattr(_baseline, "_BLOCK_VALUES", 7 * 60)
+    monkeypatch.setattr(baseline, "_MAX_ROWS_SHARED", 10)
+    monkeypatch.setattr(baseline, "_BLOCK_VALUES", 7 * 60)
     same(frame_of(protocol, split), held)
 
 
 @pytest.mark.parametrize("spacing", [1, 300])
-def test_a_machine_that_no_C_holds_back_is_the_last_of_its_gamma(spacing, monkeypatch):
+def test_svm_without_active_C_is_the_last_trained_at_its_gamma(spacing, monkeypatch):
     fitted = []
 
     class Counted(SVC):
@@ -499,7 +498,7 @@ def test_a_machine_that_no_C_holds_back_is_the_last_of_its_gamma(spacing, monkey
             fitted.append(self.C)
             return super().fit(*arguments)
 
-    monkeypatch.setattr(_baseline, "_machine_class", lambda held: Counted)
+    monkeypatch.setattr(baseline, "_machine_class", lambda held: Counted)
     split = make_split(40)
     for name in ("X_train", "X_valid", "X_test"):
         setattr(split, name, spacing * getattr(split, name))
@@ -514,20 +513,20 @@ def test_a_machine_that_no_C_holds_back_is_the_last_of_its_gamma(spacing, monkey
     assert row["test_error"] == pytest.approx(1 - machines[best].score(split.X_test, split.y_test))
 
 
-def test_distances_are_computed_once_and_let_go(monkeypatch):
+def test_distances_are_computed_once_and_released(monkeypatch):
     calls = []
-    distances = _baseline.euclidean_distances
+    distances = baseline.euclidean_distances
     monkeypatch.setattr(
-        _baseline, "euclidean_distances", lambda X, Y, **named: calls.append(len(X)) or distances(X, Y, **named)
+        baseline, "euclidean_distances", lambda X, Y, **named: calls.append(len(X)) or distances(X, Y, **named)
     )
     split = make_split()
-    problem = Problem.of(split, {}, 0)
+    problem = LetarteProblem.of(split, {}, 0)
     for gamma in SMALL_SWEEP.gammas:
-        value_of(_baseline._search(SMALL_SWEEP, gamma, problem))
+        value_of(baseline._search(SMALL_SWEEP, gamma, problem))
     assert sorted(calls) == [30, *[30] * 3, 60]  # test once a gamma, valid and train once
-    assert problem._shared
-    value_of(_baseline._prior(SMALL_SWEEP, problem, 0.1))
-    assert not problem._shared
+    assert problem._cache
+    value_of(baseline._prior(SMALL_SWEEP, problem, 0.1))
+    assert not problem._cache
 
 
 def three_classes(split):
@@ -560,14 +559,14 @@ def not_a_number(split):
         (not_a_number, "X_test contains NaN"),
     ],
 )
-def test_a_bad_split_is_refused_at_once(spoil, said):
+def test_invalid_split_is_rejected_at_once(spoil, said):
     split = make_split()
     spoil(split)
     with pytest.raises(ValueError, match=said):
         run(SMALL_SWEEP, split, dataset="toy")
 
 
-def test_other_bad_arguments_are_refused_at_once():
+def test_other_invalid_arguments_are_rejected_at_once():
     for bad in ({"seed": -1}, {"repeat": 1.5}, {"jobs": 0}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             run(SMALL_SWEEP, make_split(), dataset="toy", **bad)
@@ -595,10 +594,10 @@ def published(name):
     [
         ("breast", (7, 143)),
         pytest.param("ads", (25, 820), marks=pytest.mark.slow),
-        pytest.param("farm", (120, 1036), marks=pytest.mark.slow),
+        pytest.param("farm", (120, 1036), marks=pytest.mark.slow("computes kernels of 54,877 columns")),
     ],
 )
-def test_the_published_svm_comes_out_to_the_digit(name, errors):
+def test_published_svm_errors_are_reproduced_to_the_digit(name, errors):
     """Letarte et al. (2019), Table 1, column SVM."""
     split = published(name)
     (row,) = rows_of(FeatureSweep.preset("paper", methods=("svm",)), split)
@@ -608,7 +607,7 @@ def test_the_published_svm_comes_out_to_the_digit(name, errors):
 
 @pytest.mark.slow
 def test_rows_that_ship_are_recomputed_to_the_last_bit():
-    """Letarte et al. on breast, on whatever processor this is: errors are counts, in which rounding does not show."""
+    """Letarte et al. on breast, on any processor: errors are counts, which rounding does not change."""
     protocol = FeatureSweep.preset("paper", n_features=(1, 3, 20))
     found = pd.DataFrame(rows_of(protocol, datasets.published_split("breast")))
     with Store(reproduction.SHIPPED, read_only=True) as store:

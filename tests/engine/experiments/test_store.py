@@ -1,5 +1,6 @@
-"""The store: nothing is computed twice, nothing is lost, whoever dies in the middle."""
+"""The store: no row is computed twice or lost, even if processes die."""
 
+import logging
 import os
 import signal
 import sqlite3
@@ -14,16 +15,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import platformdirs
 import psutil
 import pytest
 import sqlalchemy as sa
 from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 
-from rff_engine.experiments import _units, store
-from rff_engine.experiments.html_report import provenance
-from rff_engine.experiments.protocols import RunSpec
-from rff_engine.experiments.runner import run_repeats, run_stored
-from rff_engine.experiments.store import Store, StoreError
+from rff_engine.experiments.reports.html import provenance
+from rff_engine.experiments.running import executor, leases, schema
+from rff_engine.experiments.running.leases import RunLease
+from rff_engine.experiments.running.runner import run_repeats, run_stored
+from rff_engine.experiments.running.store import Store, StoreError, default_store
+from rff_engine.experiments.studies.protocols import RunSpec
 
 
 def split_of(seed):
@@ -42,7 +45,7 @@ def kept(tmp_path):
 
 @pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=pytest.mark.xdist_group("postgres"))])
 def url(request, tmp_path):
-    """Of an empty store, of each kind that is promised."""
+    """URL of an empty store, of each supported kind."""
     if request.param == "PostgreSQL":
         return request.getfixturevalue("postgres")
     return f"sqlite:///{tmp_path / 'results.sqlite'}"
@@ -84,7 +87,7 @@ def in_order(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(either, protocol):
+def test_stored_run_equals_direct_run_and_is_not_recomputed(either, protocol):
     spec = spec_of(protocol, repeats=2)
     first = list(run_stored(either, spec, split_of=split_of))
     assert first[-1].done == first[-1].total == 2
@@ -97,7 +100,7 @@ def test_a_stored_run_has_the_rows_of_a_run_and_is_not_run_again(either, protoco
     assert info.seconds > 0 and "numpy" in either.provenance(spec)[0]
 
 
-def test_a_run_that_takes_rows_over_names_the_run_that_made_them(either):
+def test_run_that_reuses_rows_names_the_run_that_computed_them(either):
     first = spec_of(SMALL_SWEEP)
     coarser = spec_of(replace(SMALL_SWEEP, betas=SMALL_SWEEP.betas[:1]))
     other = spec_of(SMALL_STUDY, seed=1)
@@ -111,7 +114,7 @@ def test_a_run_that_takes_rows_over_names_the_run_that_made_them(either):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
+def test_stopped_run_resumes_to_the_same_rows(kept, protocol):
     spec = spec_of(protocol)
     expected = in_order(rows_of(direct(protocol)))
     computed, stops = [], 0
@@ -123,7 +126,7 @@ def test_a_run_stopped_anywhere_goes_on_to_the_same_rows(kept, protocol):
                 break
         steps.close()
         stops += 1
-    assert stops > 4 and len(computed) == len(expected)  # none twice
+    assert stops > 4 and len(computed) == len(expected)  # no row is computed twice
     same(in_order(kept.rows(spec)), expected)
 
 
@@ -155,7 +158,7 @@ def test_runs_share_rows_that_are_computed_from_the_same(kept):
     "changes",
     [{"n_candidates": 301}, {"precision": "float64"}, {"Cs": (0.01, 1.0)}, {"gamma": 0.1}, {"max_train": 50}],
 )
-def test_what_changes_a_row_changes_its_key(kept, changes):
+def test_fields_that_affect_a_row_affect_its_key(kept, changes):
     list(run_stored(kept, spec_of(), split_of=one_split))
     other = replace(SMALL_SWEEP, **changes)
     new = {row["method"] for row in rows_of(run_stored(kept, spec_of(other), split_of=one_split))}
@@ -171,7 +174,7 @@ def test_other_data_or_another_seed_are_other_rows(kept):
     assert rows_of(run_stored(kept, spec_of(seed=1), split_of=one_split))
     assert not rows_of(
         run_stored(kept, replace(spec_of(), dataset="third"), split_of=one_split)
-    )  # a name is no content
+    )  # the name does not affect the key
 
 
 def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
@@ -188,7 +191,7 @@ def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept):
 
 
 def at_once(*works):
-    """Do these in a thread each, begun together; what each returned."""
+    """Values of functions called at the same time, one in each thread."""
     ready = threading.Barrier(len(works))
 
     def begin(work):
@@ -200,15 +203,21 @@ def at_once(*works):
 
 
 @pytest.mark.slow
-def test_two_runners_at_once_do_no_row_twice_and_lose_none(url):
-    """After one that was stopped, and with rows of all three; the tables are made by two at once as well."""
+def test_two_runners_compute_every_row_once(url):
+    """A stopped run has left rows before; two processes also create the tables at once.
+
+    Each runner waits at its first row for the other's, so that both compute, however slow one of them begins.
+    """
     spec = spec_of(SMALL_STUDY, repeats=3)
+    both_compute = threading.Barrier(2)
 
     def work(rows=None):
         mine = []
         with Store(url) as own:
             steps = run_stored(own, spec, split_of=split_of)
             for step in steps:
+                if rows is None and step.rows and not mine:
+                    both_compute.wait(timeout=60)
                 mine += step.rows
                 if rows is not None and len(mine) >= rows:
                     break
@@ -240,20 +249,20 @@ CREATE TRIGGER refused BEFORE INSERT ON rff_claims FOR EACH STATEMENT EXECUTE FU
 
 
 @on_postgresql
-def test_keys_that_two_claim_in_opposite_orders_are_no_deadlock(postgres, monkeypatch):
-    """Each insertion takes a while, so both are under way at once; the victim of a deadlock would not try again."""
-    monkeypatch.setattr(store, "_TRIES", 1)
+def test_claims_in_opposite_orders_do_not_deadlock(postgres, monkeypatch):
+    """Slow insertions overlap; the victim of a deadlock would not try again."""
+    monkeypatch.setattr(schema, "_MAX_TRIES", 1)
     with Store(postgres) as one, Store(postgres) as other:
         with one._engine.begin() as connection:
             connection.exec_driver_sql(SLOW_CLAIMS)
-        with one.runner(spec_of()) as first, other.runner(spec_of()) as second:
-            desks = [runner.desk("digest", 0, ROWS) for runner in (first, second)]
-            orders = ROWS, sorted(ROWS, key=desks[0].key_of), sorted(ROWS, key=desks[0].key_of, reverse=True)
+        with RunLease(one, spec_of()) as first, RunLease(other, spec_of()) as second:
+            claims = [lease.claims("digest", 0, ROWS) for lease in (first, second)]
+            orders = ROWS, sorted(ROWS, key=claims[0].key_of), sorted(ROWS, key=claims[0].key_of, reverse=True)
             for order in orders:
-                taken = at_once(lambda: desks[0].take(ROWS), lambda: desks[1].take(order))  # noqa: B023
+                taken = at_once(lambda: claims[0].claim(ROWS), lambda: claims[1].claim(order))  # noqa: B023
                 assert sorted(row["D"] for mine in taken for row in mine) == list(range(1, 11))
                 with one._engine.begin() as connection:
-                    connection.execute(sa.delete(store._claims))
+                    connection.execute(sa.delete(schema.claims))
 
 
 @on_postgresql
@@ -262,38 +271,38 @@ def test_keys_that_two_claim_in_opposite_orders_are_no_deadlock(postgres, monkey
     [
         ("40P01", 2, 3, None),  # the victim of a deadlock
         ("40001", 2, 3, None),  # of transactions that cannot be serialized
-        ("40P01", 99, 4, "gave up a change 4 times"),
+        ("40P01", 99, 4, "aborted a change 4 times"),
         ("53100", 99, 1, "its disk is full or broken"),
-        ("P0001", 99, 1, "cannot be used: blocked, locked and full"),  # whatever its words are
+        ("P0001", 99, 1, "cannot be used: blocked, locked and full"),  # the message does not matter
     ],
 )
-def test_what_a_database_refuses_is_told_apart_by_its_code(postgres, monkeypatch, code, times, tries, said):
-    monkeypatch.setattr(store, "_TRIES", 4)
-    monkeypatch.setattr(store, "_MOST_SECONDS_BETWEEN_TRIES", 0.01)
-    with Store(postgres) as kept, kept.runner(spec_of()) as runner:
+def test_database_errors_are_identified_by_code(postgres, monkeypatch, code, times, tries, said):
+    monkeypatch.setattr(schema, "_MAX_TRIES", 4)
+    monkeypatch.setattr(schema, "_MAX_SECONDS_BETWEEN_TRIES", 0.01)
+    with Store(postgres) as kept, RunLease(kept, spec_of()) as lease:
         with kept._engine.begin() as connection:
             connection.exec_driver_sql(REFUSED_CLAIMS.format(code=code, times=times))
-        desk = runner.desk("digest", 0, ROWS)
+        claims = lease.claims("digest", 0, ROWS)
         if said is None:
-            assert desk.take(ROWS) == ROWS
+            assert claims.claim(ROWS) == ROWS
         else:
             with pytest.raises(StoreError, match=said) as caught:
-                desk.take(ROWS)
+                claims.claim(ROWS)
             assert len(str(caught.value).splitlines()) == 1
-        with kept._reading() as connection:
+        with kept.read() as connection:
             assert connection.exec_driver_sql("SELECT last_value FROM refused").scalar() == tries
 
 
-def test_a_file_that_another_program_has_locked_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_BUSY_SECONDS", 0.1)
+def test_locked_file_is_reported_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(schema, "_BUSY_SECONDS", 0.1)
     file = tmp_path / "results.sqlite"
     with Store(file) as kept, sqlite3.connect(file, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match=r"has been locked by another program for 0\.1 s\.$"):
-            kept.runner(spec_of()).__enter__()
+            RunLease(kept, spec_of())
 
 
-def test_a_file_that_two_open_for_the_first_time_at_once_is_waited_for():
+def test_opening_a_file_waits_while_another_process_switches_its_log():
     """SQLite refuses to switch its log while another does, without waiting."""
     busy = [sqlite3.OperationalError("database is locked") for _ in range(2)]
     for error in busy:
@@ -305,42 +314,42 @@ def test_a_file_that_two_open_for_the_first_time_at_once_is_waited_for():
         if busy:
             raise busy.pop()
 
-    store._use_wal(SimpleNamespace(execute=execute))
+    schema._use_wal(SimpleNamespace(execute=execute))
     assert asked == ["PRAGMA journal_mode = WAL"] * 3
 
 
-def test_rows_claimed_already_are_claimed_again_by_whoever_has_them_alone(either):
-    with either.runner(spec_of()) as first, either.runner(spec_of()) as second:
-        desks = [runner.desk("digest", 0, ROWS) for runner in (first, second)]
-        assert desks[0].take(ROWS[:6]) == ROWS[:6]
-        assert desks[1].take(ROWS[3:]) == ROWS[6:]
-        assert desks[0].take(ROWS) == ROWS[:6] and desks[1].take(ROWS) == ROWS[6:]
+def test_only_their_owner_can_claim_rows_again(either):
+    with RunLease(either, spec_of()) as first, RunLease(either, spec_of()) as second:
+        claims = [lease.claims("digest", 0, ROWS) for lease in (first, second)]
+        assert claims[0].claim(ROWS[:6]) == ROWS[:6]
+        assert claims[1].claim(ROWS[3:]) == ROWS[6:]
+        assert claims[0].claim(ROWS) == ROWS[:6] and claims[1].claim(ROWS) == ROWS[6:]
 
 
-def test_a_database_that_knows_no_more_than_savepoints_will_do(either, monkeypatch):
-    """Here with the dialects that know more; entries that are there already stay as they are."""
-    monkeypatch.setattr(store, "_KNOW_ON_CONFLICT", ())
+def test_database_needs_no_upsert(either, monkeypatch):
+    """Tested with dialects that have more; existing entries stay unchanged."""
+    monkeypatch.setattr(schema, "_WITH_ON_CONFLICT", ())
     list(run_stored(either, spec_of(), split_of=one_split))
-    with either.runner(spec_of()) as runner:
-        other = runner.desk("digest", 0, ROWS)
-        runner.put(other, rows_of(direct(replace(SMALL_SWEEP, methods=("svm",)))) * 2)
-        assert other.take(ROWS) == ROWS == other.take(ROWS)
+    with RunLease(either, spec_of()) as lease:
+        other = lease.claims("digest", 0, ROWS)
+        other.keep(rows_of(direct(replace(SMALL_SWEEP, methods=("svm",)))) * 2)
+        assert other.claim(ROWS) == ROWS == other.claim(ROWS)
     same(in_order(either.rows(spec_of())), in_order(rows_of(direct(SMALL_SWEEP))))
 
 
-def test_a_server_that_does_not_answer_is_one_sentence():
+def test_database_server_that_does_not_answer_is_reported_in_one_sentence():
     with pytest.raises(StoreError, match="cannot be used") as caught:
         Store("postgresql+psycopg://rff:secret@127.0.0.1:9/none")
     assert len(str(caught.value).splitlines()) == 1 and "secret" not in str(caught.value)
 
 
-# A process for each line of standard input, forked once everything is imported: its number, and then how it ended.
+# Forks a process for each line of standard input; prints its id and its exit code.
 RUN_TOY = """
 import os, sys
 sys.path.insert(0, {folder!r})
 from test_store import SMALL_STUDY, SMALL_SWEEP, spec_of, split_of
-from rff_engine.experiments.runner import run_stored
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.running.runner import run_stored
+from rff_engine.experiments.running.store import Store
 for _ in sys.stdin:
     process = os.fork()
     if process == 0:
@@ -360,8 +369,8 @@ for _ in sys.stdin:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and forks")
 @pytest.mark.parametrize(("protocol", "kills"), [("SMALL_SWEEP", 10), ("SMALL_STUDY", 4)])
-def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol, kills):
-    """kill -9, again and again: nothing is lost, nothing is there twice."""
+def test_killed_run_resumes_to_the_same_rows(kept, protocol, kills):
+    """After several kill -9 no row is lost or duplicated."""
     code = RUN_TOY.format(folder=os.path.dirname(__file__), url=kept.name, protocol=protocol)
     rng, killed = np.random.default_rng(0), 0
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
@@ -377,7 +386,7 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol, kil
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             time.sleep(rng.uniform(0, 0.05))
-            with suppress(ProcessLookupError):  # a quick one has come to its end
+            with suppress(ProcessLookupError):  # the run may have finished already
                 os.kill(process, signal.SIGKILL)
             killed += int(parent.stdout.readline()) == -signal.SIGKILL
         assert killed > 2
@@ -388,57 +397,57 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(kept, protocol, kil
     same(in_order(kept.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
 
 
-def test_claims_of_a_runner_that_died_are_void_and_of_one_that_lives_are_not(either, monkeypatch):
-    monkeypatch.setattr(_units, "_WAITING_SECONDS", 0.01)
+def test_only_claims_of_dead_runners_are_void(either, monkeypatch):
+    monkeypatch.setattr(executor, "_WAITING_SECONDS", 0.01)
     spec = spec_of()
     first = run_stored(either, spec, split_of=one_split)
     while not next(first).rows:
         pass  # it has the row of the SVM, and claims no other yet
     next(first)  # now it claims the first group
     second = run_stored(either, spec, split_of=one_split)
-    assert [next(second).message for _ in range(12)][-1] == _units.WAITING
-    claimed = sa.select(store._claims.c.runner)
+    assert [next(second).message for _ in range(12)][-1] == executor.WAITING
+    claimed = sa.select(schema.claims.c.runner)
     with either._engine.begin() as raw:  # as if it had been killed
-        raw.execute(sa.update(store._runners).where(store._runners.c.id.in_(claimed)).values(process=2**22 + 1))
+        raw.execute(sa.update(schema.runners).where(schema.runners.c.id.in_(claimed)).values(process=2**22 + 1))
     assert not psutil.pid_exists(2**22 + 1)
     found = [row for step in second for row in step.rows]
     assert len(found) == len(either.rows(spec)) - 1
     first.close()
 
 
-def test_a_runner_of_another_machine_is_believed_as_long_as_it_is_heard_of(kept, monkeypatch):
-    """By our own monotonic clock, whatever time of day it is there."""
+def test_runner_of_another_machine_is_alive_while_its_heartbeats_change(kept, monkeypatch):
+    """By the local monotonic clock; the remote time of day does not matter."""
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(store, "time", SimpleNamespace(time=time.time, monotonic=lambda: clock.now))
-    monkeypatch.setattr(store, "_heard", {})
+    monkeypatch.setattr(leases, "time", SimpleNamespace(time=time.time, monotonic=lambda: clock.now))
+    monkeypatch.setattr(leases, "_heartbeats", {})
     other = SimpleNamespace(id="other", machine="elsewhere", process=1, born=0.0, heard_of=0.0)
     for heard_of in (0.0, 1.0, -1e6, 2e9):  # a clock that is wrong, and one that jumps
         other.heard_of = heard_of
-        assert store._lives(other)
-        clock.now += store._SILENT_SECONDS - 1
-        assert store._lives(other)
+        assert leases._is_alive(other)
+        clock.now += leases._SILENT_SECONDS - 1
+        assert leases._is_alive(other)
     clock.now += 1
-    assert not store._lives(other)
+    assert not leases._is_alive(other)
 
 
-def test_all_the_time_of_a_run_counts_that_of_steps_without_rows_too(kept, monkeypatch):
+def test_run_time_includes_steps_without_rows(kept, monkeypatch):
     clock = iter(range(10**6))
-    monkeypatch.setattr(store, "time", SimpleNamespace(time=time.time, monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(leases, "time", SimpleNamespace(time=time.time, monotonic=lambda: float(next(clock))))
     spec = spec_of()
-    with kept.runner(spec) as runner:
-        desk = runner.desk("digest", 0, [{"method": "svm"}])
+    with RunLease(kept, spec) as lease:
+        claims = lease.claims("digest", 0, [{"method": "svm"}])
         row = rows_of(direct(replace(SMALL_SWEEP, methods=("svm",))))[0]
         for _ in range(5):
-            runner.put(desk, [])
+            claims.keep([])
         asked = next(clock)  # nothing has been counted in between
-        runner.put(desk, [row])
+        claims.keep([row])
     assert asked == 1 and kept.find(spec).seconds == 2.0
 
 
-def test_nothing_of_a_runner_is_left_when_it_has_finished(either):
+def test_finished_run_leaves_no_lease_or_claim(either):
     list(run_stored(either, spec_of(), split_of=one_split))
-    with either._reading() as connection:
-        for table in (store._runners, store._claims):
+    with either.read() as connection:
+        for table in (schema.runners, schema.claims):
             assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == 0
 
 
@@ -453,7 +462,7 @@ def test_a_run_is_found_by_the_beginning_of_its_name(either):
         either.run("landmarks")
 
 
-def test_a_file_that_is_no_store_is_one_sentence_and_stays_as_it_is(tmp_path):
+def test_file_that_is_no_store_is_rejected_unchanged(tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("These are my notes, and no database. " * 100)
     for read_only in (False, True):
@@ -464,12 +473,12 @@ def test_a_file_that_is_no_store_is_one_sentence_and_stays_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("url", ["nonsense://here", "sqlite+nonsense:///x", "http://"])
-def test_a_url_that_no_database_has_is_one_sentence(url):
+def test_invalid_url_is_rejected_in_one_sentence(url):
     with pytest.raises(StoreError, match="it must be a file, or a URL such as"):
         Store(url)
 
 
-def test_a_store_of_another_version_is_refused(tmp_path):
+def test_store_of_another_version_is_rejected(tmp_path):
     file = tmp_path / "results.sqlite"
     Store(file).close()
     with sqlite3.connect(file) as raw:
@@ -479,11 +488,11 @@ def test_a_store_of_another_version_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_one_sentence_and_what_is_known_is_kept(tmp_path):
+def test_full_disk_is_reported_in_one_sentence_and_rows_are_kept(tmp_path):
     file = tmp_path / "results.sqlite"
     full = Store(file)
     spec = spec_of(repeats=20)
-    with full._reading() as connection:
+    with full.read() as connection:
         room = connection.exec_driver_sql("PRAGMA page_count").scalar() + 4
 
     @sa.event.listens_for(full._engine, "begin")
@@ -502,7 +511,7 @@ def test_a_full_disk_is_one_sentence_and_what_is_known_is_kept(tmp_path):
         assert kept.runs()[0].finished and len(kept.rows(spec)) == len(found) + len(new)
 
 
-def test_a_store_read_only_is_read_and_not_touched(tmp_path):
+def test_read_only_store_is_not_changed(tmp_path):
     file = tmp_path / "results.sqlite"
     with Store(file) as kept:
         list(run_stored(kept, spec_of(), split_of=one_split))
@@ -518,7 +527,7 @@ def test_a_store_read_only_is_read_and_not_touched(tmp_path):
         Store(tmp_path / "other.sqlite", read_only=True)
 
 
-def test_a_bad_specification_is_one_sentence():
+def test_invalid_specification_is_rejected_in_one_sentence():
     for changes, said in (
         ({"split": "mine"}, "split is 'mine'"),
         ({"repeats": 0}, "repeats is 0"),
@@ -530,7 +539,23 @@ def test_a_bad_specification_is_one_sentence():
 
 
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_a_specification_comes_back_from_its_text(protocol):
+def test_specification_survives_json(protocol):
     spec = RunSpec(replace(protocol, max_train=np.int64(50)), "toy", "random", 3, 7)
     assert RunSpec.from_json(spec.to_json()) == spec and RunSpec.from_json(spec.to_json()).run_id == spec.run_id
     assert spec.run_id != replace(spec, seed=8).run_id
+
+
+def test_default_store_is_in_the_user_folder_and_an_earlier_file_is_still_used(tmp_path, monkeypatch, caplog):
+    monkeypatch.delenv("RFF_STORE", raising=False)
+    monkeypatch.setattr(platformdirs, "user_data_dir", lambda name, appauthor: str(tmp_path / name))
+    present, earlier = (tmp_path / name / "results.sqlite" for name in ("rff", "rff_engine"))
+    caplog.set_level(logging.INFO)
+    assert default_store() == f"sqlite:///{present}" and not caplog.messages
+    Store(earlier).close()
+    assert default_store() == f"sqlite:///{earlier}"
+    (message,) = caplog.messages
+    assert str(earlier) in message and str(present) in message
+    Store(present).close()
+    assert default_store() == f"sqlite:///{present}"
+    monkeypatch.setenv("RFF_STORE", "elsewhere.sqlite")
+    assert default_store() == "elsewhere.sqlite"

@@ -1,4 +1,4 @@
-"""Adaptive frequencies in the plane against the formulas they compose, written out pair by pair."""
+"""Adaptive frequencies in the plane, compared with naive formulas, pair by pair."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ import pytest
 import datasets
 import rff_engine as rff
 from rff_engine.adaptive import kernel_landmarks
-from rff_engine.experiments import toy_adaptive
-from rff_engine.experiments.plane import plane_points
+from rff_engine.experiments.toy import adaptive as toy_adaptive
+from rff_engine.experiments.toy.plane import plane_points
 
 KERNEL = rff.GaussianKernel(0.8)
 
 
 def points(n=40, name="moons", seed=0):
-    return toy_adaptive.toy_inputs(name, n, 0.1, seed)
+    return datasets.make_toy_inputs(name, n, 0.1, seed)
 
 
 def naive_approximation(X, omega, weights):
@@ -30,42 +30,11 @@ def naive_error(X, omega, weights, q=None):
     return np.sqrt((pairs * missed**2).sum() / (pairs * exact**2).sum())
 
 
-# --- points -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", toy_adaptive.input_names())
-def test_points_come_again_from_their_seed_and_lie_about_the_origin(name):
-    X = toy_adaptive.toy_inputs(name, 400, 0.05, 3)
-    assert X.shape == (400, 2) and np.abs(X.mean(axis=0)).max() < 0.2 and 1 < np.abs(X).max() < 2.5
-    np.testing.assert_array_equal(X, toy_adaptive.toy_inputs(name, 400, 0.05, 3))
-    assert (toy_adaptive.toy_inputs(name, 400, 0.05, 4) != X).any()
-    assert np.abs(X[:100].mean(axis=0) - X.mean(axis=0)).max() < 0.4  # a prefix is a fair sample
-
-
-def test_without_noise_shapes_are_what_they_are_called():
-    line, cross, ring, lattice, clusters = (
-        toy_adaptive.toy_inputs(name, 200, 0.0, 0) for name in ("line", "cross", "ring", "lattice", "clusters")
-    )
-    np.testing.assert_allclose(line[:, 1], line[:, 0] / 2)
-    assert (np.abs(cross).min(axis=1) == 0).all()
-    np.testing.assert_allclose(np.linalg.norm(ring, axis=1), 1.4)
-    assert len(np.unique(lattice.round(9), axis=0)) == 16 and len(np.unique(clusters, axis=0)) == 2
-    np.testing.assert_array_equal(toy_adaptive.toy_inputs("xor", 60, 0.2, 5), datasets.make_toy("xor", 60, 0.2, 5).X)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"), [(("heart", 50, 0.1), "heart"), (("line", 3, 0.1), "3"), (("line", 50, -1.0), "-1")]
-)
-def test_points_that_cannot_be_are_refused(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        toy_adaptive.toy_inputs(*arguments, 0)
-
-
 # --- weights on a grid --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["sample", "cluster"])
-def test_weights_on_a_grid_are_the_best_on_the_whole_grid(method):
+def test_weights_on_a_grid_are_optimal_on_the_whole_grid(method):
     X, q = kernel_landmarks(points(), 8, method, 0)
     ridge = 0.01
     found = toy_adaptive.grid_weights(X, q, KERNEL, 4.0, 6, ridge)
@@ -91,7 +60,7 @@ def test_the_prior_on_a_grid_is_its_density_times_the_cell():
     assert found.prior[21, 3] == pytest.approx(density * 0.3**2)
 
 
-def test_a_grid_with_a_middle_is_refused():
+def test_odd_grid_is_rejected():
     X, q = kernel_landmarks(points(), 8, "sample", 0)
     with pytest.raises(ValueError, match="7"):
         toy_adaptive.grid_weights(X, q, KERNEL, 4.0, 7)
@@ -175,7 +144,7 @@ def test_squared_errors_are_those_of_estimates():
         assert plane.squared_errors[name] == pytest.approx(of_draws.mean(), abs=4 * of_draws.std() / 4000**0.5)
 
 
-def test_a_saving_of_no_density_is_refused():
+def test_saving_rejects_unknown_density():
     with pytest.raises(ValueError, match="prior"):
         toy_adaptive.saving(toy_adaptive.importance_plane(points(), KERNEL, 5.0, 11), "prior")
 
@@ -183,7 +152,7 @@ def test_a_saving_of_no_density_is_refused():
 # --- the number of landmarks --------------------------------------------------------------------------------------
 
 
-def test_more_landmarks_do_not_hurt_and_none_depends_on_which_others_are_asked_for():
+def test_more_landmarks_do_not_hurt_and_counts_are_independent():
     X = points(60)
     errors = toy_adaptive.landmark_curve(X, KERNEL, 6, (3, 8, 40), "cluster", 3, 0)
     assert errors.shape == (3, 3) and errors[2].mean() < errors[0].mean()
@@ -191,7 +160,7 @@ def test_more_landmarks_do_not_hurt_and_none_depends_on_which_others_are_asked_f
     np.testing.assert_allclose(alone[0], errors[1])
 
 
-def test_with_no_steps_the_curve_is_that_of_the_best_weights():
+def test_curve_without_steps_has_the_best_weights():
     X = points(30)
     errors = toy_adaptive.landmark_curve(X, KERNEL, 5, (30,), "sample", 2, np.random.default_rng(8), max_steps=0)
     rng = np.random.default_rng(8)

@@ -1,4 +1,4 @@
-"""Approximated kernels against the formulas they compose, written out, and against what must hold of them."""
+"""Approximated kernels in the plane, compared with naive formulas, and their properties."""
 
 import warnings
 
@@ -7,9 +7,9 @@ import pytest
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import toy_approximation as toy
-from rff_engine.experiments.feature_methods import FourierMap, fit_features
-from rff_engine.experiments.plane import cell_centres
+from rff_engine.experiments.studies.feature_methods import FourierMap, fit_features
+from rff_engine.experiments.toy import approximation as toy
+from rff_engine.experiments.toy.plane import cell_centres
 
 KERNELS = [rff.GaussianKernel(0.7), rff.LaplacianKernel(1.3), rff.MaternKernel(1.5, 0.6), rff.CauchyKernel(0.9)]
 
@@ -22,7 +22,7 @@ def rows_of(name="wine", n=40, seed=0):
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_some_of_the_data_set_each_once_and_standardised():
+def test_rows_are_distinct_and_standardised():
     X = np.random.default_rng(0).normal(size=(30, 3)) * [1, 10, 100] + [5, 0, -5]
     rows = toy.approximation_rows(X, np.arange(30), "regression", 12, 1)
     assert len(set(rows.y)) == len(rows.X) == 12
@@ -61,14 +61,14 @@ def test_in_two_dimensions_the_plane_is_that_of_the_data():
 
 @pytest.mark.parametrize("name", ["Gaussian", "Laplacian", "Matérn", "Cauchy"])
 @pytest.mark.parametrize("d", [2, 11, 60])
-def test_a_width_means_about_the_same_for_every_kernel_and_dimension(name, d):
+def test_width_is_comparable_across_kernels_and_dimensions(name, d):
     X = np.random.default_rng(0).normal(size=(200, d))
     middle = [np.median(toy.scaled_kernel(name, width, d)(X)[np.triu_indices(200, 1)]) for width in (0.5, 1, 2)]
     assert 0.1 < middle[1] < 0.45
     assert middle[0] < 0.7 * middle[1] < 0.7 * middle[2]
 
 
-def test_at_width_one_the_gaussian_kernel_is_that_of_the_paper():
+def test_gaussian_kernel_of_width_one_is_that_of_the_paper():
     assert 2 * toy.scaled_kernel("Gaussian", 1.0, 11).sigma ** 2 == pytest.approx(11)
     assert toy.scaled_kernel("Matérn", 1.0, 11, 2.5).nu == 2.5
 
@@ -101,7 +101,7 @@ def test_errors_are_those_of_every_pair_of_rows(method):
 
 
 @pytest.mark.parametrize("d", [2, 10, 11])
-def test_moments_are_matched_in_part_just_where_the_engine_warns(d):
+def test_frequencies_too_few_to_match_are_those_with_a_warning(d):
     warned = []
     for r in range(2, 16):
         with warnings.catch_warnings(record=True) as caught:
@@ -119,7 +119,7 @@ def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
 
 @pytest.mark.parametrize("name", ["moons", "wine"])
 @pytest.mark.parametrize("method", ["monte_carlo", "sample"])
-def test_a_view_is_one_draw_seen_in_the_plane(name, method):
+def test_method_view_is_one_draw_projected_to_the_plane(name, method):
     rows, kernel = rows_of(name), rff.GaussianKernel(1.1)
     view = toy.method_view(rows, kernel, method, 9, 3, cells=4)
     assert view.error == toy.approximation_errors(rows, kernel, method, (9,), 1, 3)[0, 0]
@@ -137,18 +137,18 @@ def test_a_view_is_one_draw_seen_in_the_plane(name, method):
             assert view.error_map[row, column] == pytest.approx(abs(wrong), abs=1e-9)
 
 
-def test_a_view_of_nystroem_has_landmarks_at_which_it_is_right():
+def test_nystroem_view_is_exact_at_its_landmarks():
     rows, kernel = rows_of("moons"), rff.GaussianKernel(0.5)
     view = toy.method_view(rows, kernel, "nystroem", 12, 0)
     assert view.frequencies is None and view.weights is None and view.landmarks.shape == (12, 2)
     for landmark in view.landmarks + rows.centre:
         assert np.abs(rows.X - landmark).max(axis=1).min() < 1e-10
-    # With every row a landmark, the kernel matrix is met.
+    # With every row as a landmark, the kernel matrix is exact.
     assert toy.method_view(rows, kernel, "nystroem", len(rows.X), 0).error < 1e-5
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_about_the_share_asked_for_lies_within_the_extent(kernel):
+def test_frequency_extent_holds_the_given_fraction(kernel):
     extent = toy.frequency_extent(kernel, 0.9)
     fresh = kernel.sample_frequencies(20000, 2, 99)
     assert (np.abs(fresh).max(axis=1) <= extent).mean() == pytest.approx(0.9, abs=0.02)
@@ -158,7 +158,7 @@ def test_about_the_share_asked_for_lies_within_the_extent(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_variances_are_those_of_single_terms_and_are_simulated_truly(kernel):
+def test_variances_agree_with_formulas_and_simulation(kernel):
     curves = toy.variance_curves(kernel, 3.0, 5, 7, 4000, 0)
     np.testing.assert_allclose(curves.distances, [0, 0.75, 1.5, 2.25, 3])
     rng = np.random.default_rng(1)

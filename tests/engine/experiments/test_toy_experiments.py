@@ -1,4 +1,4 @@
-"""Experiments in the plane against the formulas they compose, written out, and against what must hold of them."""
+"""Experiments in the plane, compared with naive formulas, and their properties."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import toy_kernels, toy_landmarks, toy_learning
-from rff_engine.experiments.plane import cell_centres
+from rff_engine.experiments.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
+from rff_engine.experiments.toy.plane import cell_centres
 
 KERNELS = [rff.GaussianKernel(0.7), rff.LaplacianKernel(1.3), rff.MaternKernel(1.5, 0.6), rff.CauchyKernel(0.9)]
 
@@ -76,7 +76,7 @@ def test_a_landmark_problem_has_the_losses_of_its_landmarks(selection):
         np.testing.assert_allclose(problem.loss[l], np.mean((1 - sign[:, None] * cosines) / 2, axis=0), atol=1e-12)
 
 
-def test_another_landmark_leaves_the_frequencies_of_the_others():
+def test_more_landmarks_do_not_change_frequencies_of_the_others():
     X, y = sample()
     few, more = (
         toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 0, 7, rows, random_state=1)
@@ -87,7 +87,7 @@ def test_another_landmark_leaves_the_frequencies_of_the_others():
 
 
 @pytest.mark.parametrize("rows", [(), (-1,), (60,)])
-def test_rows_that_are_not_there_are_refused(rows):
+def test_landmarks_outside_the_data_are_rejected(rows):
     X, y = sample()
     with pytest.raises(ValueError, match="between 0 and 59"):
         toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 1, 7, rows)
@@ -125,7 +125,7 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
 
 
 @pytest.mark.parametrize("selection", ["random", "kmeans"])
-def test_a_path_of_betas_holds_the_errors_and_divergences_of_its_views(selection):
+def test_landmark_path_equals_landmark_views(selection):
     X, y = sample(80)
     X_test, y_test = sample(200, seed=9)
     problem = toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 4, 9, selection, random_state=0)
@@ -146,7 +146,7 @@ def test_a_path_of_betas_holds_the_errors_and_divergences_of_its_views(selection
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("D", [1, 6])
-def test_a_kernel_line_is_made_of_the_formulas(kernel, D):
+def test_kernel_line_equals_the_formulas(kernel, D):
     omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 2 * D, 1, 3)
     line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=2.0, delta_range=3.0)
     np.testing.assert_array_equal(line.omega, omega[:D, 0])
@@ -165,14 +165,14 @@ def test_a_kernel_line_is_made_of_the_formulas(kernel, D):
         np.testing.assert_allclose(wave, np.cos(w * line.delta))
 
 
-def test_the_cosines_average_to_the_kernel_at_the_origin_always():
+def test_mean_of_cosines_is_one_at_the_origin():
     kernel = rff.LaplacianKernel(2.0)
     line = toy_kernels.kernel_line(kernel, *toy_kernels.draw_frequencies_and_offsets(kernel, 10, 1, 0), 5.0, 1.0)
     assert line.cos_sin[line.delta == 0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_a_kernel_plane_is_made_of_the_formulas(kernel):
+def test_kernel_plane_equals_the_formulas(kernel):
     omega = kernel.sample_frequencies(5, 2, 0)
     plane = toy_kernels.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)
     wide, near = cell_centres(2.0, 7), cell_centres(1.5, 7)
@@ -229,7 +229,7 @@ def test_the_error_of_one_draw_is_that_of_the_features():
 # --- the frequency plane ------------------------------------------------------------------------------------------
 
 
-def test_a_frequency_plane_holds_prior_and_losses():
+def test_frequency_plane_has_prior_density_and_losses():
     X, y = sample(25)
     kernel = rff.GaussianKernel(0.5)
     plane = toy_learning.frequency_plane(X, y, kernel, 6.0, cells=5)
@@ -290,7 +290,7 @@ def test_candidates_have_their_losses():
     assert drawn.n == 25
 
 
-def test_a_weight_summary_between_its_ends():
+def test_weight_summary_of_uniform_and_concentrated_weights():
     uniform = toy_learning.weight_summary(np.full(8, 1 / 8), 3.0)
     assert (uniform.kl, uniform.divergence, uniform.effective) == pytest.approx((0, 0, 8))
     point = toy_learning.weight_summary(np.eye(8)[2], 3.0)
@@ -321,7 +321,7 @@ def problem():
     return X, y, X_test, y_test, drawn
 
 
-def test_an_error_curve_is_that_of_an_svm_on_growing_prefixes(problem):
+def test_error_curve_equals_svms_on_growing_prefixes(problem):
     X, y, X_test, y_test, drawn = problem
     Q = rff.pseudo_posterior(drawn.loss, 3.0, len(X))  # concentrated: frequencies repeat
     errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 3, 12), 2.0, 3, random_state=3)
@@ -335,7 +335,7 @@ def test_an_error_curve_is_that_of_an_svm_on_growing_prefixes(problem):
             assert errors[i, draw] == pytest.approx(by_hand, abs=0.005)
 
 
-def test_an_error_does_not_depend_on_the_other_points_of_the_curve(problem):
+def test_error_does_not_depend_on_other_points_of_the_curve(problem):
     X, y, X_test, y_test, drawn = problem
     Q = np.full(40, 1 / 40)
     curve = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 5, 20), 1.0, 3, 7)
@@ -373,14 +373,14 @@ def test_the_divergence_along_betas_is_that_of_each_posterior(problem):
 
 
 @pytest.mark.parametrize("change", [{"D_values": (0,)}, {"n_draws": 0}, {"C": -1.0}])
-def test_a_curve_refuses_what_makes_no_sense(problem, change):
+def test_curve_rejects_invalid_arguments(problem, change):
     X, y, X_test, y_test, drawn = problem
     arguments = {"D_values": (1,), "C": 1.0, "n_draws": 2} | change
     with pytest.raises(ValueError):
         toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.full(40, 1 / 40), **arguments)
 
 
-def test_the_interval_of_a_mean_covers_it_as_often_as_it_says():
+def test_interval_of_a_mean_has_its_coverage():
     values = np.random.default_rng(0).standard_normal((4000, 10)) + 5
     mean, margin = toy_learning.mean_and_margin(values)
     np.testing.assert_allclose(mean, values.mean(axis=1))

@@ -1,0 +1,174 @@
+"""Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019): their runs, and the paper's numbers with the reruns.
+
+A number of the paper comes from one split and one draw of frequencies. It is compared with a rerun on the same split,
+and with the mean over random splits and the spread of a single one. Nothing is run or drawn here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..._validation import check_choice
+from ..studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from .comparison import compared
+from .tables import to_frame
+
+__all__ = ["COLUMNS_OF_TABLE_1", "DATASETS", "NOTES", "TARGETS", "figure", "specs", "table_1"]
+
+DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
+TARGETS = {
+    "table1": LandmarkStudy,
+    "figure2": LandmarkStudy,
+    "figure3": FeatureSweep,
+    "figure5": FeatureSweep,
+    "figure6": LandmarkStudy,
+}
+"""Tables and figures with their protocols; Figures 2 and 3 show some data sets of Figures 6 and 5"""
+
+# Numbers of random splits: fewer where n or d is large.
+_REPEATS = {"adult": 5, "farm": 5}
+_USUAL_REPEATS = 10
+# On adult's 26048 training rows the whole grid takes hours. C and gamma of the SVM are chosen on some rows; the SVM is
+# then trained on all.
+_ADULT_SVM_ROWS = 2000
+_ADULT_D = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 300, 500, 1000, 2000)
+# With this many rows, random splits have the landmarks of Table 1 alone.
+_MANY_ROWS = ("adult", "mnist17", "mnist49", "mnist56")
+
+COLUMNS_OF_TABLE_1 = {
+    "svm": "SVM",
+    "rbf": "RBF",
+    "pb": "PB",
+    "pb_beta_1": "PB, β = 1",
+    "pb_d_64": "PB, D = 64",
+}
+_STOPPED = "The published code's solver stops before; with it they err about as often as printed (errata, 7)."
+NOTES = {
+    "ads": "Learned landmarks (PB) err as often as printed. Those of the prior (RBF) do not: with the SVM "
+    f"brought to its minimum they err less than a third as often, and less than PB. {_STOPPED}",
+    "adult": "One column reaches a million and more and nothing is scaled, so even the widest kernel of the grid sees "
+    "hardly more than this column. Learned landmarks find frequencies that leave it out. They err less than printed: "
+    "these similarities hardly differ from point to point, so C has to be large, and then the published code's solver "
+    "stops before the minimum (errata, 7). With columns standardised all methods err less, and nearly alike.",
+    "breast": "One error among 143 test points is 0.7 points, and the paper's split is kinder than most: a difference "
+    "of a few points is chance. So is the choice among settings that tie on 86 validation points.",
+    "farm": "Learned landmarks (PB) err as often as printed. Those of the prior (RBF) err less than printed, and less "
+    f"than PB. {_STOPPED}",
+    "mnist17": "PB errs as often as printed, up to the points in which tied settings differ. Landmarks of the prior "
+    f"(RBF) err less than printed, and about as often as PB. {_STOPPED}",
+    "mnist49": "PB errs as printed over random splits. Landmarks of the prior (RBF) err less than printed, and less "
+    f"than PB, where the paper has it the other way round. {_STOPPED}",
+    "mnist56": "Differences are of a few points among 3298. As in the paper RBF errs less than PB; it errs a little "
+    f"less than printed. {_STOPPED}",
+}
+"""Causes of the differences on a data set, as far as the reruns show them"""
+_TABLE_1_SHARE = 0.10
+_FIGURE_TARGETS = tuple(target for target in TARGETS if target != "table1")
+_REFERENCE = Path(__file__).parent / "data"
+_FIGURES = {
+    LandmarkStudy: ("figures_2_and_6.csv", ["method", "landmarks", "share"]),
+    FeatureSweep: ("figures_3_and_5.csv", ["method", "D"]),
+}
+
+
+def specs(target: str, datasets=DATASETS, scaled=()) -> list[RunSpec]:
+    """The runs behind a table or figure: for each data set the published split, then random ones.
+
+    Parameters
+    ----------
+    target : str
+        One of `TARGETS`.
+    datasets : sequence of str
+        Of the paper's seven, `DATASETS`.
+    scaled : sequence of str
+        Data sets whose columns are standardised; the paper does not do this.
+
+    Returns
+    -------
+    list of RunSpec
+        Random splits have coarser grids, and so has the published split of adult.
+
+    Raises
+    ------
+    ValueError
+        If the target, or a data set, is none of the paper's.
+    """
+    check_choice(target, "target", tuple(TARGETS))
+    found, kind = [], TARGETS[target]
+    for name in datasets:
+        check_choice(name, "dataset", DATASETS)
+        preset = "paper"
+        usual: dict[str, Any] = {"scaling": "standard" if name in scaled else "none"}
+        if name == "adult":
+            preset = "splits"
+            usual |= {"max_train_svm": _ADULT_SVM_ROWS, "refit_svm": True}
+        published, random = usual.copy(), usual.copy()
+        if name == "adult" and kind is FeatureSweep:
+            published["n_features"] = _ADULT_D
+        if kind is LandmarkStudy and name in _MANY_ROWS:
+            random["selections"] = ("clustering",)
+        found.append(RunSpec(kind.preset(preset, **published), name, "published"))
+        repeats = _REPEATS.get(name, _USUAL_REPEATS)
+        found.append(RunSpec(kind.preset("splits", **random), name, "random", repeats))
+    return found
+
+
+def table_1(rows) -> pd.DataFrame:
+    """Table 1 and its reruns: 10 % of the training rows as landmarks, chosen by clustering.
+
+    Parameters
+    ----------
+    rows : iterable of dict, or DataFrame
+        Of landmark studies, on the published split and on random ones.
+
+    Returns
+    -------
+    DataFrame with columns dataset, column, and those of `compared`
+        `column` is one of `COLUMNS_OF_TABLE_1`.
+    """
+    frame = to_frame(rows)
+    centroids = frame[(frame["landmarks"] == "clustering") & np.isclose(frame["share"], _TABLE_1_SHARE)]
+    learned = centroids[centroids["method"] == "pb_landmarks"]
+    cells = {
+        "svm": frame[frame["method"] == "svm"],
+        "rbf": centroids[centroids["method"] == "rbf_landmarks"],
+        "pb": learned,
+        "pb_beta_1": learned[learned["beta"] == 1.0],
+        "pb_d_64": learned[learned["D"] == 64],
+    }
+    reruns = pd.concat([cell.assign(column=column) for column, cell in cells.items()])
+    # Several runs may have the same baseline.
+    reruns = reruns.drop_duplicates(["column", "dataset", "split", "repeat", "D", "beta"])
+    return compared(reruns, pd.read_csv(_REFERENCE / "table_1.csv"), ["dataset", "column"])
+
+
+def figure(target: str, rows) -> pd.DataFrame:
+    """Figures 2 and 6, or 3 and 5, and their reruns.
+
+    Parameters
+    ----------
+    target : str
+        "figure2", "figure3", "figure5" or "figure6".
+    rows : iterable of dict, or DataFrame
+        Of landmark studies, or of feature sweeps, on the published split and on random ones.
+
+    Returns
+    -------
+    DataFrame with columns dataset, method, landmarks and share, or D, and those of `compared`
+        The paper's numbers were measured off its images.
+
+    Raises
+    ------
+    ValueError
+        If the target is not a figure.
+    """
+    check_choice(target, "target", _FIGURE_TARGETS)
+    file, by = _FIGURES[TARGETS[target]]
+    paper = pd.read_csv(_REFERENCE / file)
+    frame = to_frame(rows)
+    frame = frame[frame["method"] != "svm"]
+    return compared(frame, paper, ["dataset", *by])

@@ -1,0 +1,67 @@
+"""The tables and figures of both papers that can be rerun: their runs, known rows, and comparison with the paper.
+
+`letarte` and `li` hold those of each paper. Nothing is run or drawn here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from ..._validation import check_choice
+from ..running.store import Store
+from ..studies.protocols import RunSpec
+from . import letarte, li
+
+__all__ = ["SHIPPED", "TARGETS", "compare_with_paper", "datasets_of", "known_rows", "specs"]
+
+TARGETS = {**letarte.TARGETS, **li.TARGETS}
+"""Tables and figures that can be rerun, with their protocols"""
+
+SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
+"""Store of finished reruns, part of the repository"""
+
+
+def datasets_of(target: str) -> tuple[str, ...]:
+    """The data sets of a table or figure, in the paper's order."""
+    check_choice(target, "target", tuple(TARGETS))
+    return li.DATASETS if target in li.TARGETS else letarte.DATASETS
+
+
+def specs(target: str, datasets=None, scaled=()) -> list[RunSpec]:
+    """The runs behind a table or figure.
+
+    Parameters
+    ----------
+    target : str
+        One of `TARGETS`.
+    datasets : sequence of str, optional
+        Of `datasets_of` the target; by default all.
+    scaled : sequence of str
+        Data sets whose columns are standardised. Letarte et al. (2019) do this for none, Li et al. (2019) for all,
+        whatever is given here.
+
+    Returns
+    -------
+    list of RunSpec
+
+    Raises
+    ------
+    ValueError
+        If the target, or a data set, is none of the papers'.
+    """
+    datasets = datasets_of(target) if datasets is None else datasets
+    return li.specs(target, datasets) if target in li.TARGETS else letarte.specs(target, datasets, scaled)
+
+
+def known_rows(store: Store, target: str, datasets=None, scaled=()) -> list[dict]:
+    """Rows of the runs behind a table or figure that a store has; see `specs`."""
+    return [row for spec in specs(target, datasets, scaled) for row in store.rows(spec)]
+
+
+def compare_with_paper(target: str, rows) -> pd.DataFrame:
+    """Numbers of a table or figure with those of its reruns: `letarte.table_1`, `letarte.figure` or `li.table`."""
+    if target in li.TARGETS:
+        return li.table(target, rows)
+    return letarte.table_1(rows) if target == "table1" else letarte.figure(target, rows)

@@ -1,0 +1,144 @@
+"""Tables of result rows: choice by validation error, the curves of the figures, CSV.
+
+Rows are dictionaries, as `runner` yields them, or a DataFrame of the same columns. Nothing is run or drawn here.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from scipy.stats import t as student_t
+
+from ..studies.feature_methods import METHODS
+from ..studies.problem import COLUMNS
+
+__all__ = ["best_by_validation", "error_by_features", "error_by_share", "to_csv", "to_frame"]
+
+_METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks", *METHODS)
+_ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "beta", "rho"]
+_UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
+
+
+def to_frame(rows) -> pd.DataFrame:
+    """Rows as a DataFrame with the columns of a result, sorted by their settings.
+
+    Parameters
+    ----------
+    rows : iterable of dict, or DataFrame
+
+    Returns
+    -------
+    DataFrame of shape (n_rows, 17)
+        D is a nullable integer; what does not apply is missing. In the order of data set, split, repeat, method,
+        landmarks, share, D, beta, rho.
+
+    Raises
+    ------
+    ValueError
+        If a row lacks a column.
+    """
+    frame = rows.copy() if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    if frame.empty:
+        frame = pd.DataFrame(columns=list(COLUMNS))
+    missing = [column for column in COLUMNS if column not in frame.columns]
+    if missing:
+        raise ValueError(f"rows lack the column {missing[0]!r}; result rows have {', '.join(COLUMNS)}.")
+    floats = ["share", "beta", "rho", "gamma", "C", "train_error", "valid_error", "test_error", "seconds"]
+    types = {**dict.fromkeys(floats, "float64"), "D": "Int64"}
+    frame = frame[list(COLUMNS)].astype(types)
+    return frame.sort_values(_ORDER, key=_rank, kind="stable", ignore_index=True)
+
+
+def _rank(values: pd.Series) -> pd.Series:
+    if values.name != "method":
+        return values
+    return values.map({method: i for i, method in enumerate(dict.fromkeys(_METHODS))}).fillna(len(_METHODS))
+
+
+def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
+    """The row with the smallest validation error of each dataset, split, repeat, method, selection, share and D.
+
+    Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids,
+    whatever the order of the rows.
+
+    Parameters
+    ----------
+    rows : iterable of dict, or DataFrame
+    over : tuple of str
+        The columns to choose over. ``("beta", "rho")`` leaves one row for each D, as in Figures 3 and 5 of Letarte et
+        al. (2019); ``("beta", "rho", "D")`` one for each method and share, as in Table 1 and Figures 2 and 6.
+
+    Returns
+    -------
+    DataFrame
+        Sorted as by `to_frame`.
+
+    Raises
+    ------
+    ValueError
+        If a row lacks a column, or `over` names one that is not a setting.
+    """
+    frame = to_frame(rows)
+    for name in over:
+        if name not in ("beta", "rho", "D"):
+            raise ValueError(f"over contains {name!r}; allowed are 'beta', 'rho' and 'D'.")
+    units = [unit for unit in _UNITS if unit not in over]
+    units += [setting for setting in ("beta", "rho") if setting not in over]
+    ordered = frame.sort_values("valid_error", kind="stable")
+    first = ordered.groupby(units, dropna=False, sort=False, observed=True).head(1)
+    return first.sort_index().reset_index(drop=True)
+
+
+def error_by_features(rows) -> pd.DataFrame:
+    """Test error against the number of features, beta and rho chosen on validation (Letarte et al. 2019, Figure 5).
+
+    Parameters
+    ----------
+    rows : iterable of dict, or DataFrame
+        Of one or more runs of a `FeatureSweep`.
+
+    Returns
+    -------
+    DataFrame with columns dataset, method, D, test_error, half_width, train_error, runs
+        Means over splits and repeats; `half_width` is that of the 95 % interval of the mean test error, missing for a
+        single run. "svm" has no D.
+    """
+    return _mean_error(best_by_validation(rows), ["dataset", "method", "D"])
+
+
+def error_by_share(rows) -> pd.DataFrame:
+    """Test error against the share of landmarks, beta and D chosen on validation (Letarte et al. 2019, Figure 6).
+
+    Parameters
+    ----------
+    rows : iterable of dict, or DataFrame
+        Of one or more runs of a `LandmarkStudy`.
+
+    Returns
+    -------
+    DataFrame with columns dataset, method, landmarks, share, test_error, half_width, train_error, runs
+        Means over splits and repeats; `half_width` is that of the 95 % interval of the mean test error, missing for a
+        single run. "svm" has no share.
+    """
+    best = best_by_validation(rows, over=("beta", "rho", "D"))
+    return _mean_error(best, ["dataset", "method", "landmarks", "share"])
+
+
+def to_csv(rows) -> str:
+    """Rows as CSV, with a header; what does not apply is empty."""
+    return to_frame(rows).to_csv(index=False, lineterminator="\n")
+
+
+def _mean_error(best: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    means = (
+        best.groupby(by, dropna=False, sort=False)
+        .agg(
+            test_error=("test_error", "mean"),
+            half_width=("test_error", "sem"),
+            train_error=("train_error", "mean"),
+            runs=("test_error", "size"),
+        )
+        .reset_index()
+    )
+    # Student's t, since runs are few.
+    means["half_width"] *= student_t.ppf(0.975, (means["runs"] - 1).clip(lower=1))
+    return means

@@ -1,0 +1,1 @@
+"""Runner, store, cluster and worker processes of studies."""

@@ -1,0 +1,235 @@
+"""Result rows and runs in a database, so that no row is computed twice.
+
+The key of a row is a digest of what it was computed from: the data of the split, the seed, the method with its
+parameters, and the fields of the protocol that it depends on. Runs refer to keys, so runs that need the same row share
+it. `leases` shares the work between processes, `schema` has the tables and the connection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+import psutil
+import sqlalchemy as sa
+
+from ..studies.problem import COLUMNS
+from ..studies.protocols import Protocol, RunSpec
+from .schema import KEY_BYTES, Database, StoreError, batches, insert, makers, results, run_rows, runs
+
+__all__ = ["RunInfo", "Store", "StoreError", "default_store", "row_key_function"]
+
+_SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
+_MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Progress of a stored run."""
+
+    id: str
+    spec: RunSpec
+    created: float
+    """Seconds since 1970"""
+    seconds: float
+    """Spent by all processes on its rows so far"""
+    n_rows: int
+    """Known so far"""
+    n_planned: int
+    """Of the repeats that have begun"""
+    repeats_planned: int
+
+    @property
+    def finished(self) -> bool:
+        return self.repeats_planned == self.spec.repeats and self.n_rows == self.n_planned
+
+
+def default_store() -> str:
+    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder.
+
+    A file in the folder of earlier versions is used as long as there is none in the present one.
+    """
+    if given := os.environ.get("RFF_STORE"):
+        return given
+    present, earlier = (
+        Path(platformdirs.user_data_dir(name, appauthor=False)) / "results.sqlite" for name in ("rff", "rff_engine")
+    )
+    if earlier.is_file() and not present.exists():
+        _log.info("results are kept in %s, the place of earlier versions; %s is the new one", earlier, present)
+        return f"sqlite:///{earlier}"
+    return f"sqlite:///{present}"
+
+
+class Store(Database):
+    """A database of result rows.
+
+    Parameters
+    ----------
+    url : str
+        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
+        others that SQLAlchemy knows are not tested. A bare path is the path of a SQLite file. Tables are created if
+        there are none.
+    read_only : bool
+        Open a SQLite file, which has to exist, for reading alone.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, or is no store of this version.
+    """
+
+    def runs(self) -> list[RunInfo]:
+        """All runs, the newest first."""
+        return self._infos()
+
+    def find(self, spec: RunSpec) -> RunInfo | None:
+        """Progress of a run, or ``None`` if it was never begun."""
+        return next(iter(self._infos(spec.run_id)), None)
+
+    def run(self, run: str) -> RunInfo:
+        """The run with the given id, or the only run whose id begins with it.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or several.
+        """
+        infos = self.runs()
+        exact = [info for info in infos if info.id == run]
+        found = exact or [info for info in infos if run and info.id.startswith(run)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in found)}.")
+        known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
+        raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
+
+    def rows(self, spec: RunSpec) -> list[dict]:
+        """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
+        query = (
+            sa.select(run_rows.c.repeat, *(results.c[name] for name in (*_SETTINGS, *_MEASURED)))
+            .join_from(run_rows, results, run_rows.c.key == results.c.key)
+            .where(run_rows.c.run == spec.run_id)
+            .order_by(run_rows.c.repeat, run_rows.c.position)
+        )
+        with self.read() as connection:
+            found = connection.execute(query).mappings().all()
+        labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
+        return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in found)]
+
+    def rows_by_key(self, keys: list[bytes]) -> dict[bytes, dict]:
+        """The known rows among the given keys, by key, without the labels of a run."""
+        with self.read() as connection:
+            return {
+                row["key"]: dict(row)
+                for some in batches(keys)
+                for row in connection.execute(sa.select(results).where(results.c.key.in_(some))).mappings()
+            }
+
+    def provenance(self, spec: RunSpec) -> list[str]:
+        """Library versions and machines that the known rows of a run were computed with, each once."""
+        query = (
+            sa.select(makers.c.made_with)
+            .join(results, results.c.maker == makers.c.id)
+            .join(run_rows, run_rows.c.key == results.c.key)
+            .where(run_rows.c.run == spec.run_id)
+            .distinct()
+        )
+        with self.read() as connection:
+            return sorted(connection.scalars(query))
+
+    def relatives(self, spec: RunSpec) -> list[RunInfo]:
+        """Other runs that share rows with a run, the newest first."""
+        own = sa.select(run_rows.c.key).where(run_rows.c.run == spec.run_id)
+        query = sa.select(run_rows.c.run).where(run_rows.c.key.in_(own), run_rows.c.run != spec.run_id).distinct()
+        with self.read() as connection:
+            found = set(connection.scalars(query))
+        return [info for info in self.runs() if info.id in found] if found else []
+
+    def plan(self, spec: RunSpec, repeat: int, keys: list[bytes]) -> None:
+        """Store the keys of a repeat's rows in their order, and the run if it is new; the first call decides."""
+        entries = [{"run": spec.run_id, "repeat": repeat, "position": i, "key": key} for i, key in enumerate(keys)]
+        known = sa.select(sa.func.count()).where(run_rows.c.run == spec.run_id, run_rows.c.repeat == repeat)
+
+        def commit(connection) -> None:
+            run = {"id": spec.run_id, "spec": spec.to_json(), "created": time.time(), "seconds": 0.0}
+            insert(connection, runs, [run])
+            if not connection.scalar(known):
+                insert(connection, run_rows, entries)
+
+        self.write(commit)
+
+    def _infos(self, run: str | None = None) -> list[RunInfo]:
+        """Of one run, or of all."""
+        known = (
+            sa.select(
+                run_rows.c.run,
+                sa.func.count().label("planned"),
+                sa.func.count(results.c.key).label("known"),
+                sa.func.count(sa.distinct(run_rows.c.repeat)).label("repeats"),
+            )
+            .join_from(run_rows, results, run_rows.c.key == results.c.key, isouter=True)
+            .where(sa.true() if run is None else run_rows.c.run == run)
+            .group_by(run_rows.c.run)
+            .subquery()
+        )
+        # `plan` stores a run together with rows, so the inner join loses none.
+        query = (
+            sa.select(runs, known.c.planned, known.c.known, known.c.repeats)
+            .join_from(runs, known, runs.c.id == known.c.run)
+            .order_by(runs.c.created.desc())
+        )
+        with self.read() as connection:
+            found = connection.execute(query).all()
+        return [
+            RunInfo(row.id, RunSpec.from_json(row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
+            for row in found
+        ]
+
+
+def insert_results(connection, rows: dict[bytes, dict], maker: int) -> None:
+    """Insert rows by their keys; those that are there already stay as they are."""
+    entries = [
+        {name: row[name] for name in (*_SETTINGS, *_MEASURED)} | {"key": key, "maker": maker}
+        for key, row in rows.items()
+    ]
+    insert(connection, results, entries)
+
+
+def maker_id(connection) -> int:
+    """Id of the library versions and machine of this process."""
+    made_with = _made_with()
+    find = sa.select(makers.c.id).where(makers.c.made_with == made_with)
+    if connection.scalar(find) is None:
+        insert(connection, makers, [{"made_with": made_with}])
+    return connection.scalar(find)
+
+
+def _made_with() -> str:
+    names = ("numpy", "scipy", "scikit-learn")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    cores = psutil.cpu_count() or 1
+    return f"Python {platform.python_version()}, {versions}; {platform.system()} {platform.machine()}, {cores} cores"
+
+
+def row_key_function(data: str, seed: int, protocol: Protocol) -> Callable[[dict], bytes]:
+    """Function from a row, or its settings alone, to its key; `data` is the digest of the split."""
+    base = {"data": data, "seed": seed}
+
+    def key_of(row: dict) -> bytes:
+        settings = {name: row[name] for name in _SETTINGS if row.get(name) is not None}
+        content = base | {"settings": settings, "protocol": protocol.conditions(settings["method"])}
+        text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+        return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
+
+    return key_of

@@ -1,0 +1,1 @@
+"""Protocols of the papers, and the problems and units that compute their rows."""

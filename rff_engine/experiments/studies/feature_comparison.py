@@ -1,0 +1,134 @@
+"""Units of the feature comparison: linear models on the features of every method (Li et al. 2019, Table 3).
+
+In a row, train_error and test_error are those of the chosen model, fitted on all training rows, and valid_error is
+that of cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of
+frequencies, C that of the model.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from ..._validation import draw_seed
+from ...linear import linear_svm_decision, linear_svm_path
+from .feature_methods import LABELLED
+from .li_problem import LiProblem
+from .problem import Part, linear_svm_seconds, wave_seconds
+from .protocols import FeatureComparison
+from .units import Unit, UnitStep
+
+__all__ = ["feature_comparison_units", "ridge_path"]
+
+
+def feature_comparison_units(problem: LiProblem, protocol: FeatureComparison) -> list[Unit]:
+    """A unit for each method, r and, where there is one, beta or rho."""
+    n, units = len(problem.train.y), []
+    for r in protocol.n_features:
+        for method in protocol.methods:
+            field, values = {"pbrff": ("beta", protocol.betas), "align": ("rho", protocol.rhos)}.get(
+                method, (None, [None])
+            )
+            for value in values:
+                setting = {} if field is None else {field: value}
+                named = ", ".join([method, f"r = {r}", *(f"{name} = {number:g}" for name, number in setting.items())])
+                seconds = linear_svm_seconds(n, 2 * r, len(protocol.Cs)) + wave_seconds(n, 2 * r, problem.n_columns)
+                steps = [UnitStep(f"{named}: fold {fold + 1}", seconds) for fold in range(protocol.folds)]
+                steps.append(UnitStep(named, seconds, {"method": method, "D": r} | setting))
+                work = partial(_compare, protocol, method, r, setting)
+                units.append(Unit(f"comparison-{named}", work, ("problem",), tuple(steps)))
+    return units
+
+
+def _compare(protocol: FeatureComparison, method: str, r: int, setting: dict, problem: LiProblem, *, wanted):
+    start = time.perf_counter()
+    train, regression = problem.train, problem.task == "regression"
+    features, notes = problem.fit_features(method, r, **setting)
+    Z = None if method in LABELLED else _features(problem, features, train.X)
+    seconds, losses = time.perf_counter() - start, np.zeros(len(protocol.Cs))
+    for fit_on, held_out in _folds(problem, protocol.folds):
+        start = time.perf_counter()
+        if Z is None:  # features fitted to held-out labels would bias their error
+            of_fold, _ = problem.fit_features(method, r, fit_on, **setting)
+            parts = [_features(problem, of_fold, train.X[rows]) for rows in (fit_on, held_out)]
+        else:
+            parts = [Z[fit_on], Z[held_out]]
+        path = _path(regression, parts[0], train.y[fit_on], protocol.Cs)
+        losses += _losses(regression, path, parts[1], train.y[held_out])
+        seconds += time.perf_counter() - start
+        yield []
+    start = time.perf_counter()
+    best = int(np.argmin(losses))
+    chosen = protocol.Cs[best]
+    Z = _features(problem, features, train.X) if Z is None else Z
+    model = _path(regression, Z, train.y, (chosen,))
+    on_test = _losses(regression, model, _features(problem, features, problem.test.X), problem.test.y)[0]
+    on_train = _losses(regression, model, Z, train.y)[0]
+    sums = {"train": (on_train, train), "valid": (losses[best], train), "test": (on_test, problem.test)}
+    errors = {f"{name}_error": _error(regression, loss, part) for name, (loss, part) in sums.items()}
+    seconds += time.perf_counter() - start
+    yield [problem.row(method, errors | {"C": chosen}, seconds, notes, D=r, **setting)]
+
+
+def _features(problem: LiProblem, features, X) -> np.ndarray:
+    """Features in float32 for a classification, which makes SVM paths faster; in float64 for a regression."""
+    return features.transform(X if problem.task == "regression" else X.astype(np.float32))
+
+
+def _folds(problem: LiProblem, folds: int):
+    """Training and held-out rows of each fold, the same for all methods."""
+    kind = KFold if problem.task == "regression" else StratifiedKFold
+    shuffled = kind(folds, shuffle=True, random_state=draw_seed(problem.rng("folds")))
+    return shuffled.split(problem.train.X, problem.train.y)
+
+
+def _path(regression: bool, features, y, Cs) -> dict:
+    """Paths of models over C by class: for more than two classes, one of each class against the others."""
+    if regression:
+        return {None: ridge_path(features, y, Cs)}
+    classes = [True] if y.dtype == bool else np.unique(y)
+    return {k: linear_svm_path(features, y == k, Cs) for k in classes}
+
+
+def _losses(regression: bool, path: dict, features, y) -> np.ndarray:
+    """The sum of squares, or the number of errors, of each model of a path."""
+    if regression:
+        coef, intercept = path[None]
+        return ((features @ coef.T + intercept - y[:, None]) ** 2).sum(axis=0)
+    decisions = [linear_svm_decision(features, *of_class) for of_class in path.values()]
+    predicted = decisions[0] > 0 if y.dtype == bool else np.array(list(path))[np.argmax(decisions, axis=0)]
+    return (predicted != y).sum(axis=1).astype(np.float64)
+
+
+def _error(regression: bool, loss: float, part: Part) -> float:
+    mean = loss / len(part.y)
+    return float(np.sqrt(mean) if regression else mean)
+
+
+def ridge_path(features, y, Cs) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
+
+    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C). All share one eigendecomposition of the covariance.
+
+    Parameters
+    ----------
+    features : array of shape (n, F)
+    y : array of shape (n,)
+    Cs : sequence of float
+
+    Returns
+    -------
+    coef : ndarray of shape (n_C, F)
+    intercept : ndarray of shape (n_C,)
+    """
+    features = np.asarray(features, dtype=np.float64)
+    mean, centre = features.mean(axis=0), y.mean()
+    centred = features - mean
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    along = vectors.T @ (centred.T @ (y - centre))
+    alphas = 1 / (2 * np.asarray(Cs, dtype=np.float64))
+    coef = (along / (values.clip(min=0) + alphas[:, None])) @ vectors.T
+    return coef, centre - coef @ mean

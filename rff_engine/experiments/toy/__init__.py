@@ -1,0 +1,1 @@
+"""Experiments and simulations on 2D data, one file a page."""

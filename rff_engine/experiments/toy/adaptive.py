@@ -1,0 +1,351 @@
+"""Frequencies adapted to points of the plane: weights on a grid, the steps of a descent, and the number of landmarks.
+
+It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1 and Figure 2. Data have no labels here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._validation import as_points, as_rng, check_choice, check_count, check_nonnegative, draw_seed
+from ...adaptive import adapt_frequencies, feature_weights, importance_density, kernel_landmarks
+from ...features import fourier_features
+from ...kernels import GaussianKernel, SpectralKernel
+from .plane import cell_centres, plane_points
+
+__all__ = [
+    "RIDGE",
+    "Descent",
+    "GridWeights",
+    "ImportancePlane",
+    "descent",
+    "first_frequencies",
+    "grid_weights",
+    "importance_plane",
+    "landmark_curve",
+    "saving",
+]
+
+#: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
+RIDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class GridWeights:
+    """Weights of a grid of frequencies by the prior and by the p-step.
+
+    Errors are relative, ||K~ - K|| / ||K|| at the landmarks, weighted as in the loss.
+    """
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), density times the area of a cell"""
+    weights: np.ndarray
+    """(G, G), of the p-step; opposite frequencies have equal weights"""
+    prior_error: float
+    error: float
+    prior_effective: float
+    """(sum p)^2 / sum p^2, the effective number of frequencies"""
+    effective: float
+
+
+def grid_weights(
+    landmarks, landmark_weights, kernel: SpectralKernel, extent: float, cells: int = 30, ridge: float = 0.1
+) -> GridWeights:
+    """Weights of a grid of frequencies that approximate a kernel best at the landmarks (Li et al. 2019, Figure 1).
+
+    Parameters
+    ----------
+    landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
+        As from `kernel_landmarks`.
+    kernel : SpectralKernel
+    extent : float
+        Half the side of the square of frequencies.
+    cells : int
+        Along a side, an even number: each frequency then has an opposite one, with the same cosine.
+    ridge : float
+        lambda, at least 0: the penalty on ||p||^2. The larger, the more evenly weights spread over suitable
+        frequencies.
+
+    Returns
+    -------
+    GridWeights
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    if check_count(cells, "cells") % 2:
+        raise ValueError(f"cells is {cells}; an even number is needed, for each frequency to have an opposite one.")
+    grid = cell_centres(extent, cells)
+    omega = plane_points(grid)
+    prior = kernel.spectral_density(omega) * (2 * extent / cells) ** 2
+    # One of two opposite frequencies is solved for. At p/2 each they cost half as much ridge as one of them at p.
+    half = omega[len(omega) // 2 :]
+    p = feature_weights(landmarks, kernel, half, landmark_weights, check_nonnegative(ridge, "ridge") / 2) / 2
+    p = np.concatenate([p[::-1], p])
+    whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
+    prior_error, error = (
+        float(np.sqrt(_loss(landmarks, landmark_weights, kernel, omega, weights) / whole)) for weights in (prior, p)
+    )
+    prior_effective, effective = (float(weights.sum() ** 2 / (weights**2).sum()) for weights in (prior, p))
+    return GridWeights(
+        grid, prior.reshape(cells, cells), p.reshape(cells, cells), prior_error, error, prior_effective, effective
+    )
+
+
+def _loss(points, point_weights, kernel, omega, weights) -> float:
+    """sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2."""
+    features = fourier_features(points, omega, weights)
+    return float(point_weights @ (features @ features.T - kernel(points)) ** 2 @ point_weights)
+
+
+def first_frequencies(kernel: SpectralKernel, r: int, random_state=None) -> np.ndarray:
+    """Initial frequencies in the plane, drawn from the prior; a smaller r gives the first of a larger one.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    r : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (r, 2)
+
+    Raises
+    ------
+    ValueError
+        If r is below 1.
+    """
+    return kernel.sample_frequencies(r, 2, as_rng(random_state))
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Some steps of a descent of frequencies and weights; errors are relative, ||K~ - K|| / ||K||."""
+
+    losses: np.ndarray
+    """(steps + 1,), the objective, which never rises"""
+    landmark_errors: np.ndarray
+    """(steps + 1,), at the landmarks, weighted as in the loss, without its penalty"""
+    steps: np.ndarray
+    """(F,), steps that are kept, including the first and the last"""
+    frequencies: np.ndarray
+    """(F, r, 2)"""
+    weights: np.ndarray
+    """(F, r)"""
+    errors: np.ndarray
+    """(F,), over all pairs of points"""
+    drawn_error: float
+    """Over all pairs of points, for the first frequencies at equal weights 1/r"""
+
+
+def descent(
+    X,
+    landmarks,
+    landmark_weights,
+    kernel: SpectralKernel,
+    omega,
+    ridge: float = RIDGE,
+    max_steps: int = 80,
+    n_frames: int = 45,
+) -> Descent:
+    """Frequencies and weights during a descent (Li et al. 2019, Equation 5 and Algorithm 1).
+
+    Parameters
+    ----------
+    X : array of shape (n, 2)
+        All points, for the errors; the descent uses the landmarks only.
+    landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
+    kernel : SpectralKernel
+    omega : array of shape (r, 2)
+        Initial frequencies.
+    ridge : float
+        lambda, at least 0: the penalty on ||p||^2.
+    max_steps, n_frames : int
+        Maximum number of steps to take, at least 0, and to keep, at least 2. More of the early ones are kept, since
+        frequencies move furthest there.
+
+    Returns
+    -------
+    Descent
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X)
+    check_count(n_frames, "n_frames", low=2)
+    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, ridge, max_steps=max_steps, keep_path=True)
+    assert found.path is not None  # keep_path
+    kept = _kept_steps(len(found.losses) - 1, n_frames)
+    path = [found.path[step] for step in kept]
+    exact = kernel(X)
+    size = np.linalg.norm(exact)
+
+    def error(frequencies, weights) -> float:
+        features = fourier_features(X, frequencies, weights)
+        return float(np.linalg.norm(features @ features.T - exact) / size)
+
+    whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
+    seen = [_loss(landmarks, landmark_weights, kernel, *state) for state in found.path]
+    return Descent(
+        found.losses,
+        np.sqrt(np.array(seen) / whole),
+        kept,
+        np.stack([frequencies for frequencies, _ in path]),
+        np.stack([weights for _, weights in path]),
+        np.array([error(*state) for state in path]),
+        error(np.asarray(omega), None),
+    )
+
+
+def _kept_steps(last: int, n: int) -> np.ndarray:
+    """At most n of 0 .. last, including both ends, at growing distances."""
+    return np.unique(np.round(last * np.linspace(0, 1, n) ** 2).astype(int))
+
+
+@dataclass(frozen=True)
+class ImportancePlane:
+    """Densities to draw frequencies from, over a square, and their errors."""
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), the kernel's own density"""
+    claim: np.ndarray
+    """(G, G), density of Claim 1, which assumes Gaussian differences of points"""
+    data: np.ndarray
+    """(G, G), best density for the given points, within the square"""
+    spread: float
+    """Standard deviation of a coordinate of x - x', for Claim 1"""
+    squared_errors: dict
+    """By "prior", "claim" and "data": r times the mean squared error of the kernel over all pairs of points"""
+
+
+def importance_plane(X, kernel: GaussianKernel, extent: float, cells: int = 101) -> ImportancePlane:
+    """Prior and importance densities that minimise the mean squared error (Li et al. 2019, Claim 1).
+
+    An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is
+    the mean of cos^2(omega . (x - x')) over pairs; q in proportion to p sqrt(c) makes it least (Cauchy and Schwarz).
+    For n points c = (1 + |phi(2 omega)|^2) / 2, phi their characteristic function, so that it costs O(n) a frequency.
+
+    Parameters
+    ----------
+    X : array of shape (n, 2)
+    kernel : GaussianKernel
+    extent : float
+        Half the side of the square of frequencies; integrals are over the square.
+    cells : int
+        Along a side.
+
+    Returns
+    -------
+    ImportancePlane
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not Gaussian, a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X, n_features=2, dense=True).astype(np.float64)
+    grid = cell_centres(extent, cells)
+    omega = plane_points(grid)
+    spread = float(np.sqrt(2 * X.var(axis=0).mean()))
+    prior, claim = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
+    along, up = (np.exp(2j * np.outer(grid, coordinate)) for coordinate in X.T)
+    agreement = (1 + np.abs(up @ along.T / len(X)).ravel() ** 2) / 2
+    area = (2 * extent / cells) ** 2
+    data = prior * np.sqrt(agreement)
+    data /= data.sum() * area
+    whole = np.mean(kernel(X) ** 2)
+    errors = {
+        name: float((prior**2 / q * agreement).sum() * area - whole)
+        for name, q in (("prior", prior), ("claim", claim), ("data", data))
+    }
+    prior, claim, data = (values.reshape(cells, cells) for values in (prior, claim, data))
+    return ImportancePlane(grid, prior, claim, data, spread, errors)
+
+
+def saving(plane: ImportancePlane, density: str) -> float:
+    """Relative reduction of the prior's mean squared error by another density; negative if it is larger.
+
+    Parameters
+    ----------
+    plane : ImportancePlane
+    density : {"claim", "data"}
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For an unknown density.
+    """
+    check_choice(density, "density", ("claim", "data"))
+    return 1 - plane.squared_errors[density] / plane.squared_errors["prior"]
+
+
+def landmark_curve(
+    X,
+    kernel: SpectralKernel,
+    r: int,
+    n_landmarks,
+    method: str,
+    n_draws: int,
+    random_state=None,
+    ridge: float = RIDGE,
+    max_steps: int = 15,
+) -> np.ndarray:
+    """Relative error over all points against the number of landmarks of the descent (Li et al. 2019, Figure 2).
+
+    Parameters
+    ----------
+    X : array of shape (n, 2)
+    kernel : SpectralKernel
+    r : int
+        Number of frequencies.
+    n_landmarks : sequence of int
+        From 1 to n each.
+    method : {"sample", "cluster", "nearest"}
+        How landmarks are chosen.
+    n_draws : int
+        Independent draws of landmarks and first frequencies; a draw starts from the same frequencies for every number
+        of landmarks, and for every method at one `random_state`.
+    random_state : int, RandomState, Generator or None
+    ridge : float
+        lambda, at least 0: the penalty on ||p||^2.
+    max_steps : int
+        Maximum number of steps of a descent.
+
+    Returns
+    -------
+    ndarray of shape (len(n_landmarks), n_draws)
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X)
+    rng = as_rng(random_state)
+    seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
+    exact = kernel(X)
+    size = np.linalg.norm(exact)
+    errors = np.empty((len(n_landmarks), n_draws))
+    for draw, seed in enumerate(seeds):
+        omega = kernel.sample_frequencies(r, X.shape[1], np.random.default_rng(seed))
+        for i, count in enumerate(n_landmarks):
+            chosen = kernel_landmarks(X, count, method, np.random.default_rng((seed, 1)))
+            found = adapt_frequencies(chosen[0], kernel, omega, chosen[1], ridge, max_steps=max_steps)
+            features = fourier_features(X, found.frequencies, found.weights)
+            errors[i, draw] = np.linalg.norm(features @ features.T - exact) / size
+    return errors

@@ -1,0 +1,338 @@
+"""Kernel approximations by every kind of features on a data set: errors, frequencies, error maps and variances.
+
+`feature_methods` fits the features. They are compared on few enough rows that the kernel matrix fits in memory. Only
+methods that use labels need them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._sampling import covariance_is_matched
+from ..._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
+from ...features import fourier_features, random_phase_features
+from ...kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from ..studies.feature_methods import NystroemMap, fit_features
+from .plane import cell_centres, plane_points
+
+__all__ = [
+    "ApproximationRows",
+    "MethodView",
+    "VarianceCurves",
+    "approximation_errors",
+    "approximation_rows",
+    "frequency_extent",
+    "method_view",
+    "scaled_kernel",
+    "too_few_to_match",
+    "variance_curves",
+]
+
+
+def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> SpectralKernel:
+    """Kernel with a width relative to the scale of standardised data of any dimension d.
+
+    At width 1 the Gaussian kernel has 2 sigma^2 = d, as in the experiments of Li et al. (2019); the others are about
+    as far from 1 at the distances of such data.
+
+    Parameters
+    ----------
+    name : {"Gaussian", "Laplacian", "Matérn", "Cauchy"}
+    width : float
+    n_features : int
+        d.
+    nu : float
+        Smoothness of the Matérn kernel alone.
+
+    Returns
+    -------
+    SpectralKernel
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or a value is out of range.
+    """
+    width, d = check_positive(width, "width"), check_count(n_features, "n_features")
+    kernels = {
+        "Gaussian": lambda: GaussianKernel(width * np.sqrt(d / 2)),
+        "Laplacian": lambda: LaplacianKernel(1 / (width * d)),
+        "Matérn": lambda: MaternKernel(nu, width * np.sqrt(d / 2)),
+        "Cauchy": lambda: CauchyKernel(1 / (width * np.sqrt(d))),
+    }
+    return kernels[check_choice(name, "name", tuple(kernels))]()
+
+
+@dataclass(frozen=True)
+class ApproximationRows:
+    """Rows of a data set whose kernel matrix is approximated, and the plane of their images."""
+
+    X: np.ndarray
+    """(n, d), columns of mean 0 and variance 1"""
+    y: np.ndarray
+    """(n,)"""
+    task: str
+    """"classification" or "regression\""""
+    centre: np.ndarray
+    """(d,), the row nearest to the mean"""
+    axes: np.ndarray
+    """(d, 2), orthonormal: the coordinate axes if d = 2, else the first two principal axes"""
+    in_plane: np.ndarray
+    """(n, 2), the rows in the plane, relative to the centre"""
+
+    @property
+    def extent(self) -> float:
+        """Half the side of a square around the centre that holds all rows in the plane."""
+        return float(np.ceil(2.1 * np.abs(self.in_plane).max()) / 2)
+
+
+def approximation_rows(X, y, task: str, n_rows: int, random_state=None) -> ApproximationRows:
+    """Draw rows of a data set and bring their columns to mean 0 and variance 1, as Li et al. (2019) do.
+
+    Parameters
+    ----------
+    X : array of shape (N, d)
+        Columns that are constant on the drawn rows are left out.
+    y : array of shape (N,)
+    task : {"classification", "regression"}
+    n_rows : int
+        At most N.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ApproximationRows
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or fewer than two columns are left.
+    """
+    X = as_points(X, dense=True).astype(float)
+    chosen = as_rng(random_state).permutation(len(X))[: check_count(n_rows, "n_rows", low=2)]
+    X, y = X[chosen], np.asarray(y)[chosen]
+    X = X[:, np.ptp(X, axis=0) > 0]
+    if X.shape[1] < 2:
+        raise ValueError(f"X has {X.shape[1]} columns that are not constant; at least 2 are needed to draw a plane.")
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    centre = X[np.argmin((X**2).sum(axis=1))]
+    axes = np.eye(2) if X.shape[1] == 2 else _principal_axes(X)
+    return ApproximationRows(X, y, task, centre, axes, (X - centre) @ axes)
+
+
+def _principal_axes(X) -> np.ndarray:
+    _, _, rotation = np.linalg.svd(X, full_matrices=False)
+    axes = rotation[:2].T
+    # The sign of an axis is arbitrary: a positive largest entry makes it the same on every machine.
+    return axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+
+
+def approximation_errors(
+    rows: ApproximationRows, kernel: SpectralKernel, method: str, r_values, n_draws: int, seed: int
+) -> np.ndarray:
+    """Relative errors ||K~ - K||_F / ||K||_F of a method's features on the rows they are fitted to (Li et al. 2019).
+
+    Parameters
+    ----------
+    rows : ApproximationRows
+    kernel : SpectralKernel
+    method : str
+        A name of `feature_methods.METHODS`.
+    r_values : sequence of R ints
+        Numbers of frequencies, or of landmarks for the Nystroem methods.
+    n_draws : int
+    seed : int
+        Draw i at r has a seed of its own, the same for every method.
+
+    Returns
+    -------
+    ndarray of shape (R, n_draws)
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown or not defined for the kernel, or a count is out of range.
+    """
+    exact, draws = kernel(rows.X), range(check_count(n_draws, "n_draws"))
+    return np.array(
+        [[_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in draws] for r in r_values]
+    )
+
+
+def too_few_to_match(r_values, n_features: int) -> tuple[int, ...]:
+    """Numbers of frequencies at which "moment_matching" does not change the covariance.
+
+    Parameters
+    ----------
+    r_values : sequence of ints
+    n_features : int
+        d.
+
+    Returns
+    -------
+    tuple of ints
+        See `draw_frequencies`.
+    """
+    return tuple(r for r in r_values if not covariance_is_matched(r, n_features))
+
+
+def _fit(rows, kernel, method, r, seed, draw):
+    child = int(np.random.SeedSequence((seed, check_count(r, "r"), draw)).generate_state(1)[0])
+    return fit_features(method, rows.X, rows.y, kernel, r, child, rows.task)
+
+
+def _relative_error(exact, fitted, X) -> float:
+    features = fitted.transform(X)
+    return float(np.linalg.norm(features @ features.T - exact) / np.linalg.norm(exact))
+
+
+@dataclass(frozen=True)
+class MethodView:
+    """One draw of a method's features, projected to the plane."""
+
+    frequencies: np.ndarray | None
+    """(r, 2), in the plane; None for Nyström features"""
+    weights: np.ndarray | None
+    """(r,), summing to about 1; None for Nyström features"""
+    landmarks: np.ndarray | None
+    """(r, 2), in the plane, relative to the centre; None for Fourier features"""
+    error: float
+    """||K~ - K||_F / ||K||_F on the rows"""
+    error_map: np.ndarray
+    """(G, G), |k~(x, c) - k(x, c)| for x in the plane through the centre c"""
+
+
+def method_view(
+    rows: ApproximationRows, kernel: SpectralKernel, method: str, r: int, seed: int, cells: int = 71
+) -> MethodView:
+    """Frequencies and error map of the first draw of `approximation_errors`.
+
+    Parameters
+    ----------
+    rows : ApproximationRows
+    kernel : SpectralKernel
+    method : str
+    r : int
+    seed : int
+    cells : int
+        Along a side of the map, which spans `rows.extent` on either side of the centre.
+
+    Returns
+    -------
+    MethodView
+
+    Raises
+    ------
+    ValueError
+        As `approximation_errors`.
+    """
+    fitted = _fit(rows, kernel, method, r, seed, 0)
+    points = rows.centre + plane_points(cell_centres(rows.extent, cells)) @ rows.axes.T
+    centre = rows.centre[None]
+    approximate = fitted.transform(points) @ fitted.transform(centre)[0]
+    error_map = np.abs(approximate - kernel(points, centre)[:, 0]).reshape(cells, cells)
+    error = _relative_error(kernel(rows.X), fitted, rows.X)
+    if isinstance(fitted, NystroemMap):
+        return MethodView(None, None, (fitted.landmarks - rows.centre) @ rows.axes, error, error_map)
+    weights = np.full(r, 1 / r) if fitted.weights is None else fitted.weights
+    return MethodView(fitted.frequencies @ rows.axes, weights, None, error, error_map)
+
+
+def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int = 4000) -> float:
+    """Half the side of a square that holds about a given share of the kernel's frequencies in a plane.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    share : float
+        Between 0 and 1.
+    n_draws : int
+        Number of frequencies drawn to estimate it, from a fixed seed.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    drawn = kernel.sample_frequencies(check_count(n_draws, "n_draws"), 2, 0)
+    return float(np.quantile(np.abs(drawn).max(axis=1), check_interval(share, "share", 0, 1)))
+
+
+@dataclass(frozen=True)
+class VarianceCurves:
+    """Variances of the two feature maps' estimates of k(delta), times the number of features E."""
+
+    distances: np.ndarray
+    """(P,)"""
+    kernel: np.ndarray
+    """(P,), k(delta)"""
+    expected: dict[str, np.ndarray]
+    """(P,) each, by the formulas; keys "cos_sin" and "random_phase\""""
+    simulated: dict[str, np.ndarray]
+    """(P,) each"""
+
+
+def variance_curves(
+    kernel: SpectralKernel, distance: float, n_points: int, n_frequencies: int, n_draws: int, random_state=None
+) -> VarianceCurves:
+    """Variances against the distance along a coordinate, by formula and by simulation.
+
+    At E features the variance of the cos/sin estimate is ``(1 + k(2 delta) - 2 k(delta)^2) / E``, that of the
+    random-phase estimate ``(1 + k(2 delta) / 2 - k(delta)^2) / E`` (Sutherland and Schneider 2015, Section 2.1).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    distance : float
+        The largest distance.
+    n_points : int
+        Distances, evenly spaced from 0.
+    n_frequencies : int
+        Of the cos/sin map, which has twice as many features; the random-phase map has the same number of features.
+    n_draws : int
+        Number of draws for the simulated variances.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    VarianceCurves
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    rng = as_rng(random_state)
+    D = check_count(n_frequencies, "n_frequencies")
+    n_draws = check_count(n_draws, "n_draws", low=2)
+    delta = np.linspace(0, check_positive(distance, "distance"), check_count(n_points, "n_points", low=2))
+    points = delta[:, None]
+    at_delta, at_twice = (kernel(scale * points, np.zeros((1, 1)))[:, 0] for scale in (1, 2))
+    # Along a coordinate only that coordinate of a frequency matters, in any dimension. All draws at once.
+    omega = kernel.sample_frequencies(2 * D * n_draws, 1, rng)
+    offsets = rng.uniform(0, 2 * np.pi, len(omega))
+    products = {
+        # The first distance is 0. Of the 2 D frequencies of a draw the cos/sin map takes D.
+        "cos_sin": _products_with_first(fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws))),
+        "random_phase": _products_with_first(random_phase_features(points, omega, offsets) * np.sqrt(len(omega))),
+    }
+    estimates = {
+        "cos_sin": products["cos_sin"].reshape(len(delta), 2, n_draws, D).sum(axis=1).mean(axis=-1),
+        "random_phase": products["random_phase"].reshape(len(delta), n_draws, 2 * D).mean(axis=-1),
+    }
+    return VarianceCurves(
+        distances=delta,
+        kernel=at_delta,
+        expected={"cos_sin": 1 + at_twice - 2 * at_delta**2, "random_phase": 1 + at_twice / 2 - at_delta**2},
+        simulated={name: 2 * D * np.var(values, axis=1, ddof=1) for name, values in estimates.items()},
+    )
+
+
+def _products_with_first(features) -> np.ndarray:
+    return features * features[0]

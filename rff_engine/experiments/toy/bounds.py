@@ -1,0 +1,242 @@
+"""Every bound along a path of inverse temperatures, with the true risk that it bounds.
+
+It combines the engine's losses, posteriors and bounds for one problem in the plane. The losses need the data and are
+computed separately from the curves: a new epsilon or mu costs milliseconds, a new beta nothing. `coverage` simulates
+how often a bound fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+
+from ... import bounds
+from ..._validation import as_points, as_rng, check_choice, check_count, check_positive, check_probability, draw_seed
+from ...alignment import alignment_loss, landmark_alignment_loss
+from ...kernels import SpectralKernel
+from ...landmarks import select_landmarks
+from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
+
+__all__ = [
+    "KERNEL_BOUNDS",
+    "LANDMARK_BOUNDS",
+    "WITH_T",
+    "BoundCurve",
+    "BoundCurves",
+    "CandidateRisks",
+    "PosteriorCurve",
+    "bound_curves",
+    "candidate_risks",
+]
+
+#: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
+LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
+KERNEL_BOUNDS = ("first_order_kl", "second_order_kl", "f_divergence", "chi_square")
+#: Bounds that hold at a t fixed in advance. The others have no t: along their curves only Q changes.
+WITH_T = bounds.KL_BOUNDS
+
+
+@dataclass(frozen=True)
+class CandidateRisks:
+    """Empirical and true alignment losses of candidate frequencies, for a landmark and for the whole kernel."""
+
+    n: int
+    """Sample size of the empirical losses."""
+    landmark: int
+    """The training point that is the landmark."""
+    landmark_loss: np.ndarray
+    """(D,)"""
+    landmark_risk: np.ndarray
+    """(D,)"""
+    kernel_loss: np.ndarray
+    """(D,)"""
+    kernel_risk: np.ndarray
+    """(D,)"""
+
+
+def candidate_risks(
+    X, y, X_fresh, y_fresh, kernel: SpectralKernel, n_frequencies: int, random_state=None
+) -> CandidateRisks:
+    """Draw candidates from the prior and compute their losses on the sample and on fresh points.
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+        The sample.
+    X_fresh, y_fresh : arrays of shapes (m, d) and (m,)
+        Many points that are not in the sample, to approximate the distribution; float32 suffices.
+    kernel : SpectralKernel
+    n_frequencies : int
+        Number of candidates D, shared by the landmark and the whole kernel.
+    random_state : int, RandomState, Generator or None
+        Chooses the landmark, a random training point, and the candidates; those of a smaller D are the first of a
+        larger.
+
+    Returns
+    -------
+    CandidateRisks
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value out of range, or `y` holds only one class.
+    """
+    X, rng = as_points(X), as_rng(random_state)
+    choosing, drawing = draw_seed(rng), draw_seed(rng)
+    landmark, label, index = select_landmarks(X, y, 1, "random", choosing)
+    omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], drawing)
+    return CandidateRisks(
+        X.shape[0],
+        int(index[0]),
+        landmark_alignment_loss(X, y, landmark, label, omega, index)[0],
+        landmark_alignment_loss(X_fresh, y_fresh, landmark, label, omega)[0],
+        alignment_loss(X, y, omega),
+        alignment_loss(X_fresh, y_fresh, omega),
+    )
+
+
+@dataclass(frozen=True)
+class PosteriorCurve:
+    """The pseudo-posterior along the betas: its losses and its distances from the prior, (B,) each."""
+
+    loss: np.ndarray
+    """Empirical, <Q, L_S>."""
+    risk: np.ndarray
+    """True, <Q, L_D>."""
+    kl: np.ndarray
+    chi2: np.ndarray
+    divergence: np.ndarray
+    """D_mu."""
+
+
+@dataclass(frozen=True)
+class BoundCurve:
+    """One bound along the betas, as the sum of its terms."""
+
+    name: str
+    """A function of `rff_engine.bounds`."""
+    betas: np.ndarray
+    """(B,)"""
+    terms: Mapping[str, np.ndarray]
+    """Terms of shape (B,): those of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The bound, (B,)."""
+        return reduce(np.add, self.terms.values())
+
+    @property
+    def best(self) -> int:
+        """Position of the smallest bound."""
+        return int(np.argmin(self.values))
+
+    @property
+    def best_beta(self) -> float:
+        return float(self.betas[self.best])
+
+    @property
+    def best_value(self) -> float:
+        return float(self.values[self.best])
+
+    def at(self, beta: float) -> float:
+        """The bound at the beta of the path that is nearest to `beta` on a logarithmic scale."""
+        return float(self.values[np.argmin(np.abs(np.log(self.betas / check_positive(beta, "beta"))))])
+
+    def largest_parts(self) -> list[tuple[str, float, float]]:
+        """Largest term apart from the loss, along the path: (name, first beta, last beta) of each section."""
+        names = [name for name in self.terms if name != "loss"]
+        largest = np.argmax([self.terms[name] for name in names], axis=0)
+        starts = [0, *(np.flatnonzero(np.diff(largest)) + 1)]
+        ends = [*starts[1:], len(largest)]
+        return [
+            (names[largest[a]], float(self.betas[a]), float(self.betas[b - 1]))
+            for a, b in zip(starts, ends, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class BoundCurves:
+    """All bounds of a problem along the betas."""
+
+    betas: np.ndarray
+    """(B,), increasing"""
+    landmark: PosteriorCurve
+    kernel: PosteriorCurve
+    bounds: Mapping[str, BoundCurve]
+    """By name: those of `LANDMARK_BOUNDS`, then those of `KERNEL_BOUNDS`."""
+
+    def posterior(self, name: str) -> PosteriorCurve:
+        """Posterior curve whose risk the bound `name` bounds."""
+        return self.landmark if name in LANDMARK_BOUNDS else self.kernel
+
+
+def bound_curves(
+    risks: CandidateRisks, betas, epsilon: float, mu: float = 2.0, form: str = "corrected", pay_for_beta: bool = False
+) -> BoundCurves:
+    """Bounds on the pseudo-posterior at every beta, with t = beta sqrt(n) (Letarte et al. 2019, Sections 4 and 5).
+
+    Parameters
+    ----------
+    risks : CandidateRisks
+    betas : array of shape (B,)
+        Increasing and above 0.
+    epsilon : float
+        Probability of failure.
+    mu : float
+        Of Theorem 4; above 1.
+    form : {"corrected", "paper"}
+        As in `rff_engine.bounds`. The PAC-Bayes-kl bound has one form.
+    pay_for_beta : bool
+        Whether the bounds of `WITH_T` hold at all betas at once, with epsilon / B for each (union bound), so that the
+        best may be read off the curve. The others hold at all betas anyway.
+
+    Returns
+    -------
+    BoundCurves
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    betas = np.asarray(betas, dtype=np.float64)
+    if betas.ndim != 1 or len(betas) == 0 or not (betas > 0).all() or not (np.diff(betas) > 0).all():
+        raise ValueError("betas must be increasing numbers above 0, in one dimension.")
+    check_choice(form, "form", bounds.FORMS)
+    epsilon = check_probability(epsilon, "epsilon")
+    landmark = _posterior_curve(risks.landmark_loss, risks.landmark_risk, betas, risks.n, mu)
+    kernel = _posterior_curve(risks.kernel_loss, risks.kernel_risk, betas, risks.n, mu)
+    each = epsilon / len(betas) if pay_for_beta else epsilon
+    terms = {
+        "landmark_kl": _kl_parts("landmark_kl", landmark, betas, risks.n, each, form),
+        "landmark_kl_inverse": _two_parts(
+            landmark, bounds.landmark_kl_inverse(landmark.loss, landmark.kl, risks.n, epsilon)
+        ),
+        "first_order_kl": _kl_parts("first_order_kl", kernel, betas, risks.n, each, form),
+        "second_order_kl": _kl_parts("second_order_kl", kernel, betas, risks.n, each, form),
+        "f_divergence": _two_parts(
+            kernel, bounds.f_divergence(kernel.loss, kernel.divergence, mu, risks.n, epsilon, form)
+        ),
+        "chi_square": _two_parts(kernel, bounds.chi_square(kernel.loss, kernel.chi2, risks.n, epsilon, form)),
+    }
+    curves = {name: BoundCurve(name, betas, parts) for name, parts in terms.items()}
+    return BoundCurves(betas, landmark, kernel, curves)
+
+
+def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
+    Q = np.stack([pseudo_posterior(loss, beta, n) for beta in betas])
+    divergences = kl_divergence(Q), power_divergence(Q, 2.0), power_divergence(Q, mu)
+    kl, chi2, divergence = (np.asarray(values) for values in divergences)
+    return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)
+
+
+def _kl_parts(name: str, posterior: PosteriorCurve, betas, n: int, epsilon: float, form: str) -> dict:
+    return bounds.kl_terms(name, posterior.loss, posterior.kl, n, betas * np.sqrt(n), epsilon, form=form)._asdict()
+
+
+def _two_parts(posterior: PosteriorCurve, values) -> dict:
+    """The loss, and the rest of the bound."""
+    return {"loss": posterior.loss, "rest": values - posterior.loss}

@@ -1,0 +1,303 @@
+"""Simulated failure rates of the bounds: on many samples, each bound is compared with the true risk.
+
+A bound may fail on a fraction epsilon of all samples. Two kinds of simulation: a single hypothesis that is 1
+everywhere, on worst-case label distributions, and posteriors learned on two Gaussian classes, whose true losses are
+known in closed form. The bounds themselves are in `rff_engine.bounds`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.stats import binomtest
+
+from ... import bounds
+from ..._validation import as_rng, check_choice, check_count, check_interval, check_positive, check_probability
+from ...kernels import GaussianKernel
+from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
+
+__all__ = [
+    "WORST_CASES",
+    "BoundFailures",
+    "TwoGaussians",
+    "WorstCase",
+    "simulate_two_gaussians",
+    "simulate_worst_case",
+]
+
+WORST_CASES = ("two_classes", "many_classes")
+_DRAW_ENTRIES = 2**22  # phases in memory at once
+
+
+@dataclass(frozen=True)
+class BoundFailures:
+    """A bound on many samples.
+
+    Attributes
+    ----------
+    name, form : str
+        A function of `rff_engine.bounds`, and "paper" or "corrected".
+    slack : ndarray of shape (n_draws,)
+        True loss less bound; the bound fails where it is above 0.
+    """
+
+    name: str
+    form: str
+    slack: np.ndarray
+
+    @property
+    def failures(self) -> int:
+        # Losses are sums: where bound and risk are equal, rounding is not a failure.
+        return int((self.slack > 1e-12).sum())
+
+    @property
+    def rate(self) -> float:
+        """The fraction of samples on which the bound fails."""
+        return self.failures / len(self.slack)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Clopper and Pearson's interval for the probability of failure."""
+        interval = binomtest(self.failures, len(self.slack)).proportion_ci(level, method="exact")
+        return float(interval.low), float(interval.high)
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """Theorem 4 of Letarte et al. (2019) for the one hypothesis h = 1 on many samples.
+
+    Attributes
+    ----------
+    case : str
+    n : int
+        Sample size.
+    mu, epsilon : float
+    true_loss : float
+        The probability that two points differ in label.
+    losses : ndarray of shape (n_draws,)
+        The alignment loss of each sample.
+    printed_width, corrected_width : float
+        Bound less empirical loss, as printed and corrected.
+    """
+
+    case: str
+    n: int
+    mu: float
+    epsilon: float
+    true_loss: float
+    losses: np.ndarray
+    printed_width: float
+    corrected_width: float
+
+    @cached_property
+    def deviations(self) -> np.ndarray:
+        """True loss less empirical loss, (n_draws,); a bound fails where its width is smaller."""
+        return self.true_loss - self.losses
+
+    @property
+    def printed(self) -> BoundFailures:
+        return BoundFailures("f_divergence", "paper", self.deviations - self.printed_width)
+
+    @property
+    def corrected(self) -> BoundFailures:
+        return BoundFailures("f_divergence", "corrected", self.deviations - self.corrected_width)
+
+
+def simulate_worst_case(
+    case: str, n: int = 1000, mu: float = 5.0, epsilon: float = 0.05, n_draws: int = 20000, random_state=None
+) -> WorstCase:
+    """Theorem 4 of Letarte et al. (2019) in its worst cases: h = 1, so that the loss depends on the labels alone.
+
+    The posterior is the prior and D_mu = 0, so that both forms of the bound have a fixed width. A sample's loss is the
+    fraction of its pairs that differ in label, a function of the size of its first class, which is binomial.
+
+    Parameters
+    ----------
+    case : {"two_classes", "many_classes"}
+        Two classes, one of probability (1 + sqrt(1/2)) / 2; or one class of probability 3/4 and so many tiny ones that
+        no two other points share a label.
+    n : int
+        Sample size, at least 2.
+    mu : float
+        Above 1.
+    epsilon : float
+        The probability of failure that the bound allows.
+    n_draws : int
+        Number of samples.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    WorstCase
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    check_choice(case, "case", WORST_CASES)
+    n, n_draws = check_count(n, "n", low=2), check_count(n_draws, "n_draws")
+    check_interval(mu, "mu", low=1)
+    check_probability(epsilon, "epsilon")
+    p = (1 + np.sqrt(0.5)) / 2 if case == "two_classes" else 0.75
+    size = as_rng(random_state).binomial(n, p, size=n_draws)
+    if case == "two_classes":
+        true_loss, losses = 2 * p * (1 - p), 2 * size * (n - size) / (n * (n - 1))
+    else:
+        true_loss, losses = 1 - p**2, 1 - size * (size - 1) / (n * (n - 1))
+    widths = [float(bounds.f_divergence(0.0, 0.0, mu, n, epsilon, form)) for form in ("paper", "corrected")]
+    return WorstCase(case, n, mu, epsilon, float(true_loss), losses, *widths)
+
+
+@dataclass(frozen=True)
+class TwoGaussians:
+    """Two classes in the plane, x ~ N(y m, s^2 I) with y = 1 or -1, whose alignment losses are known.
+
+    Parameters
+    ----------
+    mean : tuple of float
+        m.
+    scale : float
+        s, above 0.
+    positive : float
+        The probability of y = 1.
+
+    Raises
+    ------
+    ValueError
+        If `scale` or `positive` is out of range.
+    """
+
+    mean: tuple[float, float] = (1.0, 0.0)
+    scale: float = 1.0
+    positive: float = 0.5
+
+    def __post_init__(self):
+        check_positive(self.scale, "scale")
+        check_probability(self.positive, "positive")
+
+    def sample(self, shape, rng) -> tuple[np.ndarray, np.ndarray]:
+        """Points of shape (*shape, 2) and labels of that shape."""
+        y = np.where(rng.random(shape) < self.positive, 1.0, -1.0)
+        return y[..., None] * np.asarray(self.mean) + self.scale * rng.standard_normal((*shape, 2)), y
+
+    def true_losses(self, omega) -> np.ndarray:
+        """Expected alignment loss L_D of each frequency of `omega`, (D, 2): an array (D,).
+
+        A class's characteristic function at omega is ``exp(i y omega.m - s^2 ||omega||^2 / 2)``; the expected cosine
+        over two classes is the real part of a product of two.
+        """
+        p = self.positive
+        damping, turn = self._damping(omega), 2 * omega @ np.asarray(self.mean)
+        same = p**2 + (1 - p) ** 2 - 2 * p * (1 - p) * np.cos(turn)
+        return (1 - damping**2 * same) / 2
+
+    def true_landmark_losses(self, X, y, omega) -> np.ndarray:
+        """Expected alignment losses (L, D) with one point of X (L, 2), y (L,) fixed (Letarte et al. 2019, Eq. 10)."""
+        phase, turn = X @ omega.T, omega @ np.asarray(self.mean)
+        difference = self.positive * np.cos(phase - turn) - (1 - self.positive) * np.cos(phase + turn)
+        return (1 - y[:, None] * self._damping(omega) * difference) / 2
+
+    def _damping(self, omega):
+        return np.exp(-(self.scale**2) * (omega**2).sum(axis=1) / 2)
+
+
+def simulate_two_gaussians(
+    n: int = 100,
+    n_candidates: int = 20,
+    beta: float = 1.0,
+    mu: float = 2.0,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    gamma: float = 0.5,
+    distribution: TwoGaussians | None = None,
+    random_state=None,
+) -> list[BoundFailures]:
+    """Every bound on posteriors learned from fresh samples of two Gaussian classes.
+
+    The candidate frequencies are drawn once, before any sample; each sample gives the losses, the pseudo-posterior,
+    the bounds on its expected loss and, in closed form, the true risk. The landmark bounds are for the first point of
+    each sample.
+
+    Parameters
+    ----------
+    n : int
+        Sample size, at least 2.
+    n_candidates : int
+        Frequencies, from the Gaussian kernel of `gamma`.
+    beta : float
+        Inverse temperature, above 0; t = beta sqrt(n).
+    mu : float
+        Of the f-divergence bound; above 1.
+    epsilon : float
+        The probability of failure that the bounds allow.
+    n_draws : int
+        Number of samples.
+    gamma : float
+    distribution : TwoGaussians, optional
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    list of BoundFailures
+        landmark_kl, first_order_kl, second_order_kl, f_divergence and chi_square in both forms, and
+        landmark_kl_inverse, which has one ("corrected").
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    n, n_draws = check_count(n, "n", low=2), check_count(n_draws, "n_draws")
+    n_candidates = check_count(n_candidates, "n_candidates")
+    check_positive(beta, "beta")
+    distribution, rng = distribution or TwoGaussians(), as_rng(random_state)
+    omega = GaussianKernel.from_gamma(gamma).sample_frequencies(n_candidates, 2, rng)
+    at_once = max(1, _DRAW_ENTRIES // (n * n_candidates))
+    slacks: dict[tuple[str, str], list] = {}
+    for start in range(0, n_draws, at_once):
+        X, y = distribution.sample((min(at_once, n_draws - start), n), rng)
+        for key, slack in _slacks(distribution, X, y, omega, beta, mu, epsilon).items():
+            slacks.setdefault(key, []).append(slack)
+    return [BoundFailures(name, form, np.concatenate(parts)) for (name, form), parts in slacks.items()]
+
+
+def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str], np.ndarray]:
+    """True loss less bound for samples X (B, n, 2) and y (B, n): an array (B,) for each name and form."""
+    n = y.shape[1]
+    t = beta * np.sqrt(n)
+    pair_losses, landmark_losses = _losses(X, y, omega)
+    Q, landmark_Q = (pseudo_posterior(losses, beta, n) for losses in (pair_losses, landmark_losses))
+    loss, landmark_loss = (Q * pair_losses).sum(axis=1), (landmark_Q * landmark_losses).sum(axis=1)
+    truth = Q @ distribution.true_losses(omega)
+    landmark_truth = (landmark_Q * distribution.true_landmark_losses(X[:, 0], y[:, 0], omega)).sum(axis=1)
+    kl, landmark_kl = kl_divergence(Q), kl_divergence(landmark_Q)
+    divergence, chi2 = power_divergence(Q, mu), power_divergence(Q, 2.0)
+
+    slacks = {}
+    for form in ("paper", "corrected"):
+        bound = bounds.landmark_kl(landmark_loss, landmark_kl, n, t, epsilon, form=form)
+        slacks["landmark_kl", form] = landmark_truth - bound
+        for name in ("first_order_kl", "second_order_kl"):
+            slacks[name, form] = truth - getattr(bounds, name)(loss, kl, n, t, epsilon, form=form)
+        slacks["f_divergence", form] = truth - bounds.f_divergence(loss, divergence, mu, n, epsilon, form)
+        slacks["chi_square", form] = truth - bounds.chi_square(loss, chi2, n, epsilon, form)
+    inverse = bounds.landmark_kl_inverse(landmark_loss, landmark_kl, n, epsilon)
+    slacks["landmark_kl_inverse", "corrected"] = landmark_truth - inverse
+    return slacks
+
+
+def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray]:
+    """Losses over all pairs, and over those of the first point, of many samples at once: two arrays (B, D).
+
+    `rff_engine.alignment_loss` takes one sample; these are its sums (Letarte et al. 2019, Prop. 8) over axis 1.
+    """
+    n = y.shape[1]
+    angle = X @ omega.T
+    cosines, sines = np.cos(angle), np.sin(angle)
+    of_cos, of_sin = (np.einsum("bn,bnd->bd", y, wave) for wave in (cosines, sines))
+    pairs = n / (2 * (n - 1)) - (of_cos**2 + of_sin**2) / (2 * n * (n - 1))
+    aligned = y[:, :1] * (cosines[:, 0] * of_cos + sines[:, 0] * of_sin) - 1
+    return pairs, 0.5 - aligned / (2 * (n - 1))

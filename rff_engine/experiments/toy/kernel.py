@@ -1,0 +1,325 @@
+"""A kernel and its approximations by random features, on the line and in the plane, and their errors.
+
+Data have no labels here; `learning` has kernels learned from labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._validation import as_points, as_rng, check_count, check_positive
+from ...features import fourier_features, random_phase_features
+from ...kernels import SpectralKernel
+from ...landmarks import similarity_maps
+from .plane import cell_centres, plane_points
+
+__all__ = [
+    "KernelLine",
+    "KernelPlane",
+    "approximation_error",
+    "draw_frequencies_and_offsets",
+    "expected_error",
+    "kernel_line",
+    "kernel_map",
+    "kernel_plane",
+    "uniform_points",
+    "weighted_kernel_map",
+]
+
+
+def approximation_error(kernel: SpectralKernel, points, D_values, n_draws: int, random_state=None) -> dict:
+    """Root mean square error of the approximated kernel matrix as features are added, for both feature maps.
+
+    With D frequencies the cos/sin map has 2 D features; the random-phase map has 2 D frequencies, hence as many.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    points : array of shape (m, d)
+    D_values : sequence of int
+    n_draws : int
+        Independent draws; the errors are means over them.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    dict of ndarrays of shape (len(D_values),), with keys "cos_sin" and "random_phase"
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    rng = as_rng(random_state)
+    points = np.asarray(points, dtype=float)
+    exact = kernel(points)
+    largest = max(check_count(D, "D") for D in D_values)
+    squares = {"cos_sin": np.zeros(len(D_values)), "random_phase": np.zeros(len(D_values))}
+    for _ in range(check_count(n_draws, "n_draws")):
+        omega = kernel.sample_frequencies(2 * largest, points.shape[1], rng)
+        offsets = rng.uniform(0, 2 * np.pi, 2 * largest)
+        # Features of all D at once, times sqrt(D): those of a smaller D are the first of a larger one.
+        cosines, sines = np.split(fourier_features(points, omega[:largest], np.ones(largest)), 2, axis=1)
+        phased = random_phase_features(points, omega, offsets) * np.sqrt(2 * largest)
+        for name, features, per_D in (("cos_sin", (cosines, sines), 1), ("random_phase", (phased,), 2)):
+            total, done = np.zeros_like(exact), 0
+            for i in np.argsort(D_values, kind="stable"):
+                more, done = slice(done, per_D * D_values[i]), per_D * D_values[i]
+                for wave in features:
+                    total += wave[:, more] @ wave[:, more].T
+                squares[name][i] += np.mean((total / done - exact) ** 2) / n_draws
+    return {name: np.sqrt(values) for name, values in squares.items()}
+
+
+def draw_frequencies_and_offsets(kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state=None):
+    """Frequencies of a kernel, each with a random phase, for both feature maps.
+
+    Prefixes of one long draw keep their frequencies as D grows.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    n_frequencies, n_features : int
+        The number of frequencies and their dimension d.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    omega : ndarray of shape (n_frequencies, d)
+    offsets : ndarray of shape (n_frequencies,)
+        Uniform on [0, 2 pi).
+
+    Raises
+    ------
+    ValueError
+        If a count is not a whole number of at least 1.
+    """
+    rng = as_rng(random_state)
+    omega = kernel.sample_frequencies(n_frequencies, n_features, rng)
+    return omega, rng.uniform(0, 2 * np.pi, len(omega))
+
+
+def uniform_points(extent: float, n: int, random_state=None) -> np.ndarray:
+    """Points drawn uniformly from the square [-extent, extent]^2.
+
+    Parameters
+    ----------
+    extent : float
+    n : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+
+    Raises
+    ------
+    ValueError
+        If the extent is not above 0 or n is below 1.
+    """
+    return as_rng(random_state).uniform(-1, 1, (check_count(n, "n"), 2)) * check_positive(extent, "extent")
+
+
+@dataclass(frozen=True)
+class KernelLine:
+    """A kernel of one variable, its spectral density, and two estimates from random frequencies."""
+
+    omega: np.ndarray
+    """(D,), the frequencies of the cos/sin map"""
+    outside: int
+    """Number of them beyond the range of `frequencies`"""
+    frequencies: np.ndarray
+    """(F,), at which the density is computed"""
+    density: np.ndarray
+    """(F,)"""
+    delta: np.ndarray
+    """(G,)"""
+    exact: np.ndarray
+    """(G,), k(delta)"""
+    cos_sin: np.ndarray
+    """(G,), the mean of the D cosines"""
+    random_phase: np.ndarray
+    """(G,), phi(delta) . phi(0)"""
+    wave_omega: np.ndarray
+    """(W,), a few of the frequencies"""
+    waves: np.ndarray
+    """(W, G), their cosines"""
+
+
+def kernel_line(
+    kernel: SpectralKernel, omega, offsets, frequency_range: float, delta_range: float, n_waves: int = 4
+) -> KernelLine:
+    """Compare k(delta) with its estimates from 2 D features of either kind (Letarte et al. 2019, Eq. 3 to 5).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    omega : array of shape (2 D, 1)
+        The cos/sin map uses the first D, the random-phase map all: both then have 2 D features.
+    offsets : array of shape (2 D,)
+        Phases of the random-phase map.
+    frequency_range, delta_range : float
+        Half-lengths of the intervals of frequencies and differences, both centred at 0.
+    n_waves : int
+        Number of single cosines to return, of the first frequencies within the range.
+
+    Returns
+    -------
+    KernelLine
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is out of range.
+    """
+    omega = as_points(omega, "omega", n_features=1)
+    D = check_count(len(omega) // 2, "half the number of frequencies")
+    # An odd number of points includes 0.
+    frequencies = np.linspace(-1, 1, 601) * check_positive(frequency_range, "frequency_range")
+    delta = np.linspace(-1, 1, 601) * check_positive(delta_range, "delta_range")
+    points, origin = delta[:, None], np.zeros((1, 1))
+    inside = omega[:D, 0][np.abs(omega[:D, 0]) <= frequency_range][: check_count(n_waves, "n_waves", low=0)]
+    return KernelLine(
+        omega=omega[:D, 0],
+        outside=int((np.abs(omega[:D, 0]) > frequency_range).sum()),
+        frequencies=frequencies,
+        density=kernel.spectral_density(frequencies[:, None]),
+        delta=delta,
+        exact=kernel(points, origin)[:, 0],
+        cos_sin=fourier_features(points, omega[:D]) @ fourier_features(origin, omega[:D])[0],
+        random_phase=random_phase_features(points, omega[: 2 * D], offsets[: 2 * D])
+        @ random_phase_features(origin, omega[: 2 * D], offsets[: 2 * D])[0],
+        wave_omega=inside,
+        waves=np.cos(np.outer(inside, delta)),
+    )
+
+
+def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
+    """The kernel k(delta) over the plane.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    extent : float
+        Half the side of the square of differences delta.
+    cells : int
+        Cells along a side.
+
+    Returns
+    -------
+    ndarray of shape (cells, cells)
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
+
+
+def weighted_kernel_map(omega, Q, extent: float, cells: int = 121) -> np.ndarray:
+    """The kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
+
+    Parameters
+    ----------
+    omega : array of shape (N, 2)
+    Q : array of shape (N,)
+    extent : float
+        Half the side of the square of differences delta.
+    cells : int
+        Cells along a side.
+
+    Returns
+    -------
+    ndarray of shape (cells, cells)
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is out of range.
+    """
+    grid = cell_centres(extent, cells)
+    omega, Q = np.asarray(omega), np.asarray(Q)
+    used = Q > 0  # most weights of the optimized kernel are 0
+    return similarity_maps(grid, grid, np.zeros((1, 2)), omega[used], Q[None, used])[0]
+
+
+@dataclass(frozen=True)
+class KernelPlane:
+    """A kernel of two variables, its spectral density, and its estimate from random frequencies."""
+
+    outside: int
+    """Number of frequencies outside the square of the density"""
+    density: np.ndarray
+    """(G, G), on the frequency plane"""
+    exact: np.ndarray
+    """(G, G), on the plane of differences"""
+    approximate: np.ndarray
+    """(G, G)"""
+
+
+def kernel_plane(
+    kernel: SpectralKernel, omega, frequency_extent: float, extent: float, cells: int = 121
+) -> KernelPlane:
+    """Compare the kernel over the plane with the mean of D cosines (Letarte et al. 2019, Eq. 3 and 5).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    omega : array of shape (D, 2)
+    frequency_extent, extent : float
+        Half the sides of the squares of frequencies and of differences.
+    cells : int
+        Cells along a side of either.
+
+    Returns
+    -------
+    KernelPlane
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is out of range.
+    """
+    omega = as_points(omega, "omega", n_features=2)
+    return KernelPlane(
+        outside=int((np.abs(omega).max(axis=1) > frequency_extent).sum()),
+        density=kernel.spectral_density(plane_points(cell_centres(frequency_extent, cells))).reshape(cells, cells),
+        exact=kernel_map(kernel, extent, cells),
+        approximate=weighted_kernel_map(omega, np.full(len(omega), 1 / len(omega)), extent, cells),
+    )
+
+
+def expected_error(kernel: SpectralKernel, points, n_features) -> dict[str, np.ndarray]:
+    """Expected value of `approximation_error`, in closed form (Sutherland and Schneider 2015, Section 2.1).
+
+    At E features the variance of the cos/sin estimate of k(delta) is ``(1 + k(2 delta) - 2 k(delta)^2) / E``, that
+    of the random-phase estimate ``(1 + k(2 delta) / 2 - k(delta)^2) / E``; both are unbiased.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    points : array of shape (m, d)
+    n_features : sequence of int
+        Numbers of features E, even for the cos/sin map.
+
+    Returns
+    -------
+    dict of ndarrays of shape (len(n_features),), with keys "cos_sin" and "random_phase"
+        Roots of the mean variance over all pairs of points.
+
+    Raises
+    ------
+    ValueError
+        If a number of features is not a whole number of at least 1.
+    """
+    E = np.array([check_count(int(e), "n_features") for e in n_features])
+    points = np.asarray(points, dtype=float)
+    at_delta, at_twice = kernel(points), kernel(2 * points)
+    variances = {
+        "cos_sin": np.mean(1 + at_twice - 2 * at_delta**2),
+        "random_phase": np.mean(1 + at_twice / 2 - at_delta**2),
+    }
+    return {name: np.sqrt(variance / E) for name, variance in variances.items()}

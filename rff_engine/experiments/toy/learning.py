@@ -1,0 +1,293 @@
+"""Kernel learning in the plane: the frequency plane, candidates with their weights, and test errors with few features.
+
+It follows Letarte et al. (2019), Sections 5.3 and 5.4. Results that do not depend on beta or rho are computed
+separately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import t as student_t
+
+from ..._validation import as_points, as_rng, check_count, check_nonnegative, draw_seed
+from ...alignment import alignment_loss, alignment_loss_plane
+from ...features import fourier_features
+from ...kernels import SpectralKernel
+from ...linear import error_rate, linear_svm_batch
+from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
+from .plane import cell_centres, plane_points
+
+__all__ = [
+    "Candidates",
+    "FrequencyPlane",
+    "WeightSummary",
+    "draw_candidates",
+    "feature_error_curve",
+    "frequency_plane",
+    "kl_path",
+    "mean_and_margin",
+    "plane_posterior",
+    "weight_summary",
+]
+
+
+@dataclass(frozen=True)
+class FrequencyPlane:
+    """Prior density and alignment loss over a square of frequencies; neither depends on beta."""
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), density"""
+    loss: np.ndarray
+    """(G, G)"""
+    n: int
+    """Sample size of the losses"""
+
+
+def frequency_plane(X, y, kernel: SpectralKernel, extent: float, cells: int = 121) -> FrequencyPlane:
+    """Prior density and alignment loss of each frequency on a grid (Letarte et al. 2019, Prop. 8).
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, 2) and (n,)
+    kernel : SpectralKernel
+    extent : float
+        Half the side of the square of frequencies.
+    cells : int
+        Cells along a side.
+
+    Returns
+    -------
+    FrequencyPlane
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is out of range, or `y` holds only one class.
+    """
+    grid = cell_centres(extent, cells)
+    prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
+    return FrequencyPlane(grid, prior, alignment_loss_plane(X, y, grid, grid), len(X))
+
+
+def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
+    """The pseudo-posterior as a density on the frequency plane, p(omega) exp(-beta sqrt(n) loss) / Z.
+
+    It is the limit of the pseudo-posterior on candidates drawn from p (Letarte et al. 2019, Eq. 19) as their number
+    grows, restricted to the square.
+
+    Parameters
+    ----------
+    plane : FrequencyPlane
+    beta : float
+        Inverse temperature, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (G, G)
+        Its integral over the square is 1.
+
+    Raises
+    ------
+    ValueError
+        If beta is negative or not finite.
+    """
+    t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
+    with np.errstate(divide="ignore"):  # a density may underflow to 0; its logarithm -inf is then correct
+        log_weights = np.log(plane.prior) - t * (plane.loss - plane.loss.min())
+    cell = (plane.grid[-1] - plane.grid[0]) / (len(plane.grid) - 1)
+    return np.exp(log_weights - logsumexp(log_weights)) / cell**2
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Frequencies drawn from a kernel and their losses; neither depends on beta, rho or mu."""
+
+    omega: np.ndarray
+    """(N, d)"""
+    loss: np.ndarray
+    """(N,)"""
+    n: int
+    """Sample size of the losses"""
+
+
+def draw_candidates(X, y, kernel: SpectralKernel, n_candidates: int, random_state=None) -> Candidates:
+    """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4).
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+    kernel : SpectralKernel
+    n_candidates : int
+        N.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    Candidates
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, N is below 1, or `y` holds only one class.
+    """
+    X = as_points(X)
+    omega = kernel.sample_frequencies(n_candidates, X.shape[1], random_state)
+    return Candidates(omega, alignment_loss(X, y, omega), X.shape[0])
+
+
+@dataclass(frozen=True)
+class WeightSummary:
+    """Divergence of a distribution on candidates from the uniform one."""
+
+    kl: float
+    """KL(Q || P), in nats"""
+    divergence: float
+    """D_mu(Q || P)"""
+    effective: float
+    """1 / sum Q^2, the effective number of frequencies"""
+
+
+def weight_summary(Q, mu: float) -> WeightSummary:
+    """Divergences of Q from the prior and its effective number of frequencies.
+
+    Parameters
+    ----------
+    Q : array of shape (N,)
+    mu : float
+        Order of the divergence D_mu, above 1.
+
+    Returns
+    -------
+    WeightSummary
+
+    Raises
+    ------
+    ValueError
+        If Q is not a distribution or mu is not above 1.
+    """
+    Q = np.asarray(Q)
+    return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
+
+
+def kl_path(drawn: Candidates, betas) -> np.ndarray:
+    """KL(Q || P) of the pseudo-posterior at every beta, in nats (Letarte et al. 2019, Eq. 19).
+
+    Parameters
+    ----------
+    drawn : Candidates
+    betas : array of shape (B,)
+        Inverse temperatures.
+
+    Returns
+    -------
+    ndarray of shape (B,)
+
+    Raises
+    ------
+    ValueError
+        If a beta is negative or not finite.
+    """
+    return np.asarray(kl_divergence(np.stack([pseudo_posterior(drawn.loss, beta, drawn.n) for beta in betas])))
+
+
+def feature_error_curve(
+    X, y, X_test, y_test, candidates, Q, D_values, C: float, n_draws: int, random_state=None
+) -> np.ndarray:
+    """Test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
+
+    Each draw is one long sequence of frequencies, of which the first D are used: an error does not depend on the
+    other values of D. At one `random_state` all Q use the same uniform numbers, so curves of different methods, or
+    along beta, differ by their Q more than by chance.
+
+    Parameters
+    ----------
+    X, y, X_test, y_test : arrays
+        Training and test points and their labels.
+    candidates : array of shape (N, d)
+        Frequencies.
+    Q : array of shape (N,) or (B, N)
+        Weights on the candidates; they are drawn with replacement.
+    D_values : sequence of int
+        Numbers of frequencies, in any order.
+    C : float
+    n_draws : int
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    ndarray of shape (len(D_values), n_draws) or (B, len(D_values), n_draws)
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    rng = as_rng(random_state)
+    candidates, Q = np.asarray(candidates), np.asarray(Q)
+    D_values = [check_count(D, "D") for D in D_values]
+    seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
+    drawn = np.array(
+        [
+            np.random.default_rng(seed).choice(len(weights), size=max(D_values), p=weights)
+            for weights in np.atleast_2d(Q)
+            for seed in seeds
+        ]
+    )
+    # Every frequency is evaluated once, for all draws and D.
+    distinct, drawn = np.unique(drawn, return_inverse=True)
+    drawn = drawn.reshape(-1, max(D_values))
+    # Single precision suffices for the sign of a test decision, and halves the time.
+    waves, test_waves = (_waves(points, candidates[distinct]) for points in (X, np.asarray(X_test, dtype=np.float32)))
+    errors = np.stack([_errors_of_draws(waves, y, test_waves, y_test, drawn[:, :D], C) for D in D_values])
+    return np.moveaxis(errors.reshape(len(D_values), *Q.shape[:-1], len(seeds)), 0, -2)
+
+
+def _waves(points, omega) -> np.ndarray:
+    """Cosines and sines, (2, K, n)."""
+    return np.stack(np.split(fourier_features(points, omega, np.ones(len(omega))).T, 2))
+
+
+def _errors_of_draws(waves, y, test_waves, y_test, drawn, C: float) -> np.ndarray:
+    """Test error of each row of `drawn` (R, D), positions of frequencies in the waves."""
+    R, D = drawn.shape
+    # A frequency drawn r times becomes one pair of features times sqrt(r): inner products, and hence the SVM,
+    # stay the same, and a concentrated Q is cheap.
+    parts = [np.unique(row, return_counts=True) for row in drawn]
+    width = max(len(rows) for rows, _ in parts)
+    features = np.zeros((R, 2, width, waves.shape[2]))
+    for own, (rows, repeats) in zip(features, parts, strict=True):
+        own[:, : len(rows)] = waves[:, rows] * np.sqrt(repeats / D)[:, None]
+    coefficients, intercepts = linear_svm_batch(features.reshape(R, 2 * width, -1).transpose(0, 2, 1), y, C)
+    errors = np.empty(R)
+    for r, (rows, repeats) in enumerate(parts):
+        weights = coefficients[r].reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
+        decision = sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
+        errors[r] = error_rate(decision + intercepts[r], y_test)
+    return errors
+
+
+def mean_and_margin(values) -> tuple[np.ndarray, np.ndarray]:
+    """Mean over the last axis, and half the width of its 95 % confidence interval by Student's t.
+
+    Parameters
+    ----------
+    values : array of shape (..., R)
+        R independent measurements, at least 2.
+
+    Returns
+    -------
+    mean, margin : ndarrays of shape (...)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 measurements.
+    """
+    values = np.asarray(values, dtype=float)
+    R = check_count(values.shape[-1] if values.ndim else 0, "the number of measurements", low=2)
+    return values.mean(axis=-1), student_t.ppf(0.975, R - 1) * values.std(axis=-1, ddof=1) / np.sqrt(R)

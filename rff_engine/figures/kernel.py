@@ -1,0 +1,261 @@
+"""Figures of kernels as averages of cosines: spectra, kernels, and errors of random features."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .panels import add_map, finish_panels, panel_scale, square_panels
+from .sheet import Sheet
+from .style import (
+    FEATURE_MAP_COLOURS,
+    LANDMARK_COLOURS,
+    SEQUENTIAL_SCALE,
+    SIMILARITY_SCALE,
+    finish,
+    fixed_margin,
+)
+
+#: The exact kernel, and its two estimates.
+_EXACT, _COS_SIN, _PHASE = "#8C8C8C", FEATURE_MAP_COLOURS["cos_sin"], FEATURE_MAP_COLOURS["random_phase"]
+#: Colours of single cosines, which differ from those of the estimates.
+_WAVES = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
+#: Single frequencies are shown as ticks up to here, as a histogram above.
+_MOST_TICKS = 100
+_ERROR_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+#: Differences are shown on a finer scale than kernels.
+_DIFFERENCE_LIMIT = 0.5
+
+
+def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
+    """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines.
+
+    Parameters
+    ----------
+    line : experiments.toy.kernel.KernelLine
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(columns=2, widths=(0.42, 0.58))
+    half, top = line.frequencies[-1], _add_spectrum(fig, line)
+    _add_kernel(fig, line)
+    fig.update_xaxes(title="frequency ω (radians per unit of x)", range=[-half, half], col=1)
+    fig.update_yaxes(title="density", range=[-0.1 * top, 1.05 * top], col=1)
+    fig.update_xaxes(title="difference δ = x − x′", range=[line.delta[0], line.delta[-1]], col=2)
+    fig.update_yaxes(title="kernel", range=[-1.1, 1.3], tickvals=[-1, -0.5, 0, 0.5, 1], col=2)
+    fig.update_xaxes(zeroline=False)
+    fig.update_yaxes(zeroline=False)
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def _add_spectrum(fig, line) -> float:
+    """Add density and frequencies; returns the height of the highest mark."""
+    omega, half = line.omega, line.frequencies[-1]
+    top = float(line.density.max())
+    if len(omega) > _MOST_TICKS:
+        top = max(top, _add_histogram(fig, omega, half))
+    else:
+        others = omega[~np.isin(omega, line.wave_omega) & (np.abs(omega) <= half)]
+        _add_ticks(fig, others, _COS_SIN, -0.05 * top, "the D frequencies")
+    fig.add_scatter(
+        x=line.frequencies.astype(np.float32),
+        y=line.density.astype(np.float32),
+        mode="lines",
+        line={"color": _EXACT, "width": 3},
+        name="spectral density p(ω)",
+        hovertemplate="p(%{x:.2f}) = %{y:.3g}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    for omega_w, colour in zip(line.wave_omega, _WAVES, strict=False):
+        _add_ticks(fig, [omega_w], colour, -0.05 * top, None, size=18)
+    return top
+
+
+def _add_histogram(fig, omega, half) -> float:
+    edges = np.linspace(-half, half, 61)
+    # Divided by the number of all frequencies, also those outside the range, to compare with the density.
+    heights = np.histogram(omega, edges)[0] / (len(omega) * np.diff(edges))
+    fig.add_bar(
+        x=((edges[:-1] + edges[1:]) / 2).astype(np.float32),
+        y=heights.astype(np.float32),
+        marker={"color": _COS_SIN, "line": {"width": 0}},
+        opacity=0.45,
+        name="the D frequencies, histogram",
+        hovertemplate="ω about %{x:.2f}: %{y:.3g}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    fig.update_layout(bargap=0)
+    return float(heights.max())
+
+
+def _add_ticks(fig, omega, colour, height, name, size=12) -> None:
+    fig.add_scatter(
+        x=np.asarray(omega, dtype=np.float32),
+        y=np.full(len(omega), height, dtype=np.float32),
+        mode="markers",
+        marker={"symbol": "line-ns", "size": size, "line": {"color": colour, "width": 1.3 if size < 15 else 2.5}},
+        name=name or "",
+        showlegend=name is not None,
+        hovertemplate="ω = %{x:.2f}<extra></extra>",
+        row=1,
+        col=1,
+    )
+
+
+def _add_kernel(fig, line) -> None:
+    delta = line.delta.astype(np.float32)
+    for wave, omega, colour in zip(line.waves, line.wave_omega, _WAVES, strict=False):
+        fig.add_scatter(
+            x=delta,
+            y=wave.astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 1},
+            opacity=0.55,
+            showlegend=False,
+            hovertemplate=f"cos({omega:.2f} δ)<extra></extra>",
+            row=1,
+            col=2,
+        )
+    for values, colour, width, dash, name in (
+        (line.exact, _EXACT, 5, "solid", "kernel k(δ)"),
+        (line.random_phase, _PHASE, 1.8, "dash", "random phase, at x′ = 0"),
+        (line.cos_sin, _COS_SIN, 2.2, "solid", "cos/sin: mean of D cosines"),
+    ):
+        fig.add_scatter(
+            x=delta,
+            y=values.astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": width, "dash": dash},
+            name=name,
+            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra></extra>",
+            row=1,
+            col=2,
+        )
+
+
+def approximation_error(n_features, measured: dict, expected: dict, current: int, *, height: int = 380) -> go.Figure:
+    """Error of the approximated kernel against the number of features, on logarithmic axes.
+
+    Parameters
+    ----------
+    n_features : array of shape (P,)
+    measured, expected : dicts of arrays of shape (P,)
+        Root mean square errors, with keys "cos_sin" and "random_phase".
+    current : int
+        Position of the number of features to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    n_features = np.asarray(n_features)
+    fig = Sheet()
+    fig.add_vline(x=float(n_features[current]), line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    for key, name, colour, symbol in (
+        ("random_phase", "random phase", _PHASE, "square"),
+        ("cos_sin", "cos/sin", _COS_SIN, "circle"),
+    ):
+        hover = "%{x} features: error %{y:.3g}<extra>" + name + "</extra>"
+        fig.add_scatter(
+            x=n_features,
+            y=expected[key].astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 1.5, "dash": "dash"},
+            name=f"{name}, expected ∝ 1/√features",
+            hoverinfo="skip",
+        )
+        fig.add_scatter(
+            x=n_features,
+            y=measured[key].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 6, "symbol": symbol},
+            name=f"{name}, measured",
+            hovertemplate=hover,
+        )
+        fig.add_scatter(
+            x=n_features[[current]],
+            y=measured[key][[current]].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 16, "symbol": f"{symbol}-open", "line": {"width": 2.5}},
+            showlegend=False,
+            hovertemplate=hover,
+        )
+    fig.update_xaxes(type="log", title="number of features, 2D", dtick=1)
+    fig.update_yaxes(type="log", title="error of the kernel matrix (RMS)", tickvals=_ERROR_TICKS)
+    return finish(fig, height, margin=fixed_margin(top=62))
+
+
+def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float, *, height: int = 350) -> go.Figure:
+    """Sampled frequencies over the spectral density, and the kernel, over the plane.
+
+    Parameters
+    ----------
+    plane : experiments.toy.kernel.KernelPlane
+    omega : array of shape (D, 2)
+    frequency_extent, extent : float
+        Half the sides of the squares of frequencies and of differences.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
+    add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "coloraxis", "density / its maximum")
+    many = len(omega) > _MOST_TICKS
+    inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent].astype(np.float32)
+    fig.add_scatter(
+        x=inside[:, 0],
+        y=inside[:, 1],
+        mode="markers",
+        marker={
+            "size": 3 if many else 6,
+            "color": _COS_SIN,
+            "line": {"width": 0 if many else 0.5, "color": "white"},
+        },
+        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<extra></extra>",
+        showlegend=False,
+        row=1,
+        col=1,
+    )
+    add_map(fig, 2, plane.exact, extent, "coloraxis2", "kernel")
+    fig.update_layout(
+        coloraxis=panel_scale(fig, 1, "<b>density</b>, share of its maximum", SEQUENTIAL_SCALE, 0, 1, [0, 0.5, 1]),
+        coloraxis2=panel_scale(fig, 2, "<b>kernel</b> k(δ)", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
+    )
+    return finish_panels(fig, height, top=78)
+
+
+def approximation_and_difference(plane, extent: float, *, height: int = 350) -> go.Figure:
+    """The mean of D cosines over the plane, and its difference from the kernel.
+
+    Parameters
+    ----------
+    plane : experiments.toy.kernel.KernelPlane
+    extent : float
+        Half the side of the square of differences.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
+    add_map(fig, 1, plane.approximate, extent, "coloraxis", "approximation")
+    add_map(fig, 2, plane.approximate - plane.exact, extent, "coloraxis2", "difference")
+    half = _DIFFERENCE_LIMIT
+    fig.update_layout(
+        coloraxis=panel_scale(fig, 1, "<b>mean of D cosines</b>", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
+        coloraxis2=panel_scale(fig, 2, "<b>mean minus kernel</b>", "PuOr", -half, half, [-half, 0, half]),
+    )
+    return finish_panels(fig, height, top=78)

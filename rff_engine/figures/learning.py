@@ -1,0 +1,264 @@
+"""Figures of learning a kernel: losses and weights of frequencies, learned kernels, and their test errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .panels import add_map, finish_panels, panel_scale, square_panels
+from .sheet import Sheet
+from .style import (
+    CLASS_COLOURS,
+    CLASS_SYMBOLS,
+    METHOD_COLOURS,
+    METHOD_DASHES,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    SEQUENTIAL_SCALE,
+    SIMILARITY_SCALE,
+    add_band,
+    finish,
+    fixed_margin,
+)
+
+#: Losses are shown in reversed colours: bright where a frequency is useful, as for weights and densities.
+_LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
+# Diameters in pixels: of a dot with the prior's weight, or less to keep the largest below the limit.
+_PRIOR_DOT, _LARGEST_DOT = 3.0, 26.0
+#: Number of candidates below five times the prior's weight that are drawn, a random sample: browsers draw thousands of
+#: dots slowly.
+MOST_LIGHT_DOTS = 1000
+
+
+def frequency_planes(extent: float, prior, loss, posterior, *, height: int = 420) -> go.Figure:
+    """Prior density, alignment loss and pseudo-posterior density over the frequency plane.
+
+    Parameters
+    ----------
+    extent : float
+        Half the side of the square of frequencies.
+    prior, loss, posterior : arrays of shape (G, G)
+        Each has its own colour scale: densities from 0, losses from the smallest.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
+    lowest, highest = float(np.min(loss)), float(np.max(loss))
+    for panel, (values, name, title, scale, low, high) in enumerate(
+        (
+            (prior, "density", "<b>prior density</b> p(ω)", SEQUENTIAL_SCALE, 0.0, float(np.max(prior))),
+            (loss, "loss", "<b>alignment loss</b>", _LOSS_SCALE, lowest, highest),
+            (posterior, "density", "<b>posterior density</b>", SEQUENTIAL_SCALE, 0.0, float(np.max(posterior))),
+        ),
+        start=1,
+    ):
+        coloraxis = f"coloraxis{panel}"
+        add_map(fig, panel, values, extent, coloraxis, name)
+        bar = panel_scale(fig, panel, title, scale, low, high, [low, (low + high) / 2, high])
+        bar["colorbar"]["tickformat"] = ".2g"
+        fig.update_layout(**{coloraxis: bar})
+    return finish_panels(fig, height, top=78)
+
+
+def weighted_candidates(
+    X, y, data_extent: float, omega, weights: dict, titles: dict, frequency_extent: float, *, height: int = 370
+) -> go.Figure:
+    """The data, and the candidates in the frequency plane by their weights, one panel for each method.
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, 2) and (n,)
+        Labels -1 and 1.
+    data_extent, frequency_extent : float
+        Half the sides of the squares shown.
+    omega : array of shape (N, 2)
+    weights : dict of arrays of shape (N,)
+        By method; in each panel the area of a dot is proportional to its weight.
+    titles : dict of strings
+        By method.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    methods = list(weights)
+    P = 1 + len(methods)
+    fig = square_panels(
+        ["<b>data</b><br> <br> ", *(titles[m] for m in methods)],
+        [data_extent, *[frequency_extent] * (P - 1)],
+        ["x", *["ω"] * (P - 1)],
+    )
+    for label, colour in CLASS_COLOURS.items():
+        own = np.asarray(X)[np.asarray(y) == label].astype(np.float32)
+        fig.add_scatter(
+            x=own[:, 0],
+            y=own[:, 1],
+            mode="markers",
+            marker={
+                "size": 5,
+                "color": colour,
+                "symbol": CLASS_SYMBOLS[label],
+                "line": {"width": 0.5, "color": "white"},
+            },
+            hoverinfo="skip",
+            showlegend=False,
+            row=1,
+            col=1,
+        )
+    for panel, method in enumerate(methods, start=2):
+        _add_weighted_dots(fig, panel, omega, weights[method], METHOD_COLOURS[method], frequency_extent)
+    return finish_panels(fig, height, top=72)
+
+
+def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
+    omega, Q = np.asarray(omega), np.asarray(Q)
+    ratio = Q * len(Q)
+    root = np.sqrt(ratio)
+    size = root * min(_PRIOR_DOT, _LARGEST_DOT / root.max())
+    shown = (np.abs(omega).max(axis=1) <= extent) & ((np.arange(len(Q)) < MOST_LIGHT_DOTS) | (ratio > 5))
+    seen = size >= 1
+    for chosen, opacity, sizes in (
+        (shown & ~seen, 0.25, 1.5),
+        (shown & seen, 0.65, size[shown & seen].astype(np.float32)),
+    ):
+        fig.add_scatter(
+            x=omega[chosen, 0].astype(np.float32),
+            y=omega[chosen, 1].astype(np.float32),
+            mode="markers",
+            marker={
+                "size": sizes,
+                "color": colour if opacity > 0.5 else "#8C8C8C",
+                "opacity": opacity,
+                "line": {"width": 0},
+            },
+            customdata=ratio[chosen].astype(np.float32),
+            hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>%{customdata:.3g} times the prior's weight<extra></extra>",
+            showlegend=False,
+            row=1,
+            col=panel,
+        )
+
+
+def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
+    """Weights of the candidates from largest to smallest, as multiples of the prior's, on logarithmic axes.
+
+    Parameters
+    ----------
+    weights : dict of arrays of shape (N,)
+        By method, "rff" among them for the prior.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    lowest = 1e-4
+    for method, Q in weights.items():
+        ratio = np.sort(np.asarray(Q))[::-1] * len(Q)
+        ranks = np.unique(np.round(np.geomspace(1, len(ratio), 300)).astype(int))
+        shown = np.where(ratio[ranks - 1] >= lowest, ratio[ranks - 1], np.nan)
+        fig.add_scatter(
+            x=ranks,
+            y=shown.astype(np.float32),
+            mode="lines+markers" if np.isfinite(shown).sum() == 1 else "lines",
+            line={"color": METHOD_COLOURS[method], "width": 2.5, "dash": METHOD_DASHES[method]},
+            name=METHOD_NAMES[method],
+            hovertemplate="rank %{x}: %{y:.3g} times the prior's weight<extra></extra>",
+        )
+    N = max(len(Q) for Q in weights.values())
+    fig.update_xaxes(type="log", title="candidates, largest weight first", range=[-0.03, np.log10(N)], dtick=1)
+    fig.update_yaxes(
+        type="log", title="weight Q·N", range=[np.log10(lowest), np.log10(N) + 0.1], dtick=1, exponentformat="power"
+    )
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
+    """Kernels over the plane of differences, side by side.
+
+    Parameters
+    ----------
+    maps : dict of arrays of shape (G, G)
+        By method; "rff" stands for the prior kernel.
+    extent : float
+        Half the side of the square of differences.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    P = len(maps)
+    fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
+    for panel, (method, values) in enumerate(maps.items(), start=1):
+        coloraxis = f"coloraxis{panel}"
+        add_map(fig, panel, values, extent, coloraxis, "kernel")
+        title = f"<b>{METHOD_NAMES[method]}</b>"
+        fig.update_layout(**{coloraxis: panel_scale(fig, panel, title, SIMILARITY_SCALE, -1, 1, [-1, 0, 1])})
+    return finish_panels(fig, height, top=78)
+
+
+def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height: int = 430) -> go.Figure:
+    """Test error against the number of frequencies, one line for each method, with the interval of its mean.
+
+    Parameters
+    ----------
+    D_values : sequence of P ints
+    curves : dict of pairs of arrays of shape (P,)
+        By method: means and half-widths of their intervals.
+    chosen : int
+        The D to mark.
+    at_chosen : dict of pairs of floats
+        By method: mean and half-width there.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    D_values = np.asarray(D_values)
+    fig = Sheet()
+    fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    for method, (mean, margin) in curves.items():
+        colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
+        low, high = np.maximum(mean - margin, 0), np.minimum(mean + margin, 1)
+        add_band(fig, D_values, 100 * low, 100 * high, colour, legendgroup=method)
+        fig.add_scatter(
+            x=D_values,
+            y=100 * mean,
+            mode="lines+markers",
+            line={"color": colour, "width": 2},
+            marker={"symbol": symbol, "size": 7},
+            name=f"{METHOD_NAMES[method]}: {_percent(*at_chosen[method])} at D = {chosen}",
+            legendgroup=method,
+            customdata=100 * margin,
+            hovertemplate="D = %{x}: %{y:.1f} ± %{customdata:.1f} %<extra>" + METHOD_NAMES[method] + "</extra>",
+        )
+        fig.add_scatter(
+            x=[chosen],
+            y=[100 * at_chosen[method][0]],
+            mode="markers",
+            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"color": "#111111", "width": 1.5}},
+            hovertemplate="D = %{x}: %{y:.1f} %<extra>" + METHOD_NAMES[method] + "</extra>",
+            legendgroup=method,
+            showlegend=False,
+        )
+    fig.update_xaxes(
+        type="log", title="number of frequencies D", tickvals=D_values, ticktext=[str(D) for D in D_values]
+    )
+    fig.update_yaxes(title="test error (%)", rangemode="tozero")
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def _percent(mean: float, margin: float) -> str:
+    return f"<b>{100 * mean:.1f}</b> ± {100 * margin:.1f} %"
