@@ -1,10 +1,10 @@
-"""How long AdaptiveFourierFeatures takes to fit, against the number of rows.
+"""Time to fit AdaptiveFourierFeatures against the number of rows.
 
-    python -m benchmarks.adaptive                                    # covtype at r = 200, landmarks drawn or clustered
+    python -m benchmarks.adaptive                                    # covtype at r = 200, both kinds of landmarks
     python -m benchmarks.adaptive --dataset wine --n-components 50
 
-The descent sees the landmarks alone, as many as frequencies; only choosing them, and checking the input, looks at all
-rows. Rows are standardised and 2 sigma^2 = d, as in Li et al. (2019). One thread; medians.
+The descent uses the landmarks only, as many as frequencies; only their choice and the input checks use all rows. Rows
+are standardised and 2 sigma^2 = d, as in Li et al. (2019). One thread; medians.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ def main() -> None:
     X = StandardScaler().fit_transform(X)
     print("seconds to fit, r =", asked.n_components)
     print(f"{'rows':>8}{'sample':>10}{'cluster':>10}")
-    for share in (16, 8, 4, 2, 1):
-        part = X[: len(X) // share]
-        cells = [seconds(part, way, asked) for way in ("sample", "cluster")]
+    for divisor in (16, 8, 4, 2, 1):
+        part = X[: len(X) // divisor]
+        cells = [seconds(part, landmarks, asked) for landmarks in ("sample", "cluster")]
         print(f"{len(part):>8}" + "".join(f"{cell:>10.2f}" for cell in cells), flush=True)
 
 
-def seconds(X, way: str, asked) -> float:
-    """The median over seeds."""
+def seconds(X, landmarks: str, asked) -> float:
+    """Median time to fit over seeds."""
     found = []
     for seed in range(asked.repeats):
         features = rff.AdaptiveFourierFeatures(
-            rff.GaussianKernel.from_gamma(1 / X.shape[1]), asked.n_components, landmarks=way, random_state=seed
+            rff.GaussianKernel.from_gamma(1 / X.shape[1]), asked.n_components, landmarks=landmarks, random_state=seed
         )
         start = time.perf_counter()
         with threadpool_limits(1):

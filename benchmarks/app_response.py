@@ -1,8 +1,8 @@
-"""How fast the app answers: first pictures, bytes, frames during a drag, and the controls that the server answers.
+"""Response times of the app: first figure, bytes, frames during a drag, and controls that the server handles.
 
-Starts a server of its own, drives headless Chromium through every page, and prints a table with the aims beside the
-numbers. Run it as `python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control,
-`--beside-run` has the server work on a long run meanwhile, names of pages restrict it to these.
+Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
+`python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control, `--during-run` keeps
+the server busy with a long run, names of pages restrict it to these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 ARGUMENTS += ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]  # hidden pages of the address bar
 
-#: Where each page is measured: the first address for everything, all of them for the drag.
+#: Addresses of each page: the drag is measured on all of them, everything else on the first.
 PAGES = {
     "start": ("",),
     "kernel": ("kernel",),
@@ -44,7 +44,7 @@ DRAG_SECONDS, CHANGES = 2.0, 20
 DRAWN = """() => document.querySelector('.js-plotly-plot .main-svg')
     || [...document.querySelectorAll('.live canvas')].some(canvas => canvas.width > 1 && canvas.height > 1)"""
 
-# Whatever moves in the page counts until nothing has for a while: elements exchanged, made stale, drawn by Plotly.
+# Every change of the page counts, until none has occurred for a while: new or stale elements, drawing by Plotly.
 PROBE = """() => {
     const probe = window.probe = {asked: 0, drawn: 0, moved: 0, ran: false};
     const app = document.querySelector('[data-testid=stApp]');
@@ -68,7 +68,7 @@ QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
 
 @contextmanager
 def served(*settings: str, log=subprocess.DEVNULL):
-    """A server of its own, and its address; `settings` are more arguments of Streamlit, `log` takes what it says."""
+    """Start a server and yield its address; `settings` are further arguments of Streamlit, `log` takes its output."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -95,8 +95,8 @@ def served(*settings: str, log=subprocess.DEVNULL):
 
 @contextmanager
 def long_run(browser, server: str):
-    """A run of minutes, started as a hand does, under way; that it is so still in the end is checked."""
-    address = f"{server}/real_data?dataset=mnist49&preset=paper"  # has no picture before its first row
+    """Keep a run of minutes going, started on its page; exit if it ends before the block does."""
+    address = f"{server}/real_data?dataset=mnist49&preset=paper"  # has no figure before its first row
     with visit(browser, address, QUIET) as (page, _, _):
         cancel = page.get_by_role("button", name="Cancel")
         page.get_by_role("button", name="Run", exact=True).click()
@@ -108,7 +108,7 @@ def long_run(browser, server: str):
 
 @contextmanager
 def visit(browser, address: str, opened: str = DRAWN):
-    """The page in a fresh context, the seconds to its first picture, and the sizes of the server's messages."""
+    """Yield a page in a new context, the seconds to its first figure, and the sizes of the server's messages."""
     context = browser.new_context(viewport={"width": 1440, "height": 1200})
     page, sizes = context.new_page(), []
     page.set_default_timeout(60_000)
@@ -124,7 +124,7 @@ def visit(browser, address: str, opened: str = DRAWN):
 
 
 def drag(page) -> tuple[float, list[float]] | None:
-    """Frames a second, and milliseconds from an input to its frame, while a live page's first slider is dragged."""
+    """Frames per second, and ms from each input to its frame, while the first slider of a live page is dragged."""
     if page.locator(".live").count() == 0:
         return None
     thumb = page.locator(".live input[type=range]").first
@@ -145,7 +145,7 @@ def drag(page) -> tuple[float, list[float]] | None:
 
 
 def change(page, control) -> bool:
-    """Give a control of the sidebar another value, as a hand does; False if it has none left."""
+    """Give a control of the sidebar another value by mouse or key; False if it has no other."""
     thumb = control.locator("input[type=range]")
     if thumb.count():
         at, least, most = (float(thumb.get_attribute(name)) for name in ("value", "min", "max"))
@@ -169,9 +169,9 @@ def change(page, control) -> bool:
 
 
 def server_side(page) -> dict[str, list[tuple[float, float]]]:
-    """Milliseconds from an input to the first figure drawn anew, and to the page standing still, by control.
+    """Milliseconds from an input to the first redrawn figure, and to the last change of the page, by control.
 
-    Each control of the sidebar has its turn, again and again.
+    The controls of the sidebar take turns.
     """
     page.evaluate(PROBE)
     found: dict[str, list[tuple[float, float]]] = {}
@@ -181,7 +181,7 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
         for i in range(controls.count())
         if controls.nth(i).is_visible()
     ]
-    # What swaps the whole page is asked once, at the end.
+    # This control replaces the whole page.
     keys = [key for key in keys if key != "st-key-plain"]
     for key in islice(cycle(keys), 5 * CHANGES):
         control = page.locator(f"[data-testid=stSidebar] .{key}")
@@ -193,7 +193,7 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
             page.wait_for_function("() => probe.ran", polling=20, timeout=2000)
         except TimeoutError:  # the control had that value already
             continue
-        # Looking at every frame would take the time that is measured.
+        # Polling at every frame would slow the page down.
         page.wait_for_function(STILL, polling=50)
         first, last = page.evaluate("[(probe.drawn || probe.moved) - probe.asked, probe.moved - probe.asked]")
         found.setdefault(key.removeprefix("st-key-"), []).append((first, last))
@@ -204,26 +204,26 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
     arguments.add_argument("--controls", action="store_true", help="a line for each control")
-    arguments.add_argument("--beside-run", action="store_true", help="while the server works on a long run")
+    arguments.add_argument("--during-run", action="store_true", help="while the server works on a long run")
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
         arguments.error(f"no page is called {', '.join(sorted(unknown))}")
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; p95, in ms, but for the first two and the frames\n")
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; p95 in ms, except columns 1 to 3\n")
     print(row("", "first", "data", "frames", "input to", "changes on", "input to", "input to"))
-    print(row("page", "picture", "", "a second", "frame", "the server", "a figure", "all still"))
-    print(row("aim", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
+    print(row("page", "figure", "", "per second", "frame", "the server", "a figure", "last change"))
+    print(row("target", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        with long_run(browser, server) if asked.beside_run else nullcontext():
+        with long_run(browser, server) if asked.during_run else nullcontext():
             for name in asked.pages or PAGES:
                 measure(browser, server, name, asked.controls)
 
 
 def measure(browser, server: str, name: str, of_each_control: bool) -> None:
-    """Print the lines of a page."""
+    """Measure a page and print its lines."""
     for i, address in enumerate(PAGES[name]):
         with visit(browser, f"{server}/{address}"):
-            pass  # warms the server up
+            pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
             size, drawn = sum(sizes), drag(page)
             found = server_side(page) if i == 0 else {}

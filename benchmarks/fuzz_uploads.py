@@ -1,9 +1,8 @@
-"""Feeds the readers of strangers' files with what a coverage-guided fuzzer thinks of, and counts what goes wrong.
+"""Coverage-guided fuzzing of the readers of user-uploaded files.
 
-python -m benchmarks.fuzz_uploads [--seconds 600]: every input must be read or refused with an UploadError of one line;
-anything else, be it an exception, a process lost or more memory than allowed, ends it and leaves the input in a file.
-Needs `pip install atheris`. The readers run in this process, so that their branches are seen: a child would hide them,
-and a crash.
+python -m benchmarks.fuzz_uploads [--seconds 600]: every input must be read, or refused with an UploadError of one line;
+anything else, such as an exception, a crash or too much memory, ends the run and saves the input to a file. Needs
+`pip install atheris`. The readers run in this process, since a child would hide their branches and crashes.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from pathlib import Path
 
 import atheris
 
-# What imports our readers must come before them, and not be instrumented itself.
+# Libraries that the readers import, before them and without instrumentation.
 import numpy as np
 import pyarrow.parquet  # noqa: F401
 
 with atheris.instrument_imports(include=["datasets"]):
-    from datasets import preparation, readers, tables
+    from datasets.tables import preparation, readers, table as tables
 
-# Small limits: a fuzzer finds the way to a limit sooner if it is near.
+# Small limits are reached sooner.
 LIMITS = tables.Limits(
     bytes=20_000,
     expanded_bytes=200_000,
@@ -39,13 +38,13 @@ LIMITS = tables.Limits(
 NAMES = ("table.csv", "table.tsv", "table.svm", "table.parquet", "table")
 MOST_MEMORY = 2_000  # MB
 KEPT = Path(tempfile.gettempdir()) / "fuzz_uploads_"
-"""Where an input that did harm is left"""
+"""Prefix of the file of an input that failed"""
 SEEDS = Path(__file__).parents[1] / "tests" / "datasets"
 counts = {"read": 0, "prepared": 0, "refused": 0}
 
 
 def one_input(data: bytes) -> None:
-    """The first byte chooses the name, the rest is the file."""
+    """Read and prepare a file; the first byte chooses its name."""
     if not data:
         return
     try:
@@ -66,8 +65,8 @@ def one_input(data: bytes) -> None:
         counts["refused"] += 1
 
 
-def seeds(folder: Path) -> None:
-    """The bad files of the tests, as far as they are small."""
+def write_seeds(folder: Path) -> None:
+    """Write the small ones of the tests' bad files to a folder."""
     sys.path.insert(0, str(SEEDS))
     from bad_files import corpus
 
@@ -82,7 +81,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=600)
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory() as found:
-        seeds(Path(found))
+        write_seeds(Path(found))
         options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MOST_MEMORY}", "-timeout=20", "-print_final_stats=1"]
         begun = time.monotonic()
         atheris.Setup([sys.argv[0], *options, f"-max_len={LIMITS.bytes}", f"-artifact_prefix={KEPT}", found], one_input)

@@ -1,7 +1,7 @@
-"""How long files take that are made to be slow, and how long other threads of the server stand still meanwhile.
+"""Time to read files made to be slow, and how long they block other threads of the server.
 
-python -m benchmarks.hostile_uploads: each file is read as the page "Your data" reads it, and prepared if it is a table.
-"stood still" is the longest time in which a thread that sleeps 1 ms at a time did not come to its next turn.
+python -m benchmarks.hostile_uploads: each file is read as on the page "Your data", and prepared if it is a table.
+"blocked" is the longest time between two turns of a thread that sleeps 1 ms at a time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from datasets import preparation
-from datasets.tables import UploadError
-from datasets.uploads import read_table
-from pages.components import your_data_results
+from datasets.tables import preparation
+from datasets.tables.table import UploadError
+from datasets.tables.uploads import read_table
+from pages.components.results import your_data as your_data_results
 
 
 def lines(n: int, line: Callable[[int], str], head: str = "a,b") -> bytes:
@@ -39,7 +39,7 @@ def row(i: int, n: int, cell: Callable[[int], str], between: str = ",") -> str:
 
 
 def files() -> Iterator[tuple[str, bytes, str]]:
-    """What each file is, its bytes and its name."""
+    """Description, bytes and name of each file."""
     yield "good: 1000 rows", lines(1000, lambda i: f"{i},{i % 2}"), "x.csv"
     yield "digits and x", lines(2000, lambda i: f"{digits_and_x(i)},{i % 2}"), "x.csv"
     yield "digits and x", lines(19_999, lambda i: f"{digits_and_x(i)},{i % 2}"), "x.csv"
@@ -71,10 +71,10 @@ def files() -> Iterator[tuple[str, bytes, str]]:
     yield "48 MB of text", parquet({"a": words, "b": range(8000)}), "x.parquet"
 
 
-class Standstill:
-    """The longest time between two turns of a thread."""
+class LongestBlock:
+    """The longest time between two turns of a thread that sleeps 1 ms at a time."""
 
-    def __enter__(self) -> Standstill:
+    def __enter__(self) -> LongestBlock:
         self.longest, self._over = 0.0, threading.Event()
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
@@ -93,7 +93,7 @@ class Standstill:
 
 
 def prepared(table) -> str:
-    """What the page does next with a table, and what comes of it."""
+    """Prepare a table as the page does; the outcome as text."""
     your_data_results.summary(table), your_data_results.first_rows(table)
     target = preparation.suggest_target(table)
     try:
@@ -104,18 +104,18 @@ def prepared(table) -> str:
 
 
 def main() -> None:
-    print("| file | kB | read, s | stood still, s | prepared, s | stood still, s | outcome |")
+    print("| file | kB | read, s | blocked, s | prepared, s | blocked, s | outcome |")
     print("|---|---|---|---|---|---|---|")
     for what, data, name in files():
         table, begun = None, time.perf_counter()
-        with Standstill() as reading:
+        with LongestBlock() as reading:
             try:
                 table = read_table(data, name)
                 said = f"{table.n_rows} x {len(table.columns)}"
             except UploadError as error:
                 said = str(error)
         read, begun = time.perf_counter() - begun, time.perf_counter()
-        with Standstill() as preparing:
+        with LongestBlock() as preparing:
             said += "" if table is None else prepared(table)
         took = time.perf_counter() - begun
         ending = name.rpartition(".")[2]

@@ -1,12 +1,12 @@
-"""What many sessions at a time do to the app: lost ones, errors, answers to a control, and the server's memory.
+"""Load test of the app: lost sessions, errors, response times of controls, and memory of the server.
 
-    python -m benchmarks.load       # 30 sessions for 5 minutes, then 30 minutes of coming and going
+    python -m benchmarks.load       # 30 sessions for 5 minutes, then 30 minutes of short sessions
     python -m benchmarks.load --minutes 1 --soak 0 --pages kernel bounds --output load.json
 
-Starts a server of its own with an empty store. Sessions are tabs as the server sees them (`benchmarks.tab`), spread
-over the pages; each moves one control after another, waits for the answer and pauses as a hand does. Memory counts as
-that of the start once each page has been visited and left; Streamlit keeps a session that has lost its socket for
-`server.disconnectedSessionTTL` seconds, and lets go of those that are older when the next one leaves.
+Starts a server with an empty store. Sessions are simulated tabs (`benchmarks.tab`), spread over the pages; each moves
+one control after another, waits for the reply and pauses like a user. Memory at the start is measured after a visit to
+each page; Streamlit keeps a disconnected session for `server.disconnectedSessionTTL` seconds, and drops older ones when
+the next one leaves.
 """
 
 from __future__ import annotations
@@ -30,29 +30,28 @@ import psutil
 from scipy import stats
 from streamlit import config
 
-from benchmarks.app_response import PAGES as MEASURED
-from benchmarks.app_response import served
+from benchmarks.app_response import PAGES as MEASURED, served
 from benchmarks.tab import LostError, Tab
 
 PAGES = {name: addresses[0] for name, addresses in MEASURED.items() if name != "start"} | {"your_data": "your_data"}
-#: A run of minutes, for the session that watches one.
+#: Address of a run of minutes.
 LONG_RUN = "real_data?dataset=mnist49&preset=paper"
-#: Seconds between an answer and the next move; of a session's life in the soak; between its samples of memory.
+#: Seconds between a reply and the next move, of a session in the soak, and between samples of memory.
 PAUSE, LIFE, BETWEEN_SAMPLES = (0.5, 2.0), (20.0, 60.0), 10.0
-#: Moves on each page before anything is measured: the caches, which are bounded, are well filled then.
+#: Moves on each page before the measurement, which fill the bounded caches.
 WARM_UP = 60
-#: Parts of the soak's second half whose mean memory the line of growth is fitted to: samples beside each other are
-#: alike, so that they would promise too narrow an interval.
+#: Parts of the soak's second half; the line of growth is fitted to their means, since neighbouring samples are
+#: correlated and would give too narrow an interval.
 PARTS = 8
 SESSIONS_OF = ("warm-up", "load", "soak", "cut short")
 
 
 @dataclass
 class Record:
-    """What has happened to the sessions."""
+    """Events of the sessions."""
 
     moves: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
-    """By page: the control, and the seconds until its script had run"""
+    """Control and seconds of its rerun, by page"""
     errors: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     sessions: int = 0
@@ -63,7 +62,7 @@ class Record:
         return sum(map(len, self.moves.values()))
 
     def summary(self) -> dict:
-        """For the file of results."""
+        """The record as JSON."""
         of_controls = {}
         for page, moves in self.moves.items():
             for control in sorted({name for name, _ in moves}):
@@ -89,7 +88,7 @@ def times(seconds: list[float]) -> dict:
 
 
 def growth(minutes: np.ndarray, megabytes: np.ndarray) -> tuple[float, float, float] | None:
-    """MB an hour over the second half of the samples, and the ends of its 95 % interval; None of too few samples."""
+    """MB per hour over the second half of the samples, and its 95 % interval; None for too few samples."""
     late = minutes >= (minutes[0] + minutes[-1]) / 2 if len(minutes) else np.array([])
     if np.sum(late) < PARTS:
         return None
@@ -102,7 +101,7 @@ def growth(minutes: np.ndarray, megabytes: np.ndarray) -> tuple[float, float, fl
 
 @dataclass
 class Load:
-    """A server under load, and what is known of it."""
+    """A server under load, and its measurements."""
 
     address: str
     server: psutil.Process
@@ -111,7 +110,7 @@ class Load:
     peak: dict = field(default_factory=dict)
 
     def memory(self) -> dict:
-        """Of the server, in MB: resident, its share of what is shared, its own; and the shares of its children."""
+        """Memory of the server in MB: RSS, PSS, USS; and the PSS of its children."""
         with self.server.oneshot():
             of = self.server.memory_full_info()
         found = {"rss": of.rss, "pss": getattr(of, "pss", 0), "uss": of.uss, "children": 0}
@@ -119,7 +118,7 @@ class Load:
             try:
                 of = child.memory_full_info()
                 found["children"] += getattr(of, "pss", of.uss)
-            except psutil.Error:  # ended meanwhile
+            except psutil.Error:  # has ended
                 pass
         found = {name: round(value / 1e6, 1) for name, value in found.items()}
         if found["rss"] > self.peak.get("rss", 0):
@@ -127,13 +126,13 @@ class Load:
         return found
 
     async def visit(self, page: str, choices: random.Random, work=None) -> None:
-        """A session on a page, in which `work` is done with its tab; whatever goes wrong is written down."""
+        """Open a session on a page, do `work` with its tab, and record errors."""
         self.record.sessions += 1
         tab = Tab(self.address, PAGES.get(page, page), choices)
         try:
             async with tab:
                 if page == "your_data":
-                    await hand_in(tab)
+                    await paste_table(tab)
                 if work is not None:
                     await work(tab)
         except LostError as error:
@@ -143,7 +142,7 @@ class Load:
         self.record.polls += tab.polls
 
     async def session(self, page: str, number: int, until: float) -> None:
-        """One hand on one page until a time of the monotonic clock."""
+        """Move controls on a page until a time of the monotonic clock."""
         choices = random.Random(f"{self.asked.seed} {number}")
         await asyncio.sleep(choices.uniform(*PAUSE))
 
@@ -162,7 +161,7 @@ class Load:
         self.record.moves.setdefault(page, []).append(moved)
 
     async def warm_up(self) -> None:
-        """Each page is visited and left, by itself."""
+        """Visit each page in turn."""
         for number, page in enumerate(self.asked.pages):
 
             async def try_controls(tab: Tab, page=page) -> None:
@@ -171,15 +170,15 @@ class Load:
 
             await self.visit(page, random.Random(f"{self.asked.seed} warm {number}"), try_controls)
 
-    async def let_go(self) -> dict:
-        """Wait until the server has let go of all sessions but one that has come and gone; its memory then."""
+    async def idle_memory(self) -> dict:
+        """Memory after the server has dropped all sessions but one that has just ended."""
         await asyncio.sleep(self.asked.kept + 2)
         await self.visit(self.asked.pages[0], random.Random(0))
         await asyncio.sleep(3)
         return self.memory()
 
     async def sample(self, every: float, report=None) -> None:
-        """Look at the memory again and again, and say how things are twice a minute."""
+        """Sample the memory, and print the state twice a minute."""
         begun, said = time.monotonic(), 0.0
         while True:
             await asyncio.sleep(every)
@@ -194,13 +193,13 @@ class Load:
                 )
 
     async def scrub(self) -> None:
-        """All sessions at once."""
+        """Run all sessions at once."""
         until = time.monotonic() + 60 * self.asked.minutes
         pages = zip(range(self.asked.sessions), cycle(self.asked.pages), strict=False)
         await asyncio.gather(*(self.session(page, number, until) for number, page in pages))
 
-    async def come_and_go(self) -> None:
-        """As many sessions at a time, but each leaves after a while, and another takes its place."""
+    async def soak(self) -> None:
+        """Run as many sessions at a time, each replaced by another when it ends."""
         end, numbers, pages = time.monotonic() + 60 * self.asked.soak, count(), cycle(self.asked.pages)
 
         async def seat() -> None:
@@ -212,8 +211,8 @@ class Load:
         await asyncio.gather(*(seat() for _ in range(self.asked.sessions)))
 
 
-async def hand_in(tab: Tab) -> None:
-    """Paste a table of one's own."""
+async def paste_table(tab: Tab) -> None:
+    """Paste a random table on the page "Your data"."""
     rng = np.random.default_rng(tab.choices.randrange(2**32))
     X = rng.normal(size=(200, 4)).round(3)
     sort = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0, "yes", "no")
@@ -224,8 +223,8 @@ async def hand_in(tab: Tab) -> None:
     await tab.press("Read the text")
 
 
-async def beside(work, *others):
-    """Do the work while the others go on, which end with it."""
+async def run_with(work, *others):
+    """Do the work while other tasks run, which are cancelled at its end."""
     tasks = [asyncio.create_task(other) for other in others]
     try:
         return await work
@@ -238,7 +237,7 @@ async def beside(work, *others):
 
 
 async def watch(load: Load, started: asyncio.Event) -> None:
-    """Start a run of minutes, watch it as its page does, and cancel it in the end."""
+    """Start a run of minutes, stay on its page, and cancel the run at the end."""
 
     async def look_on(tab: Tab) -> None:
         await tab.press("Run")
@@ -252,11 +251,11 @@ async def watch(load: Load, started: asyncio.Event) -> None:
 
 
 async def measure(load: Load, results: dict, save) -> None:
-    """All that is asked for; results are saved after each part."""
+    """Measure all parts; results are saved after each."""
     asked, memory = load.asked, results["memory in MB"]
     say(f"warm-up: {asked.warm_up} moves on each of {len(asked.pages)} pages, then {asked.kept} s")
     await load.warm_up()
-    memory["start"] = await load.let_go()
+    memory["start"] = await load.idle_memory()
     results["warm-up"] = load.record.summary()
 
     if asked.minutes:
@@ -264,13 +263,13 @@ async def measure(load: Load, results: dict, save) -> None:
         load.record, load.peak = Record(), {}
         before, own = load.server.cpu_times(), time.process_time()
         begun, samples = time.monotonic(), load.sample(1.0)
-        if asked.beside_run:
+        if asked.during_run:
             started = asyncio.Event()
-            await beside(load.scrub(), samples, watch(load, started))
+            await run_with(load.scrub(), samples, watch(load, started))
             if not started.is_set():
                 load.record.errors["the long run did not start"] += 1
         else:
-            await beside(load.scrub(), samples)
+            await run_with(load.scrub(), samples)
         after, passed = load.server.cpu_times(), time.monotonic() - begun
         memory["peak"], memory["end of load"] = load.peak, load.memory()
         results["load"] = load.record.summary()
@@ -279,8 +278,8 @@ async def measure(load: Load, results: dict, save) -> None:
             "sessions": round((time.process_time() - own) / passed, 2),
         }
         save()
-        say(f"the sessions have ended; {asked.kept} s until the server lets go of them")
-        memory["after"] = await load.let_go()
+        say(f"the sessions have ended; {asked.kept} s until the server drops them")
+        memory["after"] = await load.idle_memory()
         memory["after / start"] = round(memory["after"]["rss"] / memory["start"]["rss"], 3)
         save()
 
@@ -297,16 +296,16 @@ async def measure(load: Load, results: dict, save) -> None:
                 table.writerow([round(seconds), *of.values(), *counts])
                 file.flush()
 
-            await beside(load.come_and_go(), load.sample(BETWEEN_SAMPLES, write))
+            await run_with(load.soak(), load.sample(BETWEEN_SAMPLES, write))
         found = growth(*np.array(samples).reshape(-1, 2).T)
         named = found and dict(zip(("MB an hour", "from", "to"), (round(end, 1) for end in found), strict=True))
         results["soak"] = load.record.summary() | {"growth over the second half": named}
-        memory["after the soak"] = await load.let_go()
+        memory["after the soak"] = await load.idle_memory()
         save()
 
 
 def show(results: dict) -> None:
-    """The table."""
+    """Print the results as tables."""
     for part in SESSIONS_OF:
         if (found := results.get(part)) is None:
             continue
@@ -326,11 +325,11 @@ def show(results: dict) -> None:
         if isinstance(of, dict):
             print(f"{name:<16}{of['rss']:>8.0f}{of['pss']:>8.0f}{of['uss']:>8.0f}{of['children']:>10.0f}")
     if ratio := results["memory in MB"].get("after / start"):
-        print(f"after / start: {ratio:.2f} (aim: at most 1.20)")
+        print(f"after / start: {ratio:.2f} (target: at most 1.20)")
     if busy := results.get("cores kept busy"):
         print(f"cores kept busy under load: {busy['server']} by the server, {busy['sessions']} by the sessions")
     if found := results.get("soak", {}).get("growth over the second half"):
-        print(f"growth of rss in the soak: {found['MB an hour']} MB an hour ({found['from']} to {found['to']})")
+        print(f"growth of rss in the soak: {found['MB an hour']} MB per hour ({found['from']} to {found['to']})")
     print(f"tracebacks in the server's log: {results['tracebacks in the log']}")
 
 
@@ -339,7 +338,7 @@ def say(text: str) -> None:
 
 
 def run(asked: argparse.Namespace) -> dict:
-    """Measure with a server of its own; returns what is in the file."""
+    """Start a server and measure; return the results, which are also saved."""
     machine = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
     memory: dict = {}
     settings = {name: value for name, value in vars(asked).items() if name != "output"}
@@ -368,18 +367,18 @@ def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--sessions", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=5, help="of load; 0: none")
-    arguments.add_argument("--soak", type=float, default=30, help="minutes of sessions that come and go; 0: none")
+    arguments.add_argument("--soak", type=float, default=30, help="minutes of short sessions; 0: none")
     arguments.add_argument("--pages", nargs="+", default=list(PAGES), choices=PAGES, metavar="PAGE")
-    arguments.add_argument("--seed", type=int, default=0, help="of all choices that hands make")
+    arguments.add_argument("--seed", type=int, default=0, help="of all random choices")
     arguments.add_argument("--warm-up", type=int, default=WARM_UP, help="moves on each page beforehand")
-    arguments.add_argument("--beside-run", action="store_true", help="while one more session watches a long run")
+    arguments.add_argument("--during-run", action="store_true", help="while one more session watches a long run")
     arguments.add_argument(
         "--kept",
         type=int,
         default=config.get_option("server.disconnectedSessionTTL"),
-        help="seconds that the server keeps sessions that have left; default: the app's own setting",
+        help="seconds that the server keeps disconnected sessions; default: the app's setting",
     )
-    output_help = "beside it, the soak's .csv and the server's .log"
+    output_help = "results; the soak's .csv and the server's .log are next to it"
     arguments.add_argument("--output", type=Path, default=Path("load.json"), help=output_help)
     return arguments
 

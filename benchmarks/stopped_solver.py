@@ -1,12 +1,12 @@
-"""What a solver that stops early makes of landmark representations: LinearSVC as it comes beside the exact SVM.
+"""Effect of a solver that stops early on landmark representations: LinearSVC against the exact SVM.
 
     python -m benchmarks.stopped_solver                                             # RBF, 10 % landmarks
     python -m benchmarks.stopped_solver --datasets adult --method pb --share 0.01   # learned ones
 
-Both machines have the same objective (`rff_engine.linear_svm_path`). The published code of Letarte et al. (2019) trains
-with scikit-learn's LinearSVC as it came in 2019: coordinate descent on the dual that ends after 1000 passes, whether it
-has reached the minimum or not. Each machine chooses C on the validation points of the published split; beside the test
-errors stands the paper's, measured off its Figure 6. gamma is the one that the SVM of the shipped reruns chose.
+Both have the same objective (`rff_engine.linear_svm_path`). The published code of Letarte et al. (2019) trains with
+scikit-learn's LinearSVC as of 2019: coordinate descent on the dual that stops after 1000 passes, at the minimum or not.
+C is chosen on the validation points of the published split; the paper's test error is measured off its Figure 6. gamma
+is the choice of the SVM of the shipped reruns.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.reports import letarte, reproduction
+from rff_engine.experiments.running.store import Store
 from rff_engine.linear import linear_svm_decision
 
 CS = tuple(10.0**k for k in range(-5, 5))
@@ -35,16 +35,16 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.1, help="centroids, by training rows")
     parser.add_argument("--n-features", type=int, default=64, help="D of learned similarities")
     parser.add_argument("--beta", type=float, default=1.0, help="of learned similarities")
-    parser.add_argument("--every-C", action="store_true", help="print both machines at every C")
+    parser.add_argument("--every-C", action="store_true", help="print both SVMs at every C")
     asked = parser.parse_args()
     with Store(reproduction.SHIPPED, read_only=True) as store:
         known = pd.DataFrame(reproduction.known_rows(store, "table1", asked.datasets))
-        printed = reproduction.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
+        printed = letarte.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
     print(f"test errors in percent, landmarks {asked.share:.0%} of the training points", flush=True)
     for name in asked.datasets:
         of_svm = (known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")
         gamma = known[of_svm]["gamma"].iloc[0]
-        found = both_machines(name, gamma, asked)
+        found = both_svms(name, gamma, asked)
         if asked.every_C:
             print(found.to_string(index=False))
         cell = printed[
@@ -61,8 +61,8 @@ def main() -> None:
         print("  ".join(said), flush=True)
 
 
-def both_machines(name: str, gamma: float, asked) -> pd.DataFrame:
-    """For each C the errors of both in percent, and whether LinearSVC said that it stopped early."""
+def both_svms(name: str, gamma: float, asked) -> pd.DataFrame:
+    """Errors of both SVMs in percent for each C, and whether LinearSVC warns that it stopped early."""
     split = datasets.published_split(name)
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}

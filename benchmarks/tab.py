@@ -1,8 +1,8 @@
-"""A tab of a browser as Streamlit's server sees it: its websocket, its protocol, and a hand that moves controls.
+"""A simulated browser tab for load tests: the websocket protocol of Streamlit, and a user who moves controls.
 
-It shakes hands, keeps messages that the server may refer to later, tells widgets and their values out of what it is
-shown, keeps the address up, and polls a fragment that asks for it; it draws nothing. A control that a live picture
-hides behind a slider of its own is moved as if it were there: the server's work is the same.
+It performs the handshake, caches messages that the server may refer to later, tracks widgets, their values and the
+address, and reruns fragments on their timers; it draws nothing. A control that a live figure replaces by its own slider
+is moved as well: the server's work is the same.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-#: Seconds after which an answer counts as lost.
+#: Seconds after which a reply counts as lost.
 LONGEST = 120
-_OURS = "error of ours"  # how the app words a fault; any other red sentence refuses what was asked for
+_INTERNAL = "internal error"  # in the app's message; any other error message refuses a request
 
 
 class LostError(Exception):
-    """The server has closed the socket, or does not answer."""
+    """The server has closed the socket or does not reply."""
 
 
 @dataclass(frozen=True)
 class Widget:
-    """A control as a message describes it. Its values are those of the field of `WidgetState` that it goes by."""
+    """A control as described by a message; its values are those of its field of `WidgetState`."""
 
     id: str
     name: str
     field: str
     default: object
     allowed: tuple = ()
-    """The values that a hand can give it; with `several`, those that it can take together"""
+    """The values that a user can choose; with `several`, any subset"""
     several: bool = False
     parameter: str = ""
     """Its name in the address, if it has one"""
-    dictated: object = None
-    """The value that the server wants it to take, if it does"""
+    server_value: object = None
+    """The value that the server sets, if any"""
 
     def another(self, value, choices: random.Random):
         """A value other than this one, or None if there is none."""
@@ -63,7 +63,7 @@ class Widget:
         return choices.choice(others) if others else None
 
     def state(self, value) -> WidgetState:
-        """The value as it is sent."""
+        """The message that sends a value."""
         if isinstance(value, tuple):
             state = WidgetState(id=self.id)
             getattr(state, self.field).data.extend(value)
@@ -72,83 +72,91 @@ class Widget:
 
 
 def widget(element) -> Widget | None:
-    """The control that an `Element` is, if it is one that a hand can move or write in."""
+    """The control of an `Element`, or None if a user cannot change it."""
     kind = element.WhichOneof("type")
-    told = getattr(element, kind)
-    if kind not in _READERS or told.disabled or told.form_id:
+    proto = getattr(element, kind)
+    if kind not in _READERS or proto.disabled or proto.form_id:
         return None
-    name = told.id.split("-", 2)[-1]  # after a mark and a hash comes the key that the app gave it
-    about = {"id": told.id, "name": told.label if name == "None" else name}
-    return _READERS[kind](told, about | {"parameter": told.query_param_key})
+    name = proto.id.split("-", 2)[-1]  # the app's key follows a prefix and a hash
+    common = {"id": proto.id, "name": proto.label if name == "None" else name}
+    return _READERS[kind](proto, common | {"parameter": proto.query_param_key})
 
 
-def _slider(told, about) -> Widget | None:
-    if len(told.default) != 1:  # one with two ends
+def _slider(proto, common) -> Widget | None:
+    if len(proto.default) != 1:  # a range slider
         return None
-    if told.type == Slider.SELECT_SLIDER:
-        allowed = tuple((option,) for option in told.options)
-        dictated = tuple(told.raw_value) if told.set_value else None
-        default = allowed[int(told.default[0])]
-        return Widget(field="string_array_value", default=default, allowed=allowed, dictated=dictated, **about)
-    dictated = tuple(told.value) if told.set_value else None
+    if proto.type == Slider.SELECT_SLIDER:
+        allowed = tuple((option,) for option in proto.options)
+        server_value = tuple(proto.raw_value) if proto.set_value else None
+        default = allowed[int(proto.default[0])]
+        return Widget(field="string_array_value", default=default, allowed=allowed, server_value=server_value, **common)
+    server_value = tuple(proto.value) if proto.set_value else None
     return Widget(
-        field="double_array_value", default=tuple(told.default), allowed=_steps(told), dictated=dictated, **about
+        field="double_array_value",
+        default=tuple(proto.default),
+        allowed=_steps(proto),
+        server_value=server_value,
+        **common,
     )
 
 
-def _steps(told) -> tuple:
-    count = int((told.max - told.min) / told.step + 1e-9) + 1
-    return tuple((round(told.min + i * told.step, 9),) for i in range(count))
+def _steps(proto) -> tuple:
+    count = int((proto.max - proto.min) / proto.step + 1e-9) + 1
+    return tuple((round(proto.min + i * proto.step, 9),) for i in range(count))
 
 
-def _number_input(told, about) -> Widget | None:
-    if not (told.has_min and told.has_max):
+def _number_input(proto, common) -> Widget | None:
+    if not (proto.has_min and proto.has_max):
         return None
-    allowed = tuple(value for (value,) in _steps(told))
-    dictated = told.value if told.set_value else None
-    return Widget(field="double_value", default=told.default, allowed=allowed, dictated=dictated, **about)
+    allowed = tuple(value for (value,) in _steps(proto))
+    server_value = proto.value if proto.set_value else None
+    return Widget(field="double_value", default=proto.default, allowed=allowed, server_value=server_value, **common)
 
 
-def _one_of(told, about) -> Widget | None:
-    if not told.HasField("default"):
+def _one_of(proto, common) -> Widget | None:
+    if not proto.HasField("default"):
         return None
-    options = tuple(told.options)
-    dictated = told.raw_value if told.set_value else None
-    return Widget(field="string_value", default=options[told.default], allowed=options, dictated=dictated, **about)
+    options = tuple(proto.options)
+    server_value = proto.raw_value if proto.set_value else None
+    return Widget(
+        field="string_value", default=options[proto.default], allowed=options, server_value=server_value, **common
+    )
 
 
-def _button_group(told, about) -> Widget:
-    options = tuple(option.content for option in told.options)
-    several = told.click_mode == ButtonGroup.MULTI_SELECT
+def _button_group(proto, common) -> Widget:
+    options = tuple(option.content for option in proto.options)
+    several = proto.click_mode == ButtonGroup.MULTI_SELECT
     return Widget(
         field="string_array_value",
-        default=tuple(options[i] for i in told.default),
+        default=tuple(options[i] for i in proto.default),
         allowed=options if several else tuple((option,) for option in options),
         several=several,
-        dictated=tuple(told.raw_values) if told.set_value else None,
-        **about,
+        server_value=tuple(proto.raw_values) if proto.set_value else None,
+        **common,
     )
 
 
-def _multiselect(told, about) -> Widget:
-    options = tuple(told.options)
+def _multiselect(proto, common) -> Widget:
+    options = tuple(proto.options)
     return Widget(
         field="string_array_value",
-        default=tuple(options[i] for i in told.default),
+        default=tuple(options[i] for i in proto.default),
         allowed=options,
         several=True,
-        dictated=tuple(told.raw_values) if told.set_value else None,
-        **about,
+        server_value=tuple(proto.raw_values) if proto.set_value else None,
+        **common,
     )
 
 
-def _checkbox(told, about) -> Widget:
-    dictated = told.value if told.set_value else None
-    return Widget(field="bool_value", default=told.default, allowed=(False, True), dictated=dictated, **about)
+def _checkbox(proto, common) -> Widget:
+    server_value = proto.value if proto.set_value else None
+    return Widget(field="bool_value", default=proto.default, allowed=(False, True), server_value=server_value, **common)
 
 
-def _text(told, about) -> Widget:
-    return Widget(field="string_value", default=told.default, dictated=told.value if told.set_value else None, **about)
+def _text(proto, common) -> Widget:
+    return Widget(
+        field="string_value", default=proto.default, server_value=proto.value if proto.set_value else None, **common
+    )
 
 
 _READERS = {
@@ -165,34 +173,34 @@ _READERS = {
 
 
 class Tab:
-    """One tab on one page.
+    """A browser tab on one page.
 
     Parameters
     ----------
     server : str
-        Its address, with no slash at the end.
+        Address without a trailing slash.
     page : str
-        The page's address below it, query included.
+        Path of the page and its query.
     choices : random.Random
-        By which the hand chooses controls and values.
+        Draws controls and values.
 
     Attributes
     ----------
     faults : list of str
-        Whatever should not have happened: exceptions shown, runs that ended in an error, messages that make no sense.
+        Unexpected events: exceptions shown, internal errors of runs, invalid messages.
     refusals : Counter
-        Red sentences that refuse what was asked for, as the app means to.
+        Error messages that refuse a request, as intended.
     polls : int
-        Runs of fragments that were asked for by the clock.
+        Reruns of fragments by their timers.
     """
 
     def __init__(self, server: str, page: str, choices: random.Random):
         parts = urlsplit(page)
         self._server, self._page, self.choices = server, parts.path, choices
         self._query = parse_qs(parts.query)
-        self._elements: dict[tuple[int, ...], tuple] = {}  # with the fragment and the run that brought it
-        self.values: dict[str, object] = {}  # of widgets, by their ids
-        self._kept: dict[str, tuple[int, ForwardMsg]] = {}  # messages by hash, with the run that last used them
+        self._elements: dict[tuple[int, ...], tuple] = {}  # element, fragment and run by path
+        self.values: dict[str, object] = {}  # by widget id
+        self._kept: dict[str, tuple[int, ForwardMsg]] = {}  # run of last use and message by hash
         self._n_runs, self._oldest = 0, 2
         self._run, self._fragments, self._script = "", (), ""
         self._clocks: dict[str, tuple[float, asyncio.Task]] = {}
@@ -203,7 +211,7 @@ class Tab:
         self.polls = 0
 
     async def __aenter__(self) -> Tab:
-        """Load the page and wait until it stands."""
+        """Load the page and wait until its script has run."""
         cookie = await asyncio.to_thread(self._shake_hands)
         try:
             self._socket = await connect(
@@ -226,7 +234,7 @@ class Tab:
         return self
 
     async def __aexit__(self, *_) -> None:
-        """Close the socket, as a tab does that is closed."""
+        """Close the socket, as a browser does."""
         self._stop_clocks(tuple(self._clocks))
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._socket.close(), 10)
@@ -235,7 +243,7 @@ class Tab:
             await self._reader
 
     def _shake_hands(self) -> str:
-        """What is asked for before the socket; returns the token against cross-site requests."""
+        """Send the requests that precede the websocket; return the XSRF token."""
         cookies = SimpleCookie()
         try:
             for path in (self._page, "_stcore/health", "_stcore/host-config"):
@@ -244,17 +252,17 @@ class Tab:
                     for cookie in answer.headers.get_all("Set-Cookie", ()):
                         cookies.load(cookie)
         except OSError as error:
-            raise LostError(f"no answer: {error!r}") from error
+            raise LostError(f"no reply: {error!r}") from error
         return cookies["_streamlit_xsrf"].value
 
     @property
     def widgets(self) -> list[Widget]:
-        """Those that are shown."""
+        """The controls on the page."""
         found = (widget(element) for element, _, _ in self._elements.values())
         return [one for one in found if one is not None]
 
     async def move(self) -> tuple[str, float] | None:
-        """Give a control another value; its name, and the seconds until the script had run. None if there is none."""
+        """Give a random control another value; return its name and the seconds of the rerun, None without a control."""
         movable = [(one, one.another(self.values[one.id], self.choices)) for one in self.widgets]
         movable = [(one, value) for one, value in movable if value is not None]
         if not movable:
@@ -263,7 +271,7 @@ class Tab:
         return chosen.name, await self.set(chosen, value)
 
     async def set(self, chosen: Widget, value) -> float:
-        """Give a control a value, and wait; returns seconds."""
+        """Give a control a value and wait; return the seconds of the rerun."""
         self.values[chosen.id] = value
         if chosen.parameter:
             if value == chosen.default:
@@ -274,21 +282,21 @@ class Tab:
         return await self._ask()
 
     async def press(self, label: str) -> float:
-        """Press the button of this name, and wait; returns seconds."""
+        """Press a button and wait; return the seconds of the rerun."""
         for element, _, _ in self._elements.values():
             if element.WhichOneof("type") == "button" and element.button.label == label:
                 return await self._ask(WidgetState(id=element.button.id, trigger_value=True))
         raise LookupError(f"{self._page} shows no button {label!r}")
 
     async def _ask(self, trigger: WidgetState | None = None) -> float:
-        """Have the whole script run, and wait; returns the seconds that it took."""
+        """Rerun the whole script and wait; return the seconds."""
         self._begun, self._finished = False, asyncio.get_running_loop().create_future()
         asked = time.perf_counter()
         await self._send(self._request(trigger=trigger))
         try:
             return await asyncio.wait_for(self._finished, LONGEST) - asked
         except TimeoutError as error:
-            raise LostError(f"no answer within {LONGEST} s") from error
+            raise LostError(f"no reply within {LONGEST} s") from error
 
     def _request(self, fragment: str = "", trigger: WidgetState | None = None) -> BackMsg:
         message = BackMsg()
@@ -313,23 +321,23 @@ class Tab:
             raise LostError(f"the socket is closed: {error!r}") from error
 
     async def _read(self) -> None:
-        """Take messages until the socket closes."""
+        """Process messages until the socket closes."""
         lost = "closed by the server"
         try:
             async for payload in self._socket:
                 self.take(ForwardMsg.FromString(payload))
         except WebSocketException as error:
             lost = repr(error)
-        except Exception as error:  # of ours: whoever waits is told
+        except Exception as error:  # of this tab; `_ask` raises it
             lost = f"a message that this tab cannot read: {error!r}"
         if self._finished is not None and not self._finished.done():
             self._finished.set_exception(LostError(lost))
 
     def take(self, message: ForwardMsg) -> None:
-        """What a browser does with a message."""
+        """Process a message as a browser does."""
         if message.WhichOneof("type") == "ref_hash":
             if message.ref_hash not in self._kept:
-                self.faults.append("the server referred to a message that is not kept")
+                self.faults.append("the server referred to a message that is not cached")
                 return
             metadata = message.metadata
             _, message = self._kept[message.ref_hash]
@@ -375,13 +383,13 @@ class Tab:
         if kind == "exception":
             self.faults.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "alert" and element.alert.format == element.alert.ERROR:
-            if _OURS in element.alert.body:
+            if _INTERNAL in element.alert.body.lower():
                 self.faults.append(element.alert.body)
             else:
                 self.refusals[element.alert.body] += 1
         if (shown := widget(element)) is not None:
-            if shown.dictated is not None:
-                self.values[shown.id] = shown.dictated
+            if shown.server_value is not None:
+                self.values[shown.id] = shown.server_value
             self.values.setdefault(shown.id, shown.default)
 
     def _finish(self, status) -> None:
@@ -389,7 +397,7 @@ class Tab:
             self.faults.append("the script does not compile")
         if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another run comes
             return
-        # What this run might have brought and did not is stale, and so are the values of widgets that are gone.
+        # Elements that this run could have sent and did not are stale, and so are the values of their widgets.
         ran = set(self._fragments)
         self._elements = {
             path: (element, fragment, run)
@@ -417,7 +425,7 @@ class Tab:
                 self._clocks.pop(fragment)[1].cancel()
 
     async def _poll(self, fragment: str, interval: float) -> None:
-        with suppress(LostError):  # the reader tells of it
+        with suppress(LostError):  # the reader reports it
             while True:
                 await asyncio.sleep(interval)
                 self.polls += 1

@@ -1,18 +1,18 @@
-"""Toy problems, the real data sets of the papers with their sources, licences and splits, and tables of strangers.
+"""Toy data, the data sets of the papers with their sources, licences and splits, and user-uploaded tables.
 
-It imports nothing of the engine or the app. Data are neither scaled nor cached: callers do both.
+Imports nothing of the engine or the app. Data are neither scaled nor cached; callers do both.
 """
 
-from datasets.catalogue import DatasetInfo, describe, names
 from datasets.dataset import Dataset
-from datasets.download import FetchError, fetch
-from datasets.files import DataNotFoundError, available, cache_folder, search_folders, status
-from datasets.loaders import load
-from datasets.preparation import prepare
-from datasets.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
-from datasets.tables import Limits, Table, UploadError
-from datasets.toy import make_toy, toy_names
-from datasets.uploads import read_table
+from datasets.papers.catalogue import DatasetInfo, describe, names
+from datasets.papers.download import FetchError, fetch
+from datasets.papers.files import DataNotFoundError, available, cache_folder, search_folders, status
+from datasets.papers.loaders import load
+from datasets.papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
+from datasets.tables.preparation import prepare
+from datasets.tables.table import Limits, Table, UploadError
+from datasets.tables.uploads import read_table
+from datasets.toy import make_toy, make_toy_inputs, toy_input_names, toy_names
 
 __all__ = [
     "DataNotFoundError",
@@ -30,6 +30,7 @@ __all__ = [
     "fetch",
     "load",
     "make_toy",
+    "make_toy_inputs",
     "names",
     "prepare",
     "published_names",
@@ -38,6 +39,7 @@ __all__ = [
     "read_table",
     "search_folders",
     "status",
+    "toy_input_names",
     "toy_names",
     "two_part_split",
 ]

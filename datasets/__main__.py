@@ -1,6 +1,6 @@
 """Command line of the data sets: `python -m datasets list` and `python -m datasets fetch NAME ...`.
 
-It prints and sets the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 invalid usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from datasets.catalogue import describe, names
-from datasets.download import FetchError, fetch
-from datasets.files import status
+from datasets.papers.catalogue import describe, names
+from datasets.papers.download import FetchError, fetch
+from datasets.papers.files import status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,14 +22,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _list() if options.command == "list" else _fetch(options.names)
     except KeyboardInterrupt:
-        print("\ninterrupted: nothing unfinished was left behind", file=sys.stderr)
+        print("\ninterrupted: no incomplete files are left", file=sys.stderr)
         return 130
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m datasets",
-        description="Data are looked for in this package, in the folder named by RFF_DATA, and in the cache.",
+        description="Data are searched in this package, in the folder named by RFF_DATA, and in the cache.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="show all data sets and where they are")
@@ -64,7 +64,7 @@ def _fetch(wanted: Sequence[str]) -> int:
 
 
 class _Progress:
-    """Shows how far a download is: a line that is rewritten on a terminal, a line every tenth elsewhere."""
+    """Progress of a download: a line that is rewritten on a terminal, elsewhere a new line every tenth."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -78,18 +78,18 @@ class _Progress:
             self.end()
             self._address, self._last = address, None
             print(f"downloading {address}", file=self._stream)
-        # Some servers do not say how much will come: then every 10 MB stands for a tenth.
+        # Without a length from the server, every 10 MB counts as a tenth.
         step = int(time.monotonic() * 10) if self._rewrites else received * 10 // (expected or 100_000_000)
         if step == self._last and received != expected:
             return
         self._last = step
-        share = f" ({received / expected:.0%})" if expected else ""
+        percent = f" ({received / expected:.0%})" if expected else ""
         before, after = ("\r", "") if self._rewrites else ("", "\n")
-        print(f"{before}  {received:,} bytes{share}", end=after, file=self._stream, flush=True)
+        print(f"{before}  {received:,} bytes{percent}", end=after, file=self._stream, flush=True)
         self._open_line = self._rewrites
 
     def end(self) -> None:
-        """Leave the line that is being rewritten."""
+        """End the line that is being rewritten."""
         if self._open_line:
             print(file=self._stream)
             self._open_line = False

@@ -1,6 +1,6 @@
-"""What a data set is here: its arrays, with what must be known to use and to cite them.
+"""A data set: its arrays, with what is needed to use and to cite them.
 
-It holds values only: where they come from is `loaders` and `toy`, how they are divided is `splits`.
+It holds values only: `loaders` and `toy` make it, `splits` divides it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.sparse
 Task = Literal["classification", "regression"]
 
 
-# eq=False: comparing two data sets element by element is never what `==` or a cache key should do.
+# eq=False: neither `==` nor a cache key should compare two data sets element by element.
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A learning problem and its origin.
@@ -23,7 +23,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The name that `load` or `make_toy` knows it by.
+        As in `load` or `make_toy`.
     X : ndarray or scipy.sparse.csr_array of shape (n, d)
         Inputs: float64 and C-contiguous; float32 for the MNIST family; sparse float64 for farm.
     y : ndarray of shape (n,)
@@ -32,19 +32,19 @@ class Dataset:
     feature_names : tuple of str
         One name per column of `X`.
     source : str
-        Where the data come from, fit to be shown under a figure.
+        Origin of the data, as text for a caption.
     licence : str
     title : str
-        The name for people.
+        Name to show.
     description : str
-        One or two sentences: what a row is, what is predicted.
+        One or two sentences on the rows and the target.
     label_names : mapping of int to str
-        What each class stands for; empty for regression.
+        Name of each class; empty for regression.
     n_train_file : int or None
-        Number of leading rows that the publisher calls training rows, the others being the published test
-        rows; None where the publisher makes no such division.
+        Number of leading rows that are published as training rows, the others being the published test rows; None
+        without a published division.
     image_shape : tuple of int or None
-        (height, width) where a row is an image.
+        (height, width) if a row is an image.
     """
 
     name: str
@@ -72,5 +72,5 @@ class Dataset:
 
     @property
     def n_test_tail(self) -> int:
-        """Number of rows at the end that the publisher calls test rows; 0 without such a division."""
+        """Number of trailing rows that are published as test rows; 0 without a published division."""
         return 0 if self.n_train_file is None else self.n_samples - self.n_train_file

@@ -4,18 +4,18 @@ A kernel's Fourier transform is a prior over cosines; this package learns pseudo
 kernel or per landmark (Letarte, Morvant and Germain, AISTATS 2019), and bounds what is learned. It needs NumPy,
 SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are imported where they are used.
 
-Any finite input gets a finite answer, or a ValueError of one sentence: numbers beyond 1e100 in size are refused, and
-where a function allows less its docstring says so (tests/engine/test_any_finite_input.py).
+Finite input gives finite output or a ValueError of one sentence: numbers above 1e100 in size are refused, and a
+function with a lower limit documents it (tests/engine/test_any_finite_input.py).
 
-What takes `n_jobs` works on threads where there is enough to do: by default on all that are allowed. Those
-are as many as OpenMP may use, the cores of this process or what `OMP_NUM_THREADS`, `threadpoolctl.threadpool_limits`
-and the share of a joblib worker leave of them, and one in a thread of a joblib pool. As in scikit-learn, `n_jobs=2` is
-two of them, 1 none but the caller's, -1 all that are allowed, and ``None`` the number of `joblib.parallel_config`
-around the call, where there is one. No result depends on it. BLAS and k-means have threads of their own, for which
-`threadpool_limits` is.
+Functions with `n_jobs` use threads if there is enough work, by default all that are allowed: the number that OpenMP may
+use, which is the cores of this process or the limit set by `OMP_NUM_THREADS`, `threadpoolctl.threadpool_limits` or a
+joblib worker, and one in a thread of a joblib pool. As in scikit-learn, `n_jobs=2` uses two threads, 1 only the
+caller's, -1 all that are allowed, and ``None`` the number set by `joblib.parallel_config`, if any. Results do not
+depend on it. BLAS and k-means have their own threads, limited by `threadpool_limits`.
 """
 
 from . import bounds
+from ._warning import warn as _warn
 from .adaptive import (
     AdaptedFrequencies,
     adapt_frequencies,
@@ -29,7 +29,7 @@ from .adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatu
 from .alignment import (
     AlignmentSums,
     alignment_loss,
-    alignment_loss_of_blocks,
+    alignment_loss_batched,
     alignment_loss_plane,
     alignment_sums,
     landmark_alignment_loss,
@@ -66,7 +66,7 @@ __all__ = [
     "SupervisedFourierFeatures",
     "adapt_frequencies",
     "alignment_loss",
-    "alignment_loss_of_blocks",
+    "alignment_loss_batched",
     "alignment_loss_plane",
     "alignment_sums",
     "bounds",
@@ -89,3 +89,10 @@ __all__ = [
     "similarity_maps",
     "supervise_frequencies",
 ]
+
+
+def __getattr__(name: str):
+    if name == "alignment_loss_of_blocks":
+        _warn(f"{name} is deprecated and will be removed in 0.2; use alignment_loss_batched.", FutureWarning)
+        return alignment_loss_batched
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

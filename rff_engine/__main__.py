@@ -1,7 +1,7 @@
 """Command line of the engine: `python -m rff_engine datasets | run | resume | runs | report | reproduce | coverage`.
 
-It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known;
-progress goes to stderr. Exit codes: 0 done, 2 wrong input, 130 interrupted with what was known kept.
+It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known.
+Progress goes to stderr. Exit codes: 0 done, 2 wrong input, 130 interrupted; known rows are kept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 import pandas as pd
 
 from rff_engine import __version__
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
-from rff_engine.experiments.protocols import PRESETS, PROTOCOLS, RunSpec
-from rff_engine.experiments.report import error_by_features, error_by_share, to_csv, to_frame
-from rff_engine.experiments.reproduction import TARGETS
-from rff_engine.experiments.runner import COLUMNS, run_stored
-from rff_engine.experiments.store import Store, default_store
+from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.reproduction import TARGETS
+from rff_engine.experiments.reports.tables import error_by_features, error_by_share, to_csv, to_frame
+from rff_engine.experiments.running.runner import COLUMNS, run_stored
+from rff_engine.experiments.running.store import Store, default_store
+from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, RunSpec
+from rff_engine.experiments.toy.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
 
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return commands[options.command](options)
     except (ValueError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader has seen enough
+        if isinstance(error, BrokenPipeError):  # the reader of a pipe has closed it
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for the interpreter's last flush
             return 0
         print(error, file=sys.stderr)
@@ -60,76 +60,82 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m rff_engine", description=__doc__.splitlines()[0])
+    parser = _Parser(prog="python -m rff_engine", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--version", action="version", version=f"rff_engine {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("datasets", help="list the data sets and where they are")
-
-    kept = argparse.ArgumentParser(add_help=False)
-    kept.add_argument(
+    store = _Parser(add_help=False)
+    store.add_argument(
         "--store",
         metavar="URL",
         help="file or database URL of the results (default: the environment variable RFF_STORE, or a file of the user)",
     )
-    worked = argparse.ArgumentParser(add_help=False)
-    worked.add_argument("--jobs", type=int, default=1, metavar="J", help="processes to work in (default 1)")
-    worked.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster to work in: tcp://host:port")
-    worked.add_argument("--output", metavar="FILE.csv", help="write the table there; - for standard output")
+    work = _Parser(add_help=False)
+    work.add_argument("--jobs", type=int, default=1, metavar="J", help="number of processes (default 1)")
+    work.add_argument("--scheduler", metavar="ADDRESS", help="running Dask cluster to work on: tcp://host:port")
+    work.add_argument("--output", metavar="FILE.csv", help="write the table there; - for standard output")
+    _add_run(commands.add_parser("run", parents=[store, work], help="run a protocol, or resume the same run"))
+    resume = commands.add_parser("resume", parents=[store, work], help="resume a run that was stopped")
+    resume.add_argument("run", metavar="RUN", help="run id, or its beginning; see the command runs")
+    commands.add_parser("runs", parents=[store], help="list the runs of a store")
+    _add_report(commands.add_parser("report", parents=[store], help="mean errors, chosen on validation data"))
+    _add_reproduce(commands.add_parser("reproduce", parents=[store, work], help="rerun a table or figure of a paper"))
+    _add_coverage(commands.add_parser("coverage", help="simulate how often the bounds fail"))
+    return parser
 
-    running = commands.add_parser("run", parents=[kept, worked], help="run a protocol, or go on with the same run")
-    running.add_argument("protocol", choices=list(PROTOCOLS))
-    running.add_argument("--dataset", required=True, metavar="NAME", help="of the command datasets")
-    running.add_argument("--preset", choices=PRESETS, default="quick")
-    running.add_argument(
+
+def _add_run(parser) -> None:
+    parser.add_argument("protocol", choices=list(PROTOCOLS))
+    parser.add_argument("--dataset", required=True, metavar="NAME", help="see the command datasets")
+    parser.add_argument("--preset", choices=PRESETS, default="quick")
+    parser.add_argument(
         "--split",
         choices=("published", "random"),
-        help="random: drawn anew from the seed (default published, where the protocol has such splits)",
+        help="random: drawn from the seed of each repeat (default published, if the protocol has such splits)",
     )
-    running.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
-    running.add_argument("--repeats", type=int, default=1, help="runs with consecutive seeds (default 1)")
-    running.add_argument(
-        "--scaling", choices=("none", "standard"), help="of the columns (default: as the protocol's paper has it)"
-    )
-    running.add_argument("--methods", nargs="+", metavar="METHOD", help="default: all of the protocol")
+    parser.add_argument("--seed", type=int, default=0, help="of all random draws (default 0)")
+    parser.add_argument("--repeats", type=int, default=1, help="runs with consecutive seeds (default 1)")
+    parser.add_argument("--scaling", choices=("none", "standard"), help="of the columns (default: as in the paper)")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="default: all of the protocol")
 
-    resuming = commands.add_parser("resume", parents=[kept, worked], help="go on with a run that was stopped")
-    resuming.add_argument("run", metavar="RUN", help="of the command runs; the beginning of its name will do")
 
-    commands.add_parser("runs", parents=[kept], help="list the runs of a store")
-
-    report = commands.add_parser("report", parents=[kept], help="mean errors, chosen on validation data")
-    report.add_argument(
+def _add_report(parser) -> None:
+    parser.add_argument(
         "rows",
         metavar="RUN",
         nargs="?",
-        help="of the command runs, or a CSV file of rows; without: reruns of the paper",
+        help="run id, or a CSV file of rows (default: the reruns of the papers)",
     )
-    report.add_argument(
+    parser.add_argument(
         "--format",
         choices=("text", "csv", "html"),
         default="text",
         help="csv: all rows; html: tables and figures as one file for a browser (default text)",
     )
-    report.add_argument("--output", metavar="FILE", help="write there; - for standard output, the default")
+    parser.add_argument("--output", metavar="FILE", help="write there; - for standard output, the default")
 
-    reproducing = commands.add_parser("reproduce", parents=[kept, worked], help="rerun a table or figure of the paper")
-    reproducing.add_argument("target", choices=list(TARGETS))
-    reproducing.add_argument(
-        "--datasets", nargs="+", metavar="NAME", help="of the table or figure; default: all that it has"
+
+def _add_reproduce(parser) -> None:
+    parser.add_argument("target", choices=list(TARGETS))
+    parser.add_argument(
+        "--datasets", nargs="+", metavar="NAME", help="of the table or figure (default: all that it has)"
     )
-    reproducing.add_argument(
-        "--split", choices=("published", "random", "both", "none"), default="both", help="none: only show what is known"
+    parser.add_argument(
+        "--split",
+        choices=("published", "random", "both", "none"),
+        default="both",
+        help="none: only show the known rows (default both)",
     )
-    reproducing.add_argument(
-        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default: as the paper has it)"
+    parser.add_argument(
+        "--scaling", choices=("none", "standard"), default="none", help="of the columns (default: as in the paper)"
     )
 
-    coverage = commands.add_parser("coverage", help="simulate how often the bounds fail")
-    coverage.add_argument("--n", type=int, default=1000, help="sample size of the worst cases (default 1000)")
-    coverage.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
-    coverage.add_argument("--draws", type=int, default=20000, help="samples (default 20000)")
-    coverage.add_argument("--seed", type=int, default=0)
-    return parser
+
+def _add_coverage(parser) -> None:
+    parser.add_argument("--n", type=int, default=1000, help="sample size of the worst cases (default 1000)")
+    parser.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
+    parser.add_argument("--draws", type=int, default=20000, help="samples (default 20000)")
+    parser.add_argument("--seed", type=int, default=0)
 
 
 def _list_datasets(_) -> int:
@@ -147,23 +153,23 @@ def _run(options) -> int:
     protocol = PROTOCOLS[options.protocol].preset(options.preset, **changes)
     spec = RunSpec(protocol, options.dataset, options.split, options.repeats, options.seed)
     with _store(options) as store:
-        return _go_on(store, spec, options)
+        return _run_and_write(store, spec, options)
 
 
 def _resume(options) -> int:
     with _store(options) as store:
-        return _go_on(store, store.run(options.run).spec, options)
+        return _run_and_write(store, store.run(options.run).spec, options)
 
 
-def _go_on(store: Store, spec: RunSpec, options) -> int:
-    """Do what is left of a run; on Ctrl-C, or when asked to end, what is known is kept."""
+def _run_and_write(store: Store, spec: RunSpec, options) -> int:
+    """Compute the missing rows of a run and write all; known rows are kept on Ctrl-C or SIGTERM."""
     output = _Output(options.output)
-    code = _work(store, spec, options)
+    code = _compute(store, spec, options)
     output.write(to_csv(store.rows(spec)))
     return code
 
 
-def _work(store: Store, spec: RunSpec, options) -> int:
+def _compute(store: Store, spec: RunSpec, options) -> int:
     known = 0
     try:
         steps = run_stored(store, spec, jobs=options.jobs, scheduler=options.scheduler)
@@ -179,17 +185,17 @@ def _work(store: Store, spec: RunSpec, options) -> int:
 
 
 def _reproduce(options) -> int:
-    """Do what is left of the runs behind a table or figure, then give it beside the paper's."""
+    """Compute the missing rows behind a table or figure, then print it with the paper's numbers."""
     output = _Output(options.output)
     names = options.datasets or reproduction.datasets_of(options.target)
     scaled = names if options.scaling == "standard" else ()
     specs = reproduction.specs(options.target, names, scaled)
     with _store(options) as store:
         for spec in specs:
-            if options.split in (spec.split, "both") and (code := _work(store, spec, options)):
+            if options.split in (spec.split, "both") and (code := _compute(store, spec, options)):
                 return code
         rows = reproduction.known_rows(store, options.target, names, scaled)
-    found = reproduction.beside_paper(options.target, rows)
+    found = reproduction.compare_with_paper(options.target, rows)
     found = found[found["dataset"].isin(names)]
     if options.output is None:
         print(found.to_string(index=False, float_format="%.4f", na_rep=""))
@@ -249,7 +255,10 @@ def _rows_of(name: str) -> pd.DataFrame:
 
 
 def _html(options) -> str:
-    from rff_engine.experiments.html_report import paper_report, run_report  # Plotly is needed here alone
+    from rff_engine.experiments.reports.html import (
+        paper_report,
+        run_report,
+    )  # imports Plotly
 
     if options.rows is not None and options.rows.endswith(".csv"):
         raise ValueError(f"{options.rows} is a CSV file; --format html is for the runs of a store.")
@@ -261,7 +270,7 @@ def _html(options) -> str:
 
 
 class _Output:
-    """Where a table is written to as CSV, if anywhere; a file that cannot be is refused before there is a table."""
+    """Output of a command: a file, standard output or none. A file that cannot be written is refused at once."""
 
     def __init__(self, name: str | None):
         self._name, self._path = name, None if name in (None, "-") else Path(name)
@@ -272,7 +281,7 @@ class _Output:
         if self._name == "-":
             sys.stdout.write(text)
         elif self._path and self._path.exists() and not self._path.is_file():
-            self._path.write_text(text, encoding="utf-8")  # a device or a pipe is to stay one
+            self._path.write_text(text, encoding="utf-8")  # a device or a pipe is not replaced
         elif self._path:
             partial = self._path.with_name(self._path.name + ".partial")
             partial.write_text(text, encoding="utf-8")
@@ -335,5 +344,5 @@ def _coverage(options) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to end is as good as Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM acts as Ctrl-C
     sys.exit(main())

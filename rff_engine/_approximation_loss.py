@@ -1,11 +1,12 @@
 """The kernel approximation loss of Li et al. (2019) at given landmarks, the quadratic program for its weights, descent.
 
-What is minimised with it, and on which landmarks, is decided in `adaptive`.
+The objectives that contain it, and the landmarks, are chosen in `adaptive`.
 """
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +20,9 @@ _MEMORY = 10  # past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 _WINDOW = 10  # steps over which the decrease is judged
-_FARTHEST = 1e150  # a coordinate that descent may try
-# Up to this size of its matrices a descent makes thousands of small products, in turn by NumPy's and by SciPy's BLAS.
-# Idle threads of the one keep the cores from the other for longer than a product takes.
+_FARTHEST = 1e150  # the largest coordinate that a line search may try
+# Up to this matrix size a descent alternates thousands of small products between NumPy's and SciPy's BLAS, and idle
+# threads of one block the cores for longer than a product of the other takes.
 _SMALL = 512
 _NOT_DONE = 1  # SciPy's status of an L-BFGS that has used up its steps or evaluations
 
@@ -29,8 +30,8 @@ _NOT_DONE = 1  # SciPy's status of an L-BFGS that has used up its steps or evalu
 class KernelApproximationLoss:
     """The objective of Li et al. 2019, Eq. 5, at given landmarks.
 
-    Landmarks in more dimensions than there are of them are turned into their own span, where phases keep their
-    values: the loss does not see the rest of a frequency, and no gradient moves it.
+    With fewer landmarks than dimensions, the landmarks are rotated into their own span, which keeps all phases: the
+    loss does not depend on the part of a frequency outside the span, so no gradient changes it.
     """
 
     def __init__(self, landmarks, kernel, landmark_weights, ridge):
@@ -54,15 +55,15 @@ class KernelApproximationLoss:
         self.n = n
 
     def inside(self, omega):
-        """The coordinates of frequencies in the span of the landmarks."""
+        """Coordinates of frequencies in the span of the landmarks."""
         return omega if self.basis is None else omega @ self.basis
 
     def outside(self, omega, V):
-        """Frequencies `omega` with the coordinates `V` in the span of the landmarks."""
+        """The frequencies `omega` with their coordinates in the span of the landmarks replaced by `V`."""
         return V.copy() if self.basis is None else omega + (V - omega @ self.basis) @ self.basis.T
 
     def gradient_outside(self, gradient):
-        """A gradient in the span of the landmarks as one of the frequencies."""
+        """Gradient with respect to the frequencies, from that in the span of the landmarks."""
         return gradient if self.basis is None else gradient @ self.basis.T
 
     def waves(self, V):
@@ -71,7 +72,7 @@ class KernelApproximationLoss:
         return np.cos(angle) * self.q, np.sin(angle) * self.q
 
     def best_weights(self, C, S, free=None):
-        """The weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
+        """Weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
         A = (C.T @ C) ** 2
         A += (S.T @ S) ** 2
         cross = (C.T @ S) ** 2
@@ -89,7 +90,7 @@ class KernelApproximationLoss:
         return R
 
     def at(self, V, free=None):
-        """The objective at the best weights, its gradient there, and these weights."""
+        """Objective at the optimal weights, its gradient there, and these weights."""
         C, S = self.waves(V)
         p = self.best_weights(C, S, free)
         R = self.residual(C, S, p)
@@ -107,10 +108,10 @@ class KernelApproximationLoss:
 
 
 def least_nonnegative(A, b, free=None) -> np.ndarray:
-    """argmin over p >= 0 of p'Ap - 2 b'p, for a positive definite A, from a guess at which p are above 0.
+    """Minimiser of p'Ap - 2 b'p over p >= 0, for a positive definite A, from a guess `free` of which p are positive.
 
-    All variables on the wrong side change it at once, and one at a time where that does not lead on (Kim and Park
-    2011, block principal pivoting).
+    Block principal pivoting (Kim and Park 2011): all variables of the wrong sign change sides at once, or one at a
+    time where that makes no progress.
     """
     r = len(b)
     free = np.ones(r, dtype=bool) if free is None else free.copy()
@@ -132,14 +133,14 @@ def least_nonnegative(A, b, free=None) -> np.ndarray:
             if patience < 0:
                 wrong[: np.flatnonzero(wrong)[-1]] = False
             free ^= wrong
-    except np.linalg.LinAlgError:  # frequencies that coincide, without a ridge
+    except np.linalg.LinAlgError:  # equal frequencies without a ridge
         A = A + 1e-12 * np.trace(A) / r * np.eye(r)
     U = _upper_triangle(A)
     return nnls(U, solve_triangular(U, b, trans=1), maxiter=30 * r)[0]
 
 
 def _upper_triangle(A) -> np.ndarray:
-    """U with U'U = A; the diagonal of A grows as far as its rounding errors make it indefinite."""
+    """Upper triangular U with U'U = A; the diagonal of A grows until rounding errors leave it positive definite."""
     shift = max(1e-12 * np.trace(A) / len(A), np.finfo(np.float64).tiny)
     while True:
         try:
@@ -149,26 +150,27 @@ def _upper_triangle(A) -> np.ndarray:
 
 
 def descend(objective, start, max_steps: int, tol: float, keep_path: bool, verbose: bool, n_landmarks: int):
-    """Lower a function of frequencies by L-BFGS, until ten steps lower it by less than the share `tol`.
+    """Minimise a function of frequencies by L-BFGS, until ten steps lower it by less than the fraction `tol`.
 
-    `objective` takes coordinates of the shape of `start`, and gives the value, the gradient, and anything that belongs
-    to it. Returned are the losses of all steps, the last coordinates with what belongs to them, for `keep_path` a list
-    of such pairs, one a step, and whether the descent ended before its most steps or evaluations.
+    `objective` takes coordinates of the shape of `start` and returns the value, the gradient and further results.
+    Returned are the losses of all steps, the last coordinates with their further results, a list of such pairs, one a
+    step, if `keep_path`, and whether the descent stopped before its limits of steps and evaluations.
     """
     with blas_on_one_thread() if max(len(start), n_landmarks) <= _SMALL else nullcontext():
         return _descend(objective, start, max_steps, tol, keep_path, verbose)
 
 
 def _descend(objective, start, max_steps, tol, keep_path, verbose):
-    last, losses, path, converged = None, [], [], False
+    losses, path, converged = [], [], False
+    last: tuple[Any, ...] = ()  # value, coordinates, further results
 
     def evaluate(flat):
         nonlocal last
         V = flat.reshape(start.shape).copy()
-        if not np.abs(V).max() < _FARTHEST:  # nor a number: the line search leapt, and is to come back
+        if not np.abs(V).max() < _FARTHEST:  # or NaN: infinity makes the line search step back
             return np.inf, np.zeros(V.size)
-        value, gradient, belongings = objective(V)
-        last = value, V, belongings
+        value, gradient, results = objective(V)
+        last = value, V, results
         return value, gradient.ravel()
 
     def record():
@@ -208,7 +210,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
                 "maxcor": _MEMORY,
             },
         )
-        if not np.array_equal(last[1].ravel(), found.x):  # a line search that led nowhere
+        if not np.array_equal(last[1].ravel(), found.x):  # the last line search found no lower value
             evaluate(found.x)
         converged = converged or found.status != _NOT_DONE
     if verbose:

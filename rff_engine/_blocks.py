@@ -1,8 +1,8 @@
-"""Work cut into blocks of rows and frequencies that stay within a core's cache, and shared out to threads.
+"""Blocks of rows and frequencies that fit a core's cache, and their distribution to threads.
 
-NumPy releases the interpreter lock in products and sines, so threads use all cores while BLAS keeps to one thread in
-each. Blocks are cut alike however many threads there are: so are the results, to the last bit. How many there may be,
-`threads_allowed` asks of OpenMP and joblib, as scikit-learn does.
+NumPy releases the interpreter lock in products and sines, so threads use all cores while BLAS runs on one thread in
+each. Blocks do not depend on the number of threads, so results are the same to the last bit. `threads_allowed` takes
+that number from OpenMP and joblib, as scikit-learn does.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-# A block of phases stays within a core's cache; no other array of a block has more than some 32 MiB.
+# A block of phases fits a core's cache; no other array of a block takes more than about 32 MiB.
 ROWS = 512
 FREQUENCIES = 512
 BLOCK_ENTRIES = 2**22
-# Rows that a thread takes at a time where rows are shared out: many enough to prepare the frequencies for them.
+# Rows of one job where rows are divided among threads: enough to be worth preparing the frequencies.
 ROWS_A_THREAD = 4096
 # Below this much work, some milliseconds of one core, threads cost more than they save.
 WORK_WORTH_THREADS = 2**28
-# What a cosine (less in float32, more in float64) and a normal number cost beside a multiplication in a product.
+# Costs of a cosine (less in float32, more in float64) and of a normal draw, in multiplications of a matrix product.
 MULTIPLICATIONS_A_COSINE = 128
 MULTIPLICATIONS_A_DRAW = 256
 
 
 def pieces(start: int, stop: int, size: int) -> list[slice]:
-    """The range from `start` to `stop` in slices of `size`, the last as long as it comes."""
+    """Slices of length `size` from `start` to `stop`; the last may be shorter."""
     return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
 
 
 def rows_of_block(X) -> int:
-    """How many rows of `X` make a block."""
+    """Number of rows of `X` in a block."""
     return ROWS if sp.issparse(X) else max(1, min(ROWS, BLOCK_ENTRIES // X.shape[1]))
 
 
 def phase_work(X, n_frequencies: int) -> float:
-    """The work of the phases of `X` with their sines and cosines, in multiplications."""
+    """Cost of the phases of `X` with their sines and cosines, in multiplications."""
     entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
     return n_frequencies * (entries + 2 * MULTIPLICATIONS_A_COSINE * X.shape[0])
 
@@ -55,7 +55,7 @@ _KEPT: ContextVar[int | None] = ContextVar("threads kept", default=None)
 
 
 def threads_allowed(n_jobs: int | None = None) -> int:
-    """How many threads `n_jobs` stands for: so many; of those allowed here all for -1, all but one for -2.
+    """Number of threads for `n_jobs`: a positive number itself, -1 all that are allowed here, -2 all but one.
 
     ``None`` stands for the `n_jobs` of joblib's `parallel_config` around the call, or for all that are allowed here.
     """
@@ -67,11 +67,11 @@ def threads_allowed(n_jobs: int | None = None) -> int:
 
 
 def threads_here() -> int:
-    """How many threads may compute at a time for this caller.
+    """Number of threads that this caller may use.
 
-    As many as OpenMP would take, which knows OMP_NUM_THREADS, a worker's share that joblib sets by it, and
-    `threadpool_limits`; no more than there are cores for this process. One where the caller is one of many: in a
-    thread of a joblib pool, or in a process of multiprocessing's or Dask's.
+    It is OpenMP's, which follows OMP_NUM_THREADS, the limit that joblib sets in its workers, and `threadpool_limits`,
+    and at most the cores of this process. It is 1 in a thread of a joblib pool and in a process of multiprocessing or
+    Dask, where other workers use the other cores.
     """
     if (kept := _KEPT.get()) is not None:
         return kept
@@ -83,7 +83,7 @@ def threads_here() -> int:
 
 @contextmanager
 def threads_kept():
-    """While it lasts, as many threads are allowed as before it, whatever limit the libraries are given inside."""
+    """Keep the number of allowed threads, whatever limit the libraries are given inside."""
     token = _KEPT.set(threads_here())
     try:
         yield
@@ -92,9 +92,9 @@ def threads_kept():
 
 
 def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float, n_jobs: int | None = None) -> None:
-    """Call `work(*job)` for every job, on `threads_allowed(n_jobs)` threads where their whole `size` is worth it.
+    """Call `work(*job)` for every job, on `threads_allowed(n_jobs)` threads if their total cost `size` is worth it.
 
-    Jobs run in any order, so each writes to a place of its own.
+    Jobs run in any order and must write to different places.
     """
     jobs = list(jobs)
     workers = min(threads_allowed(n_jobs), len(jobs)) if size >= WORK_WORTH_THREADS else 1
@@ -104,7 +104,7 @@ def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float, n_
                 pass
             return
         with ThreadPoolExecutor(workers) as pool:
-            for _ in pool.map(lambda job: work(*job), jobs):  # an error is raised here, and what waits is dropped
+            for _ in pool.map(lambda job: work(*job), jobs):  # raises the first error; waiting jobs are dropped
                 pass
 
 
@@ -120,7 +120,7 @@ def _openmp() -> ThreadpoolController:
 
 @dataclass
 class _Callers:
-    """The limit is the whole process's: the first caller sets it, the last to leave lifts it."""
+    """Threads inside `blas_on_one_thread`: the limit is global, so the first one sets it and the last one lifts it."""
 
     lock: Lock = field(default_factory=Lock)
     inside: int = 0
@@ -132,7 +132,7 @@ _CALLERS = _Callers()
 
 @contextmanager
 def blas_on_one_thread():
-    """BLAS on one thread in the whole process, as long as any thread is inside."""
+    """Limit BLAS to one thread in the whole process while any thread is inside."""
     with _CALLERS.lock:
         if _CALLERS.inside == 0:
             _CALLERS.threads_before = blas_threads()
@@ -148,15 +148,15 @@ def blas_on_one_thread():
 
 
 def blas_threads() -> list[int]:
-    """How many threads each BLAS library uses: NumPy and SciPy may each have their own."""
+    """Number of threads of each BLAS library: NumPy and SciPy may each have their own."""
     return [library.num_threads for library in _blas().lib_controllers]
 
 
 def set_blas_threads(numbers: list[int]) -> None:
-    """Let each BLAS library use so many threads, until another number is set, by whatever thread."""
+    """Set the number of threads of each BLAS library, for the whole process."""
     if numbers != blas_threads():
         for library, number in zip(_blas().lib_controllers, numbers, strict=True):
             library.set_num_threads(number)
-        # From threadpoolctl 3.7 on, no other thread could set a number until this one has left a `with`.
+        # From threadpoolctl 3.7 on, other threads could not set a number before this one leaves a `with`.
         with _blas().limit(limits=None):
             pass

@@ -1,6 +1,6 @@
 """Newton's method for the squared hinge loss, in either of two sets of coordinates.
 
-``linear`` says what is solved and when it is done; here is how.
+The problem and its public functions are in `linear`.
 """
 
 from __future__ import annotations
@@ -11,61 +11,72 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._blocks import blas_on_one_thread
-from ._products import LARGE_SYSTEM, add_products, factor, gram_matrix, lower, symmetric_times, times, times_transposed
+from ._products import (
+    LARGE_SYSTEM,
+    add_products,
+    cholesky_solver,
+    gram_matrix,
+    lower_submatrix,
+    matvec,
+    rmatvec,
+    symmetric_matvec,
+)
 
-# What is left to gain when a path stops, as a share of the objective.
+# Gap to the optimum at which a path stops, as a fraction of the objective.
 RELATIVE_GAP = {np.dtype(np.float32): 1e-8, np.dtype(np.float64): 1e-11}
-# A Newton system solved by conjugate gradients is left with this share of its residual, the first at a C, whose active
-# rows will change most, with more.
+# Conjugate gradients stop at this fraction of a Newton system's residual; in the first step at a C, whose active rows
+# change most, at the larger one.
 _FIRST_FORCING = 0.1
 _FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 MAX_NEWTON_STEPS = 200
-# Newton's full step is taken where it leaves this share of the slope; elsewhere the best step is looked for.
+# The full Newton step is taken if it leaves at most this fraction of the slope; otherwise the best step is searched.
 _SLOPE_LEFT = 0.1
+# Factored steps in a row without a change of the active rows after which the method stops.
 _SETTLED = 2
 _ROWS_AT_A_TIME = 4096
 _COLUMNS_AT_A_TIME = 1024
 # Up to this size a factorisation costs no more than a few products.
 _SMALL_SYSTEM = 400
-# Where a factorisation may not be made, conjugate gradients go on for so long.
+# Limit of conjugate gradient steps where the matrix is too large to factorise.
 _MAX_CG_STEPS = 1000
-# The primal form pays where there are fewer features than rows, by this factor.
+# The primal form is used where there are fewer features than rows by this factor.
 _FEWER_FEATURES = 8
-# What one matrix of the solver may take; a second one of its size, to factorise, comes on top.
+# Memory limit of one matrix of the solver; its factor takes as much again.
 _MOST_BYTES = 2**30
-# Guesses that weigh conjugate gradients against a factorisation: fixed, so that the way does not depend on the day.
+# Estimated speeds, to choose between conjugate gradients and a factorisation; constants, so that results are the same
+# at any load of the machine.
 _FLOPS, _BYTES = {np.dtype(np.float32): 5e10, np.dtype(np.float64): 3e10}, 1.5e10
-# Inner products in float64 are made of rows with margins up to this beyond 1 too: so they seldom have to be made anew.
+# Inner products in float64 include rows with margins up to this above 1, so that they are seldom recomputed.
 _NEARLY_ACTIVE = 0.2
-# Where rounding would change margins by more than this share of them, inner products are made in float64.
+# If rounding may change margins by more than this fraction, inner products are computed in float64.
 _MOST_ROUNDING = 0.02
-# Of sums over many rows: at large C rounded ones would leave Newton's method without a direction.
+# Precision of sums over many rows: at large C, float32 sums may give no descent direction.
 _SUM_DTYPE = np.dtype(np.float64)
-# A float32 factor is good enough below this condition number.
+# A float32 factor is accurate enough below this condition number.
 _FLOAT32_CONDITION = 1e5
 
 
 def gram_pays(n: int, n_features: int, dtype) -> bool:
-    """Whether `linear_svm_path` solves through the (n, n) matrix of inner products when it may choose."""
+    """Whether `linear_svm_path` with form "auto" uses the (n, n) matrix of inner products."""
     return n_features > n / _FEWER_FEATURES and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES
 
 
 class _Form:
-    """What Newton's method asks of a set of coordinates."""
+    """Coordinates of the SVM in which Newton's method works."""
 
     dtype: np.dtype
     can_factor = True
     hopeless_from = np.inf
-    """The smallest C at which conjugate gradients cost more than a factorisation"""
+    """Smallest C at which conjugate gradients cost more than a factorisation"""
     forcing = _FIRST_FORCING
     rough = False
-    """Whether the last system was solved without a factor of its own"""
+    """Whether the last system was solved by conjugate gradients"""
 
     def prepare(self, point, y, C):
-        """Begin with another C."""
+        """Start solving for another C."""
 
-    def insist(self, C) -> bool:
-        """Have the next system factored: after a rough solution, that may give a descent where there was none."""
+    def force_factorization(self, C) -> bool:
+        """Factorise from now on; returns whether that may give a descent direction where the last step gave none."""
         self.hopeless_from = min(self.hopeless_from, C)
         return self.rough and self.can_factor
 
@@ -83,11 +94,11 @@ class PrimalForm(_Form):
         self._products = 0
 
     def decision(self, u):
-        return times(self.Z, u[:-1]) + u[-1]
+        return matvec(self.Z, u[:-1]) + u[-1]
 
     def pull_back(self, values):
         """sum_i values_i (z_i, 1)."""
-        return np.append(times_transposed(self.Z, values), values.sum())
+        return np.append(rmatvec(self.Z, values), values.sum())
 
     def system_size(self, active):
         return self.size
@@ -101,7 +112,7 @@ class PrimalForm(_Form):
     def direction(self, point, decision, gradient, active, y, C, enough):
         """Newton's direction: (I/(2C) + sum_active (z, 1)(z, 1)') d = -gradient / (2C).
 
-        A residual r of this system costs the objective up to 2 C^2 |r|^2; `enough` is what it may cost.
+        A residual r of this system costs the objective at most 2 C^2 |r|^2; `enough` is the accepted cost.
         """
         shift, b = 0.5 / C, -gradient / (2 * C)
 
@@ -119,12 +130,12 @@ class PrimalForm(_Form):
             self.hopeless_from = C
         self.rough = False
         self._move_to(active)
-        return factor(self._second_moment, shift)(b)
+        return cholesky_solver(self._second_moment, shift)(b)
 
     def _products_for_a_factor(self, active) -> int:
-        """How many products take as long as a factorisation.
+        """Number of products that take as long as a factorisation.
 
-        The first second moment serves the whole path: so all products before it count.
+        The first second moment is updated along the whole path, so all products before it count.
         """
         changed = min(np.count_nonzero(active != self._rows), np.count_nonzero(active))
         seconds = (changed * self.size**2 + self.size**3 / 3) / _FLOPS[_SUM_DTYPE]
@@ -132,29 +143,31 @@ class PrimalForm(_Form):
         return products if self._second_moment is not None else max(0, products - self._products)
 
     def _move_to(self, active):
-        """Make `_second_moment` the sum of (z, 1)(z, 1)' over the active rows, by difference if that is less work."""
+        """Set `_second_moment` to the sum of (z, 1)(z, 1)' over the active rows, by differences if that is cheaper."""
         entering, leaving = active & ~self._rows, self._rows & ~active
-        if self._second_moment is None or entering.sum() + leaving.sum() >= active.sum():
-            self._second_moment = np.zeros((self.size, self.size), dtype=_SUM_DTYPE, order="F")
+        moment = self._second_moment
+        if moment is None or entering.sum() + leaving.sum() >= active.sum():
+            moment = np.zeros((self.size, self.size), dtype=_SUM_DTYPE, order="F")
             entering, leaving = active, np.zeros_like(active)
-        self._add_moment_of(entering, 1.0)
-        self._add_moment_of(leaving, -1.0)
+        moment = self._add_rows(moment, entering, 1.0)
+        self._second_moment = self._add_rows(moment, leaving, -1.0)
         self._rows = active.copy()
 
-    def _add_moment_of(self, rows, sign):
-        """Add to the lower triangle of `_second_moment`."""
+    def _add_rows(self, moment, rows, sign):
+        """`moment` plus `sign` times the sum of (z, 1)(z, 1)' over some rows, in its lower triangle."""
         rows = np.flatnonzero(rows)
         for start in range(0, len(rows), _ROWS_AT_A_TIME):
             some = self.Z[rows[start : start + _ROWS_AT_A_TIME]]
             if sp.issparse(some):
-                self._second_moment[:-1, :-1] += sign * (some.T @ some).toarray()
+                moment[:-1, :-1] += sign * (some.T @ some).toarray()
                 sums = np.asarray(some.sum(axis=0)).ravel()
-                self._second_moment[-1, :-1] += sign * sums
-                self._second_moment[-1, -1] += sign * some.shape[0]
+                moment[-1, :-1] += sign * sums
+                moment[-1, -1] += sign * some.shape[0]
             else:
                 padded = np.ones((len(some), self.size), dtype=_SUM_DTYPE)
                 padded[:, :-1] = some
-                self._second_moment = add_products(self._second_moment, padded.T, sign)
+                moment = add_products(moment, padded.T, sign)
+        return moment
 
     def weights(self, points):
         return points[:, :-1], points[:, -1]
@@ -177,15 +190,15 @@ class GramForm(_Form):
         self._held, self._held_Z, self._held_K = np.zeros(0, dtype=np.intp), None, None
 
     def prepare(self, point, y, C):
-        """Begin with another C, and decide whether float32 will do for it.
+        """Start solving for another C, and decide whether float32 is precise enough.
 
-        Coefficients are 2 C times a margin, and what rounding in K does to margins grows with them.
+        Coefficients are 2 C times a margin, so rounding in K changes margins more at larger C.
         """
         rows = np.count_nonzero(point) or self.n
-        rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # of margins, as a share of them
+        rounding = np.finfo(self.dtype).eps * 2 * C * self._largest * np.sqrt(rows)  # relative change of margins
         self._careful = self.dtype == np.float32 and rounding > _MOST_ROUNDING
         if self._careful:
-            self._hold(np.flatnonzero(y * symmetric_times(self.K, point) < 1 + _NEARLY_ACTIVE))
+            self._hold(np.flatnonzero(y * symmetric_matvec(self.K, point) < 1 + _NEARLY_ACTIVE))
 
     def decision(self, alpha):
         if self._careful:
@@ -194,8 +207,8 @@ class GramForm(_Form):
                 return np.zeros(self.n)
             some = np.zeros(len(self._held))
             some[held] = alpha[self._held[held]]
-            return times(self.Z, times_transposed(self._held_Z, some)) + some.sum()
-        return symmetric_times(self.K, alpha)
+            return matvec(self.Z, rmatvec(self._held_Z, some)) + some.sum()
+        return symmetric_matvec(self.K, alpha)
 
     def pull_back(self, values):
         return values
@@ -212,7 +225,7 @@ class GramForm(_Form):
     def direction(self, point, decision, gradient, active, y, C, enough):
         """Newton's direction, in coefficients: towards (I/(2C) + K_II) alpha_I = y_I on the active rows I, 0 elsewhere.
 
-        By conjugate gradients it is that of `PrimalForm`, with inner products through K: always one of descent.
+        Conjugate gradients give the direction of `PrimalForm`, with inner products through K: always one of descent.
         """
         shift, rows = 0.5 / C, np.flatnonzero(active)
         self.rough = not self._careful and len(rows) > _SMALL_SYSTEM and self.hopeless_from > C
@@ -234,22 +247,22 @@ class GramForm(_Form):
         if self._careful:
             self._hold(np.flatnonzero(y * decision < 1 + _NEARLY_ACTIVE))
             if len(rows):
-                K = lower(self._held_K, self._hold(rows))
-                direction[rows] += factor(K, shift)(y[rows])
+                K = lower_submatrix(self._held_K, self._hold(rows))
+                direction[rows] += cholesky_solver(K, shift)(y[rows])
         elif len(rows):
             left = np.where(active, 0.0, point)
             reached = decision - self.decision(left) if left.any() else decision
             b = y[rows] - reached[rows] - shift * point[rows]
-            K = lower(self.K, rows)
+            K = lower_submatrix(self.K, rows)
             sharp = 2 * C * len(rows) * self._largest > _FLOAT32_CONDITION
-            solve = factor(K, shift, np.dtype(np.float64) if sharp else self.dtype)
+            solve = cholesky_solver(K, shift, np.dtype(np.float64) if sharp else self.dtype)
             direction[rows] = solve(b)
             if not sharp:
-                direction[rows] += solve(b - shift * direction[rows] - symmetric_times(K, direction[rows]))
+                direction[rows] += solve(b - shift * direction[rows] - symmetric_matvec(K, direction[rows]))
         return direction
 
     def _hold(self, rows):
-        """Have rows and their inner products in float64, with those held before: where these rows are among them."""
+        """Keep rows and their inner products in float64, with those kept before; returns where `rows` are there."""
         if len(np.setdiff1d(rows, self._held)):
             self._held = np.union1d(rows, self._held)
             self._held_Z = self.Z[self._held].astype(np.float64)
@@ -268,21 +281,21 @@ class GramForm(_Form):
         return coef, points.sum(axis=1)
 
 
-def conjugate_gradients(product, b, share, enough, at_most, metric=None):
-    """Solve A x = b in at most so many steps, until the residual has less than this share of b's norm, or `enough`.
+def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
+    """Solve A x = b until the norm of the residual is below `fraction` of that of b, or below `enough`.
 
-    Returns x, and whether the steps were enough for it. `metric` times a vector gives its inner products with others
+    Returns x, and whether `at_most` steps were enough. `metric` times a vector gives its inner products with others
     (by default they are Euclidean), and `product(v, metric(v))` is A v.
     """
     x, r = np.zeros_like(b), b.copy()
     of_r = r if metric is None else metric(r)
     p, of_p, rho = r, of_r, r @ of_r
-    target = max(share * np.sqrt(max(rho, 0.0)), enough)
+    target = max(fraction * np.sqrt(max(rho, 0.0)), enough)
     for _ in range(at_most):
         q = product(p, of_p)
         step = rho / (of_p @ q)
         x += step * p
-        r = r - step * q  # a new array: the first p is the old one
+        r = r - step * q  # not in place: the first p is this array
         of_r = r if metric is None else metric(r)
         before, rho = rho, r @ of_r
         if rho <= target**2:
@@ -301,7 +314,7 @@ def line_minimum(slope, curvature, margin, change, C):
     violated = (margin > 0) | ((margin == 0) & (change < 0))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         kink = margin / change
-    kink[~(kink > 0)] = np.inf  # behind, or none
+    kink[~(kink > 0)] = np.inf  # at a step below 0, or none
     order = np.argsort(kink, axis=-1, kind="stable")
     ends, margin, change, left = (np.take_along_axis(a, order, axis=-1) for a in (kink, margin, change, violated))
     sign = np.where(np.isinf(ends), 0.0, np.where(left, -1.0, 1.0))  # a violator leaves at its kink, another row enters
@@ -324,12 +337,12 @@ def line_minimum(slope, curvature, margin, change, C):
 
 
 def threads_for(size):
-    """For small systems one thread: more would wait for each other, on busy cores ten times longer than they work."""
+    """Context with one BLAS thread for small systems: several would mostly wait for each other."""
     return blas_on_one_thread() if size <= LARGE_SYSTEM else nullcontext()
 
 
 def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
-    """Whether s = 1 lowers what `line_minimum` minimises, and leaves little of its slope."""
+    """Whether s = 1 lowers the objective of `line_minimum` and leaves little of its slope."""
     after = np.maximum(margin - change, 0.0)
     left = slope + curvature - 2 * C * (after @ change)
     lowered = slope + curvature / 2 + C * (after @ after - residual @ residual)
@@ -346,8 +359,7 @@ def minimise(form, y, C, point):
     for steps in range(MAX_NEWTON_STEPS):
         margin = 1 - y * decision
         active = margin > 0
-        # A factored step to the minimum on the active rows that leaves these as they are is the last; the second of
-        # its kind, which may mend rounding of the first, more than that.
+        # A factored step that keeps the active rows ends at the minimum; a second one corrects its rounding.
         settled = settled + 1 if solved_for is not None and np.array_equal(active, solved_for) else 0
         if settled == _SETTLED:
             break
@@ -355,7 +367,7 @@ def minimise(form, y, C, point):
         gradient = point - form.pull_back(2 * C * y * residual)
         objective = 0.5 * form.inner(point, point, decision) + C * float(residual @ residual)
         enough = RELATIVE_GAP[form.dtype] * objective
-        # The objective is 1-strongly convex: half its squared gradient norm bounds what is left to gain.
+        # The objective is 1-strongly convex: half its squared gradient norm bounds the gap to the optimum.
         if 0.5 * form.squared_norm(gradient) <= enough:
             break
         form.forcing = _FORCING[form.dtype] if steps else _FIRST_FORCING
@@ -365,16 +377,16 @@ def minimise(form, y, C, point):
         change = form.decision(direction)
         promised = -0.5 * form.inner(gradient, direction, change)
         if not promised > 0:
-            if form.insist(C):
+            if form.force_factorization(C):
                 continue
-            break  # rounding: no descent is left in this direction
+            break  # no descent beyond rounding errors
         slope, curvature = (np.float64(form.inner(u, direction, change)) for u in (point, direction))
         change_of_margin = y * change
         step = 1.0
         if not _full_step_will_do(slope, curvature, margin, residual, change_of_margin, C):
             step = line_minimum(slope, curvature, margin, change_of_margin, C)
         if not step > 0:
-            if form.insist(C):
+            if form.force_factorization(C):
                 continue
             break
         point, decision = point + step * direction, decision + step * change

@@ -1,8 +1,7 @@
 """Dense products, Gram matrices and factorisations, for the solver of linear SVMs.
 
-All of them come from SciPy's BLAS, where the factorisations are: NumPy brings another one, and the idle threads of the
-one would compete with the working ones of the other. Symmetric matrices are in Fortran order, and only their lower
-triangle is formed and read.
+All of them use SciPy's BLAS, like the factorisations: NumPy has a BLAS of its own, and idle threads of one compete with
+working threads of the other. Symmetric matrices are in Fortran order, and only their lower triangle is formed and read.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-# Beyond this size a single factorisation is work for several threads, and float64 for float32 features is dear.
+# Above this size one factorisation is worth several threads, and float64 is expensive for float32 features.
 LARGE_SYSTEM = 2048
 _COLUMNS_AT_A_TIME = 1024
 
 
 def gram_matrix(Z, gram=None):
-    """As `linear.gram_matrix`, of a dense or CSR array that is known to be good."""
+    """`linear.gram_matrix` of a validated dense or CSR array."""
     n, F = Z.shape
     if gram is None:
         precise = sp.issparse(Z) or n <= LARGE_SYSTEM
@@ -38,30 +37,32 @@ def add_products(total, A, sign, transposed=False):
     return syrk(sign, A, beta=1.0, c=total, trans=int(transposed), lower=1, overwrite_c=1)
 
 
-def times(Z, v):
+def matvec(Z, v):
+    """Z v in float64."""
     if sp.issparse(Z):
         return np.asarray(Z @ v, dtype=np.float64)
     return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False), trans=1).astype(np.float64)
 
 
-def times_transposed(Z, v):
+def rmatvec(Z, v):
+    """Z' v in float64."""
     if sp.issparse(Z):
         return np.asarray(Z.T @ v, dtype=np.float64)
     return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False)).astype(np.float64)
 
 
-def lower(K, rows):
-    """The lower triangle of K, in Fortran order, on some rows and columns; they ascend."""
+def lower_submatrix(K, rows):
+    """Lower triangle of K on the given rows and columns, which ascend; in Fortran order."""
     return K.T[np.ix_(rows, rows)].T
 
 
-def symmetric_times(K, v):
-    """K v for a K of which the lower triangle is given."""
+def symmetric_matvec(K, v):
+    """K v in float64; only the lower triangle of K is read."""
     return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
 
 
-def factor(A, shift, dtype=None):
-    """A function that solves (A + shift I) x = b; A is positive semidefinite, its lower triangle is read.
+def cholesky_solver(A, shift, dtype=None):
+    """Function of b that solves (A + shift I) x = b, for a positive semidefinite A of which the lower triangle is read.
 
     The shift grows if rounding leaves A indefinite.
     """

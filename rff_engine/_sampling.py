@@ -1,8 +1,8 @@
-"""The sampling schemes: each makes the frequencies of a kernel, better spread than independent draws are.
+"""Sampling schemes: independent draws of a kernel's frequencies, and ways to spread them better.
 
 A scheme takes a kernel, D, d and a generator of random numbers, and returns a (D, d) array. Three families: blocks of
-orthogonal directions, points that fill the unit cube evenly, and draws whose moments are corrected. What a scheme
-needs to know of the spectral measure, the kernel tells it; `draw_frequencies` is the way in.
+orthogonal directions, points that fill the unit cube evenly, and draws whose moments are corrected. Schemes see the
+spectral measure through the methods of the kernel. The public function is `draw_frequencies`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .kernels import SpectralKernel
 __all__ = ["SCHEMES", "covariance_is_matched"]
 
 _BITS = 52  # of a coordinate
-# Joe and Kuo's direction numbers and Kuo's generating vector end there.
+# Lengths of Joe and Kuo's table of direction numbers and of Kuo's generating vector.
 _MOST_DIMENSIONS = {"sobol": 21201, "digital_net": 21201, "lattice": 9125}
 
 
@@ -92,7 +92,7 @@ def _power_of_two(d: int) -> int:
 
 
 def _spread(of_blocks, D):
-    """Row b of `of_blocks`, (blocks, d), for each of the d frequencies of block b, (D, d)."""
+    """Repeat row b of `of_blocks`, (blocks, d), for each of the d frequencies of block b: (D, d)."""
     return np.repeat(of_blocks, of_blocks.shape[1], axis=0)[:D]
 
 
@@ -103,7 +103,7 @@ def _signs(rng, shape, padded):
 
 
 def _hadamard_rows(D, padded):
-    """Rows of the Hadamard matrix of +1 and -1, again from the first when they are used up."""
+    """D rows of the Hadamard matrix of +1 and -1, starting again after the last one."""
     rows = np.zeros((D, padded))
     rows[np.arange(D), np.arange(D) % padded] = 1.0
     return _hadamard_transform(rows)
@@ -124,7 +124,7 @@ def _hadamard_transform(rows):
 
 
 def _low_discrepancy(sampling, points):
-    """A scheme from a generator of points: points(dimension, D, seed) in [0, 1), each uniform there."""
+    """Scheme that maps points(dimension, D, seed), each uniform on the unit cube, to frequencies."""
 
     def scheme(kernel, D, d, rng):
         dimension = kernel.uniforms_per_frequency(d)
@@ -134,7 +134,7 @@ def _low_discrepancy(sampling, points):
                 f"sampling is {sampling!r}, whose points have {most} coordinates at most, not {dimension}."
             )
         uniforms = points(dimension, D, draw_seed(rng))
-        # A coordinate of 0 is as good as any within rounding of it, and has an infinite quantile.
+        # The quantile of a coordinate of 0 is infinite.
         smallest = 2.0**-53
         return kernel.frequencies_at(np.clip(uniforms, smallest, 1 - smallest))
 
@@ -160,7 +160,7 @@ def _sobol_points(dimension, D, seed):
 def _lattice_points(dimension, D, seed):
     """The rank-1 lattice of D points with a generating vector of Cools, Kuo and Nuyens (2006), shifted modulo 1.
 
-    A lattice of exactly D points: the beginning of a larger one, of a power of two, is no lattice.
+    It has exactly D points: the first D points of a larger lattice are not a lattice.
     """
     points = np.outer(np.arange(D), _generating_vector()[:dimension] % D) % D / D
     return (points + np.random.default_rng(seed).uniform(size=dimension)) % 1.0
@@ -168,7 +168,7 @@ def _lattice_points(dimension, D, seed):
 
 @lru_cache(maxsize=1)
 def _generating_vector() -> np.ndarray:
-    return np.loadtxt(Path(__file__).with_name("lattice_vector.txt"), dtype=np.int64)
+    return np.loadtxt(Path(__file__).parent / "data" / "lattice_vector.txt", dtype=np.int64)
 
 
 def _digital_net_points(dimension, D, seed):
@@ -204,7 +204,7 @@ def covariance_is_matched(D: int, d: int) -> bool:
 
 def _matched(standard):
     D, d = standard.shape
-    if D == 1:  # its own mean: there is nothing to match
+    if D == 1:  # equal to its mean: there is nothing to match
         return standard
     standard = standard - standard.mean(axis=0)
     if covariance_is_matched(D, d):

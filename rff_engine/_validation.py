@@ -1,4 +1,4 @@
-"""What every public function asks of its arguments.
+"""Validation of the arguments of public functions.
 
 Each check returns the argument in the form the engine computes with, or raises a ``ValueError`` of one
 sentence that names the value and what is allowed. The estimators use scikit-learn's own validation instead.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,9 +41,9 @@ __all__ = [
 
 
 LARGEST = 1e100
-"""In size, of what is multiplied and squared: a square of it and a long sum of such squares are far from overflow."""
+"""Limit of the size of inputs: long sums of their squares are far from overflow."""
 _LARGEST_SCALE = 1e50
-# Up to here floats tell whole numbers apart.
+# Floats hold every whole number up to here.
 _LARGEST_COUNT = 2**53
 
 
@@ -66,8 +67,8 @@ def check_real(values, name: str) -> None:
         raise ValueError(f"{name} holds complex numbers{example}; real numbers are needed.")
 
 
-def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False):
-    """`X` as an (n, d) array or, unless `dense`, CSR matrix of float32 or float64, no size beyond `LARGEST`."""
+def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False) -> Any:
+    """`X` as an (n, d) array or, unless `dense`, CSR matrix of float32 or float64, values up to `LARGEST`."""
     if sp.issparse(X):
         if dense:
             raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
@@ -88,21 +89,21 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
     return X
 
 
-def as_floats(values, name: str, else_say: str) -> np.ndarray:
+def as_floats(values, name: str, message: str) -> np.ndarray:
     """A float32 or float64 array; numbers of any other kind become float64."""
     try:
         values = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{else_say}; its rows differ in length.") from None
+        raise ValueError(f"{message}; its rows differ in length.") from None
     check_real(values, name)
     try:
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{else_say}; {error}.") from None
+        raise ValueError(f"{message}; {error}.") from None
 
 
 def with_room_for_squares(X):
-    """`X`, in float64 if its values are so large that sums of their squares are no matter for float32."""
+    """`X`, in float64 if its values are too large for sums of their squares in float32."""
     values = X.data if sp.issparse(X) else X
     if X.dtype == np.float32 and values.size and max(values.max(), -values.min()) > 1e6:
         return X.astype(np.float64)
@@ -141,9 +142,9 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
 
 
 def check_labels_alike(y, name: str = "y") -> None:
-    """Refuse labels that are numbers in part and text in part, and complex ones.
+    """Refuse complex labels, and labels of which some are numbers and some are text.
 
-    Of a list of both NumPy would make text; an array of both can be neither sorted nor compared.
+    NumPy turns a list of both into text, and cannot sort an array of both.
     """
     labels = y if isinstance(y, list | tuple) else np.asarray(y)
     if isinstance(labels, np.ndarray) and (labels.dtype != object or labels.ndim != 1):
@@ -163,14 +164,14 @@ def check_labels_alike(y, name: str = "y") -> None:
 
 
 def as_numbers(values, name: str, largest: float = LARGEST) -> np.ndarray:
-    """`values` as a float64 array, none beyond `largest` in size."""
+    """`values` as a float64 array, none above `largest` in size."""
     values = as_floats(values, name, f"{name} must be an array of numbers").astype(np.float64, copy=False)
     check_size(values, name, largest)
     return values
 
 
 def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
-    """`loss` as a float64 array with at least one entry, none beyond `largest` in size."""
+    """`loss` as a float64 array with at least one entry, none above `largest` in size."""
     loss = as_numbers(loss, name, largest)
     if loss.ndim == 0 or loss.size == 0:
         raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
@@ -184,7 +185,7 @@ def as_distribution(Q, name: str = "Q") -> np.ndarray:
         raise ValueError(f"{name} has a weight of {Q.min():.3g}; weights must be nonnegative.")
     total = Q.sum(axis=-1)
     worst = float(total.flat[np.argmax(np.abs(total - 1))])
-    if abs(worst - 1) > 1e-5:  # float32 weights are welcome
+    if abs(worst - 1) > 1e-5:  # room for the rounding of float32 weights
         raise ValueError(f"{name} sums to {worst:.6g} on its last axis; the sum must be 1.")
     return Q
 
@@ -232,7 +233,7 @@ def check_range(value, name: str, low: float, high: float) -> float:
 
 
 def check_scale(value, name: str) -> float:
-    """A length or its inverse: above 0, and so that neither its square nor that of its inverse overflows."""
+    """A number above 0 such that neither its square nor that of its inverse overflows."""
     return check_range(check_positive(value, name), name, 1 / _LARGEST_SCALE, _LARGEST_SCALE)
 
 
@@ -244,15 +245,15 @@ def check_probability(value, name: str) -> float:
 
 
 def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
         raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed.")
-    if value > high:
+    if int(value) > high:
         raise ValueError(f"{name} is {value!r}; a whole number of at most {high} is needed.")
     return int(value)
 
 
 def check_jobs(n_jobs) -> int | None:
-    """A number of threads as scikit-learn takes it: `None`, so many, or counted back from all, -1."""
+    """`n_jobs` as in scikit-learn: `None`, a number of threads, or counted back from all, -1."""
     if n_jobs is None or (isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
         return None if n_jobs is None else int(n_jobs)
     raise ValueError(f"n_jobs is {n_jobs!r}; None or a whole number other than 0 is needed.")
@@ -265,18 +266,18 @@ def check_choice(value, name: str, allowed) -> str:
 
 
 def as_rng(random_state):
-    """A generator of random numbers: `None`, a seed, a RandomState or a Generator are all welcome."""
+    """A generator of random numbers, from `None`, a seed, a RandomState or a Generator."""
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         return random_state
-    if random_state is None or (
-        isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0
-    ):
-        return np.random.default_rng(random_state)
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+        return np.random.default_rng(int(random_state))
     raise ValueError(
         f"random_state is {random_state!r}; None, a whole number of at least 0, or a NumPy generator is needed."
     )
 
 
 def draw_seed(rng) -> int:
-    """A seed for something else, drawn from a generator."""
+    """Draw a seed from a generator."""
     return int(rng.integers(2**31) if isinstance(rng, np.random.Generator) else rng.randint(2**31))

@@ -1,8 +1,8 @@
 """Frequencies and weights that fit the data: landmarks, their kernel approximation loss, and its descent.
 
 The loss compares the kernel with ``sum_j p_j cos(omega_j . (x_s - x_t))`` on a few landmarks instead of all points
-(Li et al. 2019, Eq. 5); its minimisers give features through `fourier_features` with `weights`. Where the first
-frequencies come from is not decided here.
+(Li et al. 2019, Eq. 5); its minimisers give features through `fourier_features` with `weights`. The caller
+chooses the first frequencies.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ __all__ = [
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
 _SERIES_TERMS = 4000
-_LARGEST_RATIO = 1e100  # far beyond it all terms but the first are 0, and its square does not overflow
-# More points than these are sampled for k-means, and all of them counted.
+_LARGEST_RATIO = 1e100  # above it all terms but the first are 0; its square does not overflow
+# k-means is fitted to a sample of this many points at most.
 _CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
 _KMEANS_STEPS = 50
 _DECAYS = (1e-4, 1e-3, 1e-2)
-# Beyond its inverse a factorisation fails.
+# Below its inverse, factorisations fail.
 _LARGEST_DECAY = 1e12
 _LARGEST_AGREEMENT = 1e12
 _LARGEST_FEATURE = 1e6
@@ -68,8 +68,8 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
         From 1 to N.
     method : {"sample", "cluster", "nearest"}
         Rows without replacement (SAMPLE), the centroids of k-means (CLUSTER), or the row nearest to each centroid,
-        for dimensions in which centroids lie far from all points. The k-means is of at most max(10000, 50 n_landmarks)
-        rows, a sample; the shares of the clusters are those of all rows.
+        for dimensions in which centroids lie far from all points. k-means is fitted to a sample of at most
+        max(10000, 50 n_landmarks) rows; the sizes of the clusters count all rows.
     random_state : int, RandomState, Generator or None
 
     Returns
@@ -77,7 +77,7 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
     landmarks : array or CSR matrix of shape (n_landmarks, d)
         CSR for rows of a CSR `X`; centroids are dense.
     weights : ndarray of shape (n_landmarks,)
-        The squared landmark weights q_s^2, which sum to 1: 1/n each, or the share of the points in each cluster.
+        The squared landmark weights q_s^2, which sum to 1: 1/n each, or the fraction of the points in each cluster.
 
     Raises
     ------
@@ -109,21 +109,21 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
 
 @dataclass(frozen=True)
 class AdaptedFrequencies:
-    """What a descent of the kernel approximation loss found, and how it went (Li et al. 2019, Algorithms 1 and 2).
+    """Result of a descent of the kernel approximation loss (Li et al. 2019, Algorithms 1 and 2).
 
     Parameters
     ----------
     frequencies : ndarray of shape (r, d)
     weights : ndarray of shape (r,)
-        At least 0; they sum to about 1, the kernel at 0, without being made to.
+        At least 0; their sum is about 1, the kernel at 0, without a constraint.
     losses : ndarray of shape (steps + 1,)
-        The objective at the start, the weights already at their best, and after each step; it never rises.
+        The objective at the start, where the weights are optimal already, and after each step; it never rises.
     path : tuple of pairs (frequencies, weights), or None
-        One a loss, if asked for.
+        One pair for each loss, with `keep_path`.
     converged : bool
-        Whether the descent ended before its most steps: by its tolerance, or where held-out rows had it end.
+        Whether the descent stopped before `max_steps`, by its tolerance or by the loss on held-out rows.
     n_iter : int
-        Steps of the longest descent, of those that choose a decay too.
+        Steps of the longest descent, including those that choose a decay.
     """
 
     frequencies: np.ndarray
@@ -153,12 +153,12 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     landmark_weights : array of shape (n,), optional
         The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, from 0 to 1e100: the price of ||p||^2.
+        lambda, from 0 to 1e100: the penalty on ||p||^2.
 
     Returns
     -------
     ndarray of shape (r,)
-        At least 0 each, many of them 0 as a rule.
+        At least 0 each; usually many are 0.
 
     Raises
     ------
@@ -183,8 +183,8 @@ def adapt_frequencies(
 ) -> AdaptedFrequencies:
     """Frequencies and weights that approximate a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
 
-    Where Algorithm 1 alternates, the weights here are at their best for every frequencies looked at, which leaves a
-    function of the frequencies alone; its gradient is that of Eq. 6 at these weights, and L-BFGS descends it.
+    Algorithm 1 alternates between weights and frequencies. Here the weights are optimal at every evaluation, so the
+    objective depends on the frequencies alone; its gradient is that of Eq. 6 at these weights, and L-BFGS minimises it.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ def adapt_frequencies(
     landmark_weights : array of shape (n,), optional
         The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
-        lambda, from 0 to 1e100: the price of ||p||^2.
+        lambda, from 0 to 1e100: the penalty on ||p||^2.
     max_steps : int
-        The most steps to take, at least 0.
+        Maximum number of steps, at least 0.
     tol : float
-        Stop once ten steps have lowered the objective by less than this share of it; at least 0.
+        Stop once ten steps lower the objective by less than this fraction of it; at least 0.
     keep_path : bool
         Keep the frequencies and weights after each step.
     verbose : bool or int
@@ -234,17 +234,17 @@ def adapt_frequencies(
 
 
 def relative_kernel_error(X, kernel, features) -> float:
-    """How far inner products of features are from a kernel, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
+    """Relative error of a kernel approximation by features, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
 
-    The two matrices are formed block by block, and their upper half only.
+    The two matrices are formed block by block, and only their upper triangles.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (N, d)
     kernel : SpectralKernel
     features : array of shape (N, F)
-        One row a point, up to 1e6 in size. Products are made in its precision and those of the kernel in that of `X`;
-        sums in float64.
+        One row for each point, up to 1e6 in size. Products are in its precision, the kernel in that of `X`, and sums in
+        float64.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def relative_kernel_error(X, kernel, features) -> float:
 
 
 def _sum_of_squares(block) -> float:
-    """In float64, a row at a time."""
+    """Sum of squared entries in float64, a row at a time."""
     return float(np.einsum("ij,ij->i", block, block).sum(dtype=np.float64))
 
 
@@ -312,7 +312,7 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
     spread = check_nonnegative(spread, "spread")
     density, d = kernel.spectral_density(omega), omega.shape[1]
     k = np.arange(_SERIES_TERMS)
-    terms = binom(0.5, k) * (1 + 4 * k * min(spread / kernel.sigma, _LARGEST_RATIO) ** 2) ** (-d / 2)
+    terms = binom(0.5, k) * (1 + 4 * k * min(spread / float(kernel.sigma), _LARGEST_RATIO) ** 2) ** (-d / 2)
     # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
     constant = terms.sum() - terms[-1] / 2
     with np.errstate(over="ignore"):
@@ -321,7 +321,7 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
 
 
 class _Regression:
-    """Mean squared error of ridge regression on the features at given frequencies, at its best coefficients."""
+    """Mean squared error of ridge regression on the features at given frequencies, at the optimal coefficients."""
 
     def __init__(self, X, y):
         y = as_numbers(y, "y")
@@ -347,7 +347,7 @@ class _Regression:
 
 
 class _Classification:
-    """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their best."""
+    """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their optimum."""
 
     def __init__(self, X, y):
         classes, codes = as_labels(y, X.shape[0])
@@ -393,13 +393,12 @@ def supervise_frequencies(
     keep_path: bool = False,
     verbose: bool = False,
 ) -> AdaptedFrequencies:
-    """Frequencies that serve a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
+    """Frequencies that fit a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
 
     The objective is the predictor's loss plus decay times its squared coefficients, plus `agreement` times the
-    kernel approximation loss on sampled landmarks. Predictor and weights are at their best for every frequencies
-    looked at, and L-BFGS descends what is left, a function of the frequencies alone, instead of the three alternating
-    steps of Algorithm 2. The predictor is linear in the unweighted `fourier_features`: the weights belong to the
-    approximation.
+    kernel approximation loss on sampled landmarks. Predictor and weights are optimal at every evaluation, and L-BFGS
+    minimises the resulting function of the frequencies, in place of the three alternating steps of Algorithm 2. The
+    predictor is linear in the unweighted `fourier_features`: the weights belong to the approximation.
 
     Parameters
     ----------
@@ -416,17 +415,17 @@ def supervise_frequencies(
         gamma, from 1e-12 to 1e12. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss
         on a third of the rows, held out from a first descent for each.
     agreement : float
-        eta, from 0 to 1e12: the price of the kernel approximation loss.
+        eta, from 0 to 1e12: the weight of the kernel approximation loss.
     n_landmarks : int, optional
-        From 1 to N. ``None`` stands for as many as frequencies, or all rows where there are fewer.
+        From 1 to N. ``None`` stands for the number of frequencies, or all rows if there are fewer.
     ridge : float
-        lambda, from 0 to 1e100: the price of ||p||^2.
+        lambda, from 0 to 1e100: the penalty on ||p||^2.
     max_steps : int
-        The most steps to take, at least 0.
+        Maximum number of steps, at least 0.
     tol : float
-        Stop once ten steps have lowered the objective by less than this share of it; at least 0.
+        Stop once ten steps lower the objective by less than this fraction of it; at least 0.
     max_rows : int
-        Of more rows than these a sample is used, at least 6.
+        If there are more rows, a sample of this size is used; at least 6.
     random_state : int, RandomState, Generator or None
     keep_path : bool
         Keep the frequencies and weights after each step.
@@ -456,8 +455,8 @@ def supervise_frequencies(
     rng = as_rng(random_state)
     N = X.shape[0]
     n_landmarks = min(len(start), N) if n_landmarks is None else n_landmarks
-    landmarks, shares = kernel_landmarks(X, n_landmarks, "sample", rng)
-    approximation = KernelApproximationLoss(landmarks, kernel, shares, ridge)
+    landmarks, landmark_weights = kernel_landmarks(X, n_landmarks, "sample", rng)
+    approximation = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     rows = rng.permutation(N)[:most]
     X = X.astype(np.float64, copy=False)
     taken, longest = steps, 0
@@ -470,7 +469,7 @@ def supervise_frequencies(
 
 
 def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
-    """Li et al. 2019, Eq. 9, at the best predictor and weights, as a function of the frequencies."""
+    """Objective of Li et al. 2019, Eq. 9, at the optimal predictor and weights, as a function of the frequencies."""
     points = X[rows]
     r = len(start)
     free = predicted = None
@@ -492,9 +491,9 @@ def _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
     return objective
 
 
-def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol, show):
-    """The decay and the number of steps at which held-out rows are predicted best, and the steps of the longest try."""
-    if len(rows) < 6:  # too few to hold any out
+def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps: int, tol, show) -> tuple[float, int, int]:
+    """Decay and number of steps of the smallest loss on held-out rows, and the steps of the longest descent."""
+    if len(rows) < 6:  # too few for held-out rows
         return _DECAYS[1], steps, 0
     held_out, used = np.split(rows, [len(rows) // 3])
     points = X[held_out]
@@ -502,17 +501,17 @@ def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, to
     for decay in _DECAYS:
         objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
         if show:
-            print(f"Decay {decay:g}, without the rows held out:")
+            print(f"Decay {decay:g}, without the held-out rows:")
         path = descend(objective, start, steps, tol, True, show, approximation.n)[2]
         longest = max(longest, len(path) - 1)
         for i, (W, (_, (coef, intercept))) in enumerate(path):
             best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
     if show:
-        print(f"Rows held out are predicted best with decay {best[1]:g}, after {best[2]} iterations. With all rows:")
-    return *best[1:], longest
+        print(f"The loss on held-out rows is smallest at decay {best[1]:g} after {best[2]} iterations. With all rows:")
+    return best[1], best[2], longest
 
 
 def _features(points, W) -> np.ndarray:
-    """The features of the predictor, `fourier_features` without its checks."""
+    """`fourier_features` of the predictor, without validation."""
     angle = np.asarray(points @ W.T)
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1) * len(W) ** -0.5

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ._validation import as_rng, check_choice, check_count, check_nonnegative
-from ._warning import warn
+from ._warning import deprecated_attribute, warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
 from .features import fourier_features
@@ -21,10 +21,12 @@ __all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
 
 
 class BaseDescendedFeatures(BaseFourierFeatures):
-    """Frequencies at which a descent ended, after at most `max_iter` steps."""
+    """Features at the frequencies of a descent of at most `max_iter` steps."""
+
+    losses_ = deprecated_attribute("losses_", "loss_curve_")
 
     def _rule(self) -> dict:
-        """When the descent is to stop and what it prints, in the words of the functions."""
+        """Stopping rule and verbosity, as arguments of the functions."""
         return {
             "max_steps": check_count(self.max_iter, "max_iter"),
             "tol": check_nonnegative(self.tol, "tol"),
@@ -32,11 +34,11 @@ class BaseDescendedFeatures(BaseFourierFeatures):
         }
 
     def _keep(self, found):
-        self.frequencies_, self.losses_, self.n_iter_ = found.frequencies, found.losses, found.n_iter
+        self.frequencies_, self.loss_curve_, self.n_iter_ = found.frequencies, found.losses, found.n_iter
         if not found.converged:
             warn(
-                f"{type(self).__name__} has not converged: {self.n_iter_} steps, of at most max_iter={self.max_iter}, "
-                f"did not reach tol={self.tol}; allow more steps or a larger tol.",
+                f"{type(self).__name__} did not converge: {self.n_iter_} steps, with max_iter={self.max_iter}, "
+                f"did not reach tol={self.tol}; increase max_iter or tol.",
                 ConvergenceWarning,
             )
 
@@ -53,14 +55,14 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
     landmarks : {"sample", "cluster", "nearest"}
         SAMPLE, CLUSTER, or the rows nearest to the centroids of CLUSTER; see `kernel_landmarks`.
     n_landmarks : int, optional
-        ``None`` stands for `n_components`. Of fewer training points all are landmarks.
+        ``None`` stands for `n_components`. If there are fewer training points, all are landmarks.
     sampling : str
-        How the frequencies are drawn that the descent starts from; see `draw_frequencies`.
+        Sampling scheme of the frequencies that the descent starts from, see `draw_frequencies`.
     random_state : int, RandomState, Generator or None
     max_iter : int
-        The most steps of the descent, at least 1.
+        Maximum number of steps of the descent, at least 1.
     tol : float
-        It stops once ten steps have lowered the objective by less than this share of it; at least 0.
+        Stop once ten steps lower the objective by less than this fraction of it; at least 0.
     verbose : bool or int
         Whether to print the objective after every ten steps.
 
@@ -70,10 +72,10 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
     weights_ : ndarray of shape (n_components,)
-    losses_ : ndarray of shape (steps + 1,)
+    loss_curve_ : ndarray of shape (steps + 1,)
         The objective on the landmarks after each step.
     n_iter_ : int
-        The steps taken.
+        Number of steps.
     n_features_in_ : int
 
     Examples
@@ -130,8 +132,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         rule, rng = self._rule(), as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
-        landmarks, shares = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
-        found = adapt_frequencies(landmarks, self.kernel_, omega, shares, **rule)
+        landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
+        found = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
         self.weights_ = found.weights
         self._keep(found)
         return self
@@ -160,7 +162,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
 
 
 class SupervisedFourierFeatures(BaseDescendedFeatures):
-    """Features at frequencies that serve a linear predictor and approximate a kernel: SUPERVISE (Li et al. 2019).
+    """Features at frequencies that fit a linear predictor and approximate a kernel: SUPERVISE (Li et al. 2019).
 
     The features are the unweighted ones of the paper's predictor (its Eq. 10).
 
@@ -174,15 +176,15 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         "auto" is a classification for labels that scikit-learn's `type_of_target` calls binary or multiclass and a
         regression otherwise; whole numbers count as classes.
     decay : float, optional
-        Of the predictor's coefficients, from 1e-12 to 1e12; ``None`` chooses it on held-out rows, see
+        Penalty on the predictor's squared coefficients, from 1e-12 to 1e12; ``None`` chooses it on held-out rows, see
         `supervise_frequencies`.
     agreement : float
-        The price of the kernel approximation loss, from 0 to 1e12.
+        Weight of the kernel approximation loss, from 0 to 1e12.
     random_state : int, RandomState, Generator or None
     max_iter : int
-        The most steps of a descent, at least 1.
+        Maximum number of steps of a descent, at least 1.
     tol : float
-        A descent stops once ten steps have lowered the objective by less than this share of it; at least 0.
+        Stop a descent once ten steps lower the objective by less than this fraction of it; at least 0.
     verbose : bool or int
         Whether to print the objective after every ten steps.
 
@@ -191,11 +193,11 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
-    losses_ : ndarray of shape (steps + 1,)
+    loss_curve_ : ndarray of shape (steps + 1,)
         The joint objective after each step.
     n_iter_ : int
-        Steps of the longest descent. That to `frequencies_` may have had fewer, even none: where the decay is
-        chosen, it ends at the step that predicted held-out rows best.
+        Steps of the longest descent. The descent to `frequencies_` may take fewer, even none: where the decay is
+        chosen, it stops after the number of steps with the smallest loss on held-out rows.
     n_features_in_ : int
     """
 
@@ -245,7 +247,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         task = self.task
         check_labels(y)
         if task == "auto":
-            with np.errstate(invalid="ignore"):  # numbers as large as no whole number of NumPy's
+            with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
                 task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
         if task == "classification":
             X, y = self._labelled_points(X, y)

@@ -4,13 +4,14 @@ A hypothesis cos(omega . (x - x')) should be large for two points of one class a
 pairs, its loss needs only the class-wise sums of cos(omega . x) and sin(omega . x) (Letarte et al. 2019, Prop. 7
 and 8), which are computed here in blocks of rows and frequencies: peak memory does not grow with n or N. Sums of
 disjoint rows add up, so the rows may lie in many files or on many machines.
-What is learned from the losses is the business of `posteriors`.
+Distributions are learned from the losses in `posteriors`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,33 +19,33 @@ import scipy.sparse as sp
 from . import _blocks
 from ._blocks import pieces
 from ._validation import as_coordinates, as_labels, as_points, check_jobs, check_labels_alike
-from .features import Extent, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
+from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
 __all__ = [
     "AlignmentSums",
     "alignment_loss",
-    "alignment_loss_of_blocks",
+    "alignment_loss_batched",
     "alignment_loss_plane",
     "alignment_sums",
     "landmark_alignment_loss",
 ]
 
-# Blocks of rows that come one after the other are joined up to this size.
+# Consecutive blocks of rows are joined up to this size.
 _JOINED_BYTES = 2**26
-# Frequencies that take up to this much are kept between two blocks of rows, others drawn again.
+# Frequencies up to this size stay in memory between two blocks of rows; others are drawn again.
 _KEPT_BYTES = 2**28
-# Rows that take up to this much are copied in the order of their classes.
+# Rows up to this size are copied in the order of their classes.
 _SORTED_BYTES = 2**25
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentSums:
-    """What the losses of D frequencies need to know of some rows (Letarte et al. 2019, Prop. 8).
+    """Class-wise sums over some rows, from which the losses of D frequencies follow (Letarte et al. 2019, Prop. 8).
 
-    ``a + b`` are the sums of the rows of `a` and of `b` together, where no row is in both and the frequencies are
-    the same; a class that only one of them has met counts none in the other. They can be pickled: map
-    `alignment_sums` over the parts of a data set and reduce with ``+``.
+    ``a + b`` holds the sums over the rows of `a` and of `b`, which must be disjoint and have the same frequencies; a
+    class may be missing in one of them. Instances can be pickled: map `alignment_sums` over the parts of a data set
+    and reduce with ``+``.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class AlignmentSums:
     cosines, sines : ndarray of shape (K, D), float64
         Sums of cos(omega . x) and of sin(omega . x) over each class.
     lengths : ndarray of shape (D,), float64
-        Euclidean norms of the frequencies, by which ``+`` tells them from others.
+        Euclidean norms of the frequencies, by which ``+`` recognises different ones.
     """
 
     classes: np.ndarray
@@ -108,17 +109,17 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> Alig
     X : array or CSR matrix of shape (n, d)
         Its dtype decides the precision: float64, or float32 where phases stay small; sums are always float64.
     y : array of shape (n,)
-        Class labels of any type; one class will do.
+        Class labels of any type; one class is enough.
     omega : array of shape (D, d), or FrequencyBlocks
     classes : array of shape (K,), optional
-        All the labels there are, so that any other is refused. ``None`` takes those that `y` holds.
+        All labels; any other is refused. ``None`` takes those of `y`.
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
     AlignmentSums
-        In memory K x D.
+        K x D sums of each kind.
 
     Raises
     ------
@@ -155,7 +156,7 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
         Class labels of any type, two classes or more.
     omega : array of shape (D, d), or FrequencyBlocks
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
@@ -180,23 +181,23 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
     return loss
 
 
-def alignment_loss_of_blocks(blocks, omega, classes=None, n_jobs: int | None = None) -> np.ndarray:
+def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = None) -> np.ndarray:
     """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
 
-    The points may be more than fit in memory: a block is let go before the next is asked for. Blocks of less than
-    64 MiB are joined up to that, so it matters little how the rows were cut.
+    The points need not fit in memory: a block is released before the next is read. Blocks of less than 64 MiB are
+    joined up to that size, so their sizes matter little.
 
     Parameters
     ----------
     blocks : iterable of pairs (X, y)
         Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), as for `alignment_loss`.
     omega : array of shape (D, d), or FrequencyBlocks
-        FrequencyBlocks of more than 256 MiB are drawn again for each block of rows of 64 MiB or more: those should
-        then be several thousand rows each.
+        FrequencyBlocks of more than 256 MiB are drawn again for each block of rows of 64 MiB or more, which should
+        then have several thousand rows.
     classes : array of shape (K,), optional
-        All the labels there are, so that any other is refused. ``None`` finds them on the way.
+        All labels; any other is refused. ``None`` collects them from the blocks.
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
@@ -205,8 +206,8 @@ def alignment_loss_of_blocks(blocks, omega, classes=None, n_jobs: int | None = N
     Raises
     ------
     ValueError
-        If there is no block, one is no pair, a shape is wrong, a value is not finite, a label is not in `classes`,
-        or all rows are of one class.
+        If there is no block, a block is not a pair, a shape is wrong, a value is not finite, a label is not in
+        `classes`, or all rows are of one class.
     """
     n_jobs = check_jobs(n_jobs)
     if not isinstance(omega, FrequencyBlocks):
@@ -216,7 +217,7 @@ def alignment_loss_of_blocks(blocks, omega, classes=None, n_jobs: int | None = N
     sums = None
     for block in _joined(blocks, omega.shape[1]):
         part = alignment_sums(*block, omega, classes, n_jobs)
-        del block  # before the next is made
+        del block  # before the next is read
         sums = part if sums is None else sums + part
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
@@ -235,14 +236,14 @@ def landmark_alignment_loss(
         Class labels of any type, two classes or more.
     landmarks : array or CSR matrix of shape (L, d)
     landmark_labels : array of shape (L,)
-        A label that `y` does not hold makes every pair of that landmark one of different classes.
+        With a label that is not in `y`, every pair of that landmark is of different classes.
     omega : array of shape (D, d), or FrequencyBlocks, or array of shape (L, D, d)
         Frequencies shared by all landmarks, in O(n D) together, or each landmark's own, in O(n L D).
     landmark_indices : array of shape (L,), optional
-        The rows of `X` that the landmarks are. A landmark then leaves itself out and its loss is a mean over the
-        n - 1 other points; without indices (independent points, centroids) it is a mean over all n.
+        Row numbers of the landmarks in `X`. The loss of a landmark is then a mean over the n - 1 other points; without
+        indices (independent points, centroids) it is a mean over all n.
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
@@ -269,9 +270,9 @@ def landmark_alignment_loss(
     codes, landmark_codes = codes[:n], codes[n:]
 
     def loss_of(aligned):
-        """From sum_j lambda_lj cos(omega . (x_l - x_j)), the landmark's pair with itself among them.
+        """Loss from sum_j lambda_lj cos(omega . (x_l - x_j)), which includes the landmark's pair with itself.
 
-        That pair's cosine is 1, unless phases are so large that their rounding is: then the mean may leave [0, 1].
+        That pair's cosine is 1, unless phases are so large that rounding changes it: then the mean may leave [0, 1].
         """
         return np.clip(0.5 - (aligned - itself) / (2 * (n - itself)), 0.0, 1.0)
 
@@ -354,14 +355,14 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
     L, n = landmarks.shape[0], X.shape[0]
     if indices.shape != (L,) or indices.dtype.kind not in "iu" or not ((indices >= 0) & (indices < n)).all():
         raise ValueError(f"landmark_indices must be {L} row numbers of X, each between 0 and {n - 1}.")
-    with np.errstate(over="ignore"):  # of float32
+    with np.errstate(over="ignore"):  # float32 differences
         difference = X[indices] - landmarks
     if abs(difference).max() > 0 or (np.asarray(y)[indices] != labels).any():
         raise ValueError("landmark_indices names rows of X and y that are not the landmarks and their labels.")
 
 
 def _loss(n: int, cosines, sines) -> np.ndarray:
-    """The loss from the class-wise sums over n rows (Letarte et al. 2019, Prop. 8); classes on the first axis."""
+    """Loss from the class-wise sums over n rows (Letarte et al. 2019, Prop. 8); classes on the first axis."""
     within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
     total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
     return n / (2 * (n - 1)) - (2 * within - total) / (2 * n * (n - 1))
@@ -375,15 +376,15 @@ def _as_frequencies(omega, d: int):
     return omega
 
 
-def _joined_labels(parts: list, name: str = "y") -> np.ndarray:
+def _joined_labels(parts: Iterable, name: str = "y") -> np.ndarray:
     parts = [np.asarray(part) for part in parts]
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy may turn the numbers into text
         check_labels_alike(np.concatenate([part.astype(object) for part in parts]), name)
     return np.concatenate(parts)
 
 
-def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
-    """The same rows in fewer blocks: small ones are put together. No block is held here while the next is made."""
+def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any]]:
+    """Join small blocks of rows. No block is held here while the next is read."""
     waiting, size, large = [], 0, []
     for block in map(as_block, blocks):
         X = as_points(block[0])
@@ -404,7 +405,7 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple]:
 
 
 def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
-    """All its frequencies, drawn on threads."""
+    """All frequencies of `omega` as an array, drawn on threads."""
     stored = np.empty(omega.shape)
     size = omega.block_size
 
@@ -416,15 +417,16 @@ def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
     return stored
 
 
-def as_block(block) -> tuple:
-    """A block of rows as the pair (X, y) that it has to be."""
+def as_block(block) -> tuple[Any, Any]:
+    """The pair (X, y) of a block of rows, which must be a tuple or list of two."""
     if not isinstance(block, tuple | list) or len(block) != 2:
         raise ValueError(f"blocks gave a {type(block).__name__}; each block must be a pair (X, y).")
-    return tuple(block)
+    X, y = block
+    return X, y
 
 
-def _concatenated(blocks: list) -> tuple:
-    """One block of some, which are let go."""
+def _concatenated(blocks: list) -> tuple[Any, Any]:
+    """Concatenate the blocks and release them."""
     X, y = zip(*blocks, strict=True)
     blocks.clear()
     for rows, labels in zip(X, y, strict=True):
@@ -440,16 +442,16 @@ def _for_frequency_blocks(
 ) -> None:
     """Call `keep(at, frequencies, cosines, sines)` for each block of frequencies, on threads.
 
-    `at` is the slice of all frequencies that the block is, `frequencies` the (F, d) array, `cosines` and `sines` the
+    `at` is the slice of the block among all frequencies, `frequencies` the (F, d) array, `cosines` and `sines` the
     class-wise sums, (n_classes, F) each. With `offsets(at, frequencies)`, (F,), `keep` gets the sums of
     cos(omega . x - offset) alone.
     """
     order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
     codes = codes[order]
-    extent = Extent(X)
+    bound = PhaseBound(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     columns = slice(None)
-    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered for each block anew
+    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered again for each block
         X, columns = without_zero_columns(X)
         X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
@@ -460,7 +462,7 @@ def _for_frequency_blocks(
         for piece in pieces(0, stop - start, size):
             block, at = part[piece], slice(start + piece.start, start + piece.stop)
             offset = None if offsets is None else offsets(at, block)
-            dtype = phase_dtype(X.dtype, extent.largest_phase(block))
+            dtype = phase_dtype(X.dtype, bound.largest_phase(block))
             used = block[:, columns].astype(dtype, copy=False)
             keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset))
 
@@ -470,7 +472,7 @@ def _for_frequency_blocks(
 
 
 def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarray:
-    """Sums of cos(omega . x) and of sin(omega . x) over each class; rows taken in `order`, unless they are so.
+    """Sums of cos(omega . x) and of sin(omega . x) over each class, for rows in `order` (``None``: as given).
 
     The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F).
     """

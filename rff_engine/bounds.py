@@ -2,10 +2,10 @@
 
 Each holds with probability 1 - epsilon over the sample, for all posteriors Q at once. What must be fixed before the
 data are seen: t, epsilon, the frequencies and the kernel's width; a t chosen among g values afterwards costs
-``epsilon / g`` in place of epsilon. ``form="corrected"``, the default of all, has constants that are proved, which for
-the KL bounds are the smaller ones; ``form="paper"`` is the bound as printed by Letarte et al. (2019).
-Arguments may be arrays of one shape; the answer has that shape. It is never NaN, but may be infinite, a bound that says
-nothing, where a term is beyond what a float holds: KL / t at a t of 1e-308, say.
+``epsilon / g`` in place of epsilon. ``form="corrected"``, the default, has proved constants, which are smaller for the
+KL bounds; ``form="paper"`` is the bound as printed by Letarte et al. (2019).
+Arguments may be arrays of one shape; the result has that shape. It is never NaN, but infinite where a term overflows,
+such as KL / t at t = 1e-308.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
 
 
 class KLTerms(NamedTuple):
-    """The parts of a KL bound, each nonnegative; the bound is their sum."""
+    """The terms of a KL bound, each nonnegative; the bound is their sum."""
 
     loss: np.ndarray | float
     """Empirical alignment loss <Q, loss>."""
@@ -46,14 +46,14 @@ class KLTerms(NamedTuple):
 
 
 def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "corrected") -> KLTerms:
-    """The parts of a KL bound.
+    """The terms of a KL bound.
 
     Parameters
     ----------
     bound : {"landmark_kl", "first_order_kl", "second_order_kl"}
         Theorem 1, Corollary 2 or Theorem 3.
     loss, kl, n, t, epsilon, n_landmarks, form
-        As in the functions of these names; `n_landmarks` counts for Theorem 1 only.
+        As in the functions of these names; `n_landmarks` is used by Theorem 1 only.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
 
 
 def _unit(loss) -> np.ndarray:
-    # Losses are sums: a rounding error outside [0, 1] is no mistake of the caller's.
+    # Losses are sums, whose rounding errors may leave [0, 1].
     loss = _checked(loss, "loss", lambda v: (v >= -1e-9) & (v <= 1 + 1e-9), "a number between 0 and 1")
     return np.clip(loss, 0.0, 1.0)
 

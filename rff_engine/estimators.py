@@ -24,6 +24,7 @@ from ._validation import (
     check_nonnegative,
     draw_seed,
 )
+from ._warning import deprecated_attribute
 from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
@@ -40,12 +41,12 @@ __all__ = [
 
 
 def _chosen_kernel(kernel, X) -> SpectralKernel:
-    """A copy: `set_params` of the kernel that was given does not change a fitted estimator."""
+    """Copy of the kernel with a width: `set_params` on the given kernel does not change a fitted estimator."""
     return copy(as_kernel(kernel).scaled_to(X))
 
 
 def _refuse_complex(values, name: str) -> None:
-    """In one sentence: scikit-learn quotes all the data, or does not say what is wrong."""
+    """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
     try:
         entries = np.asarray(values, dtype=object).ravel() if kind == "O" and not sp.issparse(values) else ()
@@ -62,19 +63,19 @@ def check_labels(y) -> None:
 
 
 class BaseTransformer(TransformerMixin, BaseEstimator):
-    """What all of them share: the forms of X they take, and their tags."""
+    """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False
 
     def set_params(self, **params):
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
 
-        Where the kernel is ``None`` or a name, parameters are set on the kernel that it stands for; one that was given
+        Where the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for; a given kernel
         is replaced by a changed copy.
 
         Parameters
         ----------
-        params : dict
+        **params : dict
             New values, by name.
 
         Returns
@@ -84,7 +85,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there is no such parameter, or the kernel does not allow a value.
+            If there is no such parameter, or a value is not allowed.
         """
         of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
         super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
@@ -97,18 +98,18 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
         return self._validated(X, reset=reset)
 
     def _validated(self, X, y="no_validation", **others):
-        """See scikit-learn's validate_data, which adds up what it looks through: finite numbers may meet inf - inf."""
+        """scikit-learn's validate_data, without warnings where its sum of finite numbers overflows."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
-        except (TypeError, ValueError):  # of complex numbers it says no more, or quotes all the data
+        except (TypeError, ValueError):  # for complex numbers the message is unclear
             _refuse_complex(X, "X")
             raise
 
     def _labelled_points(self, X, y):
         check_labels(y)
         X, y = self._validated(X, y, ensure_min_samples=2)
-        with np.errstate(invalid="ignore"):  # labels as large as no whole number of NumPy's
+        with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {y[0]!r}.")
@@ -123,7 +124,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
 
 
 class BaseFourierFeatures(BaseTransformer):
-    """A cosine and a sine for each of `frequencies_`."""
+    """Features with a cosine and a sine for each of `frequencies_`."""
 
     def transform(self, X):
         """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
@@ -177,9 +178,9 @@ class RandomFourierFeatures(BaseFourierFeatures):
     n_components : int
         D, the number of frequencies; there are 2 D features.
     sampling : str
-        How the frequencies are chosen: "monte_carlo" draws them independently; "orthogonal", "structured_orthogonal",
-        "fastfood", "halton", "sobol", "lattice", "digital_net" and "moment_matching" spread them better. Sources, and
-        the kernels that each is for, are with `draw_frequencies`.
+        Sampling scheme: "monte_carlo" draws independently; "orthogonal", "structured_orthogonal", "fastfood", "halton",
+        "sobol", "lattice", "digital_net" and "moment_matching" spread the frequencies better. `draw_frequencies` lists
+        sources and the kernels that each supports.
     random_state : int, RandomState, Generator or None
 
     Attributes
@@ -228,9 +229,10 @@ class RandomFourierFeatures(BaseFourierFeatures):
 
 
 class BaseLearnedFeatures(BaseFourierFeatures):
-    """Candidates from the prior, weights learned from their losses, then D frequencies drawn by the weights."""
+    """Features at D frequencies drawn from candidates by weights that are learned from their losses."""
 
     _learns_from_labels = True
+    loss_ = deprecated_attribute("loss_", "alignment_loss_")
 
     def fit(self, X, y):
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
@@ -254,12 +256,12 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         D = check_count(self.n_components, "n_components")
         N = check_count(self.n_candidates, "n_candidates")
         n_jobs = check_jobs(self.n_jobs)
-        self._learned_weights(np.zeros(2), 1)  # a parameter that is not allowed is told before the losses are computed
+        self._learned_weights(np.zeros(2), 1)  # refuses parameters before the losses are computed
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
-        self.loss_ = alignment_loss(X, y, candidates, n_jobs)
-        self.weights_ = self._learned_weights(self.loss_, X.shape[0])
+        self.alignment_loss_ = alignment_loss(X, y, candidates, n_jobs)
+        self.weights_ = self._learned_weights(self.alignment_loss_, X.shape[0])
         self.candidate_indices_ = rng.choice(N, size=D, p=self.weights_)
         self.frequencies_ = candidates.take(self.candidate_indices_)
         return self
@@ -281,13 +283,13 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         Inverse temperature, at least 0; 0 keeps the prior.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`; no result depends on it.
+        Number of threads, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
     kernel_ : SpectralKernel
         With its width a number.
-    loss_ : ndarray of shape (n_candidates,)
+    alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
         The pseudo-posterior.
@@ -326,13 +328,13 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`; no result depends on it.
+        Number of threads, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
     kernel_ : SpectralKernel
         With its width a number.
-    loss_ : ndarray of shape (n_candidates,)
+    alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
         The optimized distribution.
@@ -365,7 +367,7 @@ class LandmarkSimilarity(BaseTransformer):
         The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_landmarks : int or float
-        Their number, or as a float in (0, 1] their share of the training points (at least one a class).
+        Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
     selection : {"kmeans", "random"}
         Centroids of k-means within each class, or training points.
     similarity : {"learned", "prior"}
@@ -376,7 +378,7 @@ class LandmarkSimilarity(BaseTransformer):
         Inverse temperature, at least 0.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`; no result depends on it.
+        Number of threads, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -385,15 +387,16 @@ class LandmarkSimilarity(BaseTransformer):
     landmarks_ : array or CSR matrix of shape (L, d)
     landmark_labels_ : ndarray of shape (L,)
     landmark_indices_ : ndarray of shape (L,), or None
-        The training rows that the landmarks are; ``None`` for centroids.
+        Row numbers of the landmarks in `X`; ``None`` for centroids.
     frequencies_ : ndarray of shape (L, n_components, d)
         For the learned similarity only, like the next two.
-    loss_ : ndarray of shape (L, n_components)
+    alignment_loss_ : ndarray of shape (L, n_components)
     weights_ : ndarray of shape (L, n_components)
     n_features_in_ : int
     """
 
     _learns_from_labels = True
+    loss_ = deprecated_attribute("loss_", "alignment_loss_")
 
     def __init__(
         self,
@@ -449,19 +452,21 @@ class LandmarkSimilarity(BaseTransformer):
             frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
             self.frequencies_ = frequencies.astype(X.dtype) if narrow else frequencies
-            self.loss_ = landmark_alignment_loss(
+            self.alignment_loss_ = landmark_alignment_loss(
                 X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_, n_jobs
             )
-            self.weights_ = pseudo_posterior(self.loss_, self.beta, n)
+            self.weights_ = pseudo_posterior(self.alignment_loss_, self.beta, n)
         return self
 
     def _count(self, n: int, n_classes: int) -> int:
-        share = self.n_landmarks
-        if isinstance(share, numbers.Integral):
-            return check_count(share, "n_landmarks")
-        if not isinstance(share, numbers.Real) or not 0 < share <= 1:
-            raise ValueError(f"n_landmarks is {share!r}; a whole number of at least 1 or a share in (0, 1] is needed.")
-        return landmark_count(n, n_classes, share)
+        fraction = self.n_landmarks
+        if isinstance(fraction, numbers.Integral):
+            return check_count(fraction, "n_landmarks")
+        if not isinstance(fraction, numbers.Real) or not 0 < fraction <= 1:
+            raise ValueError(
+                f"n_landmarks is {fraction!r}; a whole number of at least 1 or a fraction in (0, 1] is needed."
+            )
+        return landmark_count(n, n_classes, fraction)
 
     def transform(self, X):
         """Map points to their similarities to the landmarks (Letarte et al. 2019, Eq. 13).

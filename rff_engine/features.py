@@ -18,12 +18,12 @@ __all__ = ["fourier_features", "phases", "random_phase_features"]
 # Beyond this many radians a float32 phase is off by more than 2e-4.
 _LARGEST_FLOAT32_PHASE = 4096.0
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
-_WORTHWHILE = 0.95  # with more of the columns left, a copy costs what it saves
+_WORTHWHILE = 0.95  # a copy with more of the columns than this saves nothing
 _ROWS = 4096
 
 
 def row_norms(points) -> np.ndarray:
-    """The Euclidean norm of each row of a dense or CSR array, in float64."""
+    """Euclidean norm of each row of a dense or CSR array, in float64."""
     if not sp.issparse(points):
         return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
     squares = np.empty(points.shape[0])
@@ -34,14 +34,14 @@ def row_norms(points) -> np.ndarray:
 
 
 def largest_norm(points) -> float:
-    """The largest Euclidean norm among the rows of a dense or CSR array."""
+    """Largest Euclidean norm among the rows of a dense or CSR array."""
     return float(row_norms(points).max())
 
 
 def without_zero_columns(X) -> tuple:
-    """An array without the columns that are zero in every row, if that saves work, and those left, an index.
+    """`X` without the columns that are zero in every row, if that saves work, and an index of the columns left.
 
-    A column of zeros adds nothing to any phase; one pixel in five is black on all pictures of a pair of digits.
+    A column of zeros adds nothing to any phase; in pictures of two digits one pixel in five is always black.
     """
     if not sp.issparse(X):
         used = np.flatnonzero(X.any(axis=0))
@@ -50,11 +50,11 @@ def without_zero_columns(X) -> tuple:
     return X, slice(None)
 
 
-class Extent:
-    """How far points reach, which bounds their phases at any frequency.
+class PhaseBound:
+    """Bound on the phases of points at given frequencies.
 
-    Two bounds are known: by the norms of both, and by the largest entry of each column, which is far below the other
-    where one column is much larger than the rest.
+    It is the smaller of two: the product of the norms, and a sum over the largest entries of the columns, which is far
+    smaller where one column dominates.
     """
 
     def __init__(self, X):
@@ -62,27 +62,27 @@ class Extent:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """The largest absolute value in each column, (d,), float64."""
+        """Largest absolute value in each column, (d,), float64."""
         ends = self._X.max(axis=0), self._X.min(axis=0)
         highest, lowest = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
         return np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
 
     def largest_phase(self, omega) -> float:
-        """A bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians.
+        """Bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians.
 
-        Infinite where float32 may not hold the frequencies themselves.
+        Infinite where float32 may not hold the frequencies.
         """
         longest = largest_norm(omega)
         if longest > _LARGEST_FLOAT32:
             return np.inf
         by_norms = self.norm * longest
-        if by_norms <= _LARGEST_FLOAT32_PHASE:  # nothing depends on more
+        if by_norms <= _LARGEST_FLOAT32_PHASE:  # float32 is precise enough: no sharper bound is needed
             return by_norms
         return min(by_norms, float((np.abs(omega) @ self.columns).max()))
 
 
 def phase_dtype(dtype, largest_phase: float) -> np.dtype:
-    """The precision phases need: float32 for float32 points, unless phases may be too large for it."""
+    """Precision of phases: float32 for float32 points, unless phases may be too large for it."""
     if dtype == np.float32 and largest_phase <= _LARGEST_FLOAT32_PHASE:
         return np.dtype(np.float32)
     return np.dtype(np.float64)
@@ -108,20 +108,20 @@ def phases(X, omega) -> np.ndarray:
     """
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
-    dtype = phase_dtype(X.dtype, Extent(X).largest_phase(omega))
+    dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
 
 
 def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """omega_j . x_i for each row of the (F, d) array `omega` and its own point i = which[j]; (F,), float64.
 
-    Without whole turns: the phase nearest 0, which float32 holds well and whose cosine is fastest. The numbers
-    `which` ascend, and only the points between the first and the last are looked at.
+    Phases are reduced to [-pi, pi], which float32 holds precisely and whose cosines are fastest. `which` ascends; only
+    the points between its first and last are read.
     """
     some = points[which[0] : which[-1] + 1]
     some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
     phase = np.einsum("jd,jd->j", omega.astype(np.float64, copy=False), some[which - which[0]])
-    # Of a phase beyond 1e16 rounding leaves more than a turn.
+    # Above 1e16 the rounding error of a phase exceeds a turn.
     return np.clip(phase - 2 * np.pi * np.rint(phase / (2 * np.pi)), -np.pi, np.pi)
 
 

@@ -2,7 +2,6 @@
 
 A sampling scheme turns a kernel's spectral measure into frequencies. `FrequencyBlocks` is a long Monte Carlo
 draw that is never held in memory: each block has its own seed, so any frequency can be drawn again.
-What is computed at the frequencies is the business of other modules.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def draw_frequencies(
     - ``"halton"``, ``"sobol"``, ``"lattice"``, ``"digital_net"``: points that fill the unit cube evenly, mapped by
       the quantiles of the spectral measure (Yang et al. 2014). Halton's sequence in permuted digits (Owen 2017);
       Sobol's, scrambled (Matousek 1998); a rank-1 lattice of D points, shifted modulo 1 (Cools et al. 2006); a digital
-      net whose digits are shifted (Joe and Kuo 2008). None leaps or skips.
+      net whose digits are shifted (Joe and Kuo 2008). No points are skipped.
     - ``"moment_matching"``: draws shifted and whitened so that mean and covariance are those of the spectral measure
       (Shen et al. 2017); for a Matérn kernel, those of the Gaussian vectors behind the draws. The bias is of order 1/D
       (d/D for the Cauchy kernel). Whitening needs more draws than dimensions: unless D > 1.1 d + 1, mean and scale
@@ -72,8 +71,8 @@ def draw_frequencies(
     Raises
     ------
     ValueError
-        If the scheme is unknown, or makes no sense for the kernel or in so many dimensions, or a count is not a whole
-        number of at least 1.
+        If the scheme is unknown or does not support the kernel or the dimension, or a count is not a whole number of at
+        least 1.
     """
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
     D, d = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
@@ -82,7 +81,7 @@ def draw_frequencies(
 
 @dataclass(frozen=True)
 class FrequencyBlocks:
-    """N frequencies of a kernel, drawn block by block, each block again whenever it is asked for.
+    """N frequencies of a kernel, drawn block by block, again at every access.
 
     Two instances with equal arguments hold equal frequencies, and the first frequencies of a longer one are those
     of a shorter one.
@@ -95,12 +94,12 @@ class FrequencyBlocks:
     n_features : int
         d.
     seed : int
-        Of the whole draw; block b uses the b-th child of it.
+        Seed of the whole draw; block b uses its b-th child.
 
     Raises
     ------
     ValueError
-        If a count is not a whole number of at least 1, or the seed not one of at least 0.
+        If a count is not a whole number of at least 1, or the seed is not one of at least 0.
     """
 
     kernel: SpectralKernel
@@ -150,7 +149,7 @@ class FrequencyBlocks:
         if not isinstance(b, numbers.Integral) or not 0 <= b < self.n_blocks:
             raise ValueError(f"block is {b!r}; a whole number between 0 and {self.n_blocks - 1} is needed.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
-        # A whole block is drawn even where only its beginning is kept: so prefixes agree for every kernel.
+        # The last block is drawn whole and cut, so that prefixes agree for every kernel.
         drawn = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))
         return drawn[: self.n_frequencies - b * self.block_size]
 

@@ -12,7 +12,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,9 +27,9 @@ __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", 
 
 # Stands for a width that is taken from data, see `SpectralKernel.scaled_to`.
 _SCALE = "scale"
-# Above it K_nu overflows where the kernel is visibly below 1, and its expansion is good to 1e-9.
+# Above it K_nu overflows where the kernel is clearly below 1, and its expansion is precise to 1e-9.
 _LARGE_NU = 50.0
-# Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose their digits.
+# Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose precision.
 _LARGEST_NU = 1e9
 # Farther away every Matérn kernel is below the smallest float.
 _FARTHEST = 1e4
@@ -40,7 +40,7 @@ class SpectralKernel(ABC):
     """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies.
 
     A width may be "scale": then `scaled_to`, which the estimators call in `fit`, takes it from the data. Attributes
-    are not assigned; `set_params` changes them in place, as scikit-learn's nested parameters need it.
+    are read-only; `set_params` changes them in place, as scikit-learn's nested parameters require.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class SpectralKernel(ABC):
     """
 
     is_rotation_invariant: ClassVar[bool] = False
-    _width: ClassVar[str | None] = None
-    """Name of the parameter that may be "scale", if one may."""
+    _width: ClassVar[str] = ""
+    """Name of the parameter that may be "scale", empty if none may."""
 
-    def get_params(self, deep: bool = True) -> dict:
-        """The arguments of the constructor, by name, as scikit-learn's `clone` and searches ask for them.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Arguments of the constructor by name, for scikit-learn's `clone` and searches.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class SpectralKernel(ABC):
 
         Parameters
         ----------
-        params : dict
+        **params : dict
             New values, by name.
 
         Returns
@@ -96,7 +96,7 @@ class SpectralKernel(ABC):
         return self
 
     def scaled_to(self, X) -> SpectralKernel:
-        """This kernel, with a width that is "scale" replaced by a number that fits the points.
+        """The kernel, with the width "scale" replaced by a number that fits the points.
 
         It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
         the other kernels what corresponds to it, given with each. Var(X) is the variance of all entries; that of a
@@ -143,7 +143,7 @@ class SpectralKernel(ABC):
         self._check_width()
         X = as_points(X, "X")
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
-        # A distance that overflows is one at which the kernel is 0. That all points are finite is known by now.
+        # A distance that overflows is one at which the kernel is 0. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
             return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
 
@@ -198,7 +198,7 @@ class SpectralKernel(ABC):
         return self._draw(as_rng(random_state), *shape)
 
     def uniforms_per_frequency(self, n_features: int) -> int:
-        """How many uniform numbers `frequencies_at` makes a frequency of.
+        """Number of uniform numbers that `frequencies_at` maps to one frequency.
 
         Parameters
         ----------
@@ -280,11 +280,17 @@ class SpectralKernel(ABC):
         return math.inf
 
     def _is_open(self) -> bool:
-        return self._width is not None and isinstance(getattr(self, self._width), str)
+        return bool(self._width) and isinstance(getattr(self, self._width), str)
 
     def _check_width(self):
         if self._is_open():
             raise ValueError(f"{self!r} has no width yet; scaled_to(X) gives it one, and so does an estimator's fit.")
+
+    @property
+    def _numeric_width(self) -> float:
+        """The width, which must not be "scale"."""
+        self._check_width()
+        return getattr(self, self._width)
 
     def _width_at(self, gamma: float, n_features: int) -> float:
         """The width that corresponds to `gamma` of a Gaussian kernel."""
@@ -382,33 +388,31 @@ class GaussianKernel(SpectralKernel):
     @property
     def gamma(self) -> float:
         """1 / (2 sigma^2), the other name of the bandwidth."""
-        self._check_width()
-        return 0.5 / self.sigma**2
+        return 0.5 / self._numeric_width**2
 
     def _width_at(self, gamma, n_features):
         return (2.0 * gamma) ** -0.5
 
     def _matrix(self, X, Y):
-        return rbf_kernel(*_in_dtype_for(self.sigma, X, Y), gamma=self.gamma)
+        return rbf_kernel(*_in_dtype_for(self._numeric_width, X, Y), gamma=self.gamma)
 
     def _log_density(self, omega):
-        d = omega.shape[1]
-        return d * np.log(self.sigma / np.sqrt(2 * np.pi)) - 0.5 * self.sigma**2 * (omega**2).sum(axis=1)
+        d, sigma = omega.shape[1], self._numeric_width
+        return d * np.log(sigma / np.sqrt(2 * np.pi)) - 0.5 * sigma**2 * (omega**2).sum(axis=1)
 
     def _draw(self, rng, n_frequencies, n_features):
-        return rng.standard_normal((n_frequencies, n_features)) / self.sigma
+        return rng.standard_normal((n_frequencies, n_features)) / self._numeric_width
 
     def _quantiles(self, uniforms):
-        return ndtri(uniforms) / self.sigma
+        return ndtri(uniforms) / self._numeric_width
 
     def _scales(self, rng, n_frequencies):
-        return np.full(n_frequencies, 1 / self.sigma)
+        return np.full(n_frequencies, 1 / self._numeric_width)
 
     @property
     def coordinate_variance(self) -> float:
         """sigma^-2."""
-        self._check_width()
-        return self.sigma**-2
+        return self._numeric_width**-2
 
 
 @dataclass(frozen=True)
@@ -437,16 +441,16 @@ class LaplacianKernel(SpectralKernel):
         return (gamma / n_features) ** 0.5
 
     def _matrix(self, X, Y):
-        return laplacian_kernel(*_in_dtype_for(self.gamma, X, Y), gamma=self.gamma)
+        return laplacian_kernel(*_in_dtype_for(self._numeric_width, X, Y), gamma=self._numeric_width)
 
     def _log_density(self, omega):
-        return -(np.log(np.pi * self.gamma) + 2 * np.log(np.hypot(1, omega / self.gamma))).sum(axis=1)
+        return -(np.log(np.pi * self._numeric_width) + 2 * np.log(np.hypot(1, omega / self._numeric_width))).sum(axis=1)
 
     def _draw(self, rng, n_frequencies, n_features):
-        return self.gamma * rng.standard_cauchy((n_frequencies, n_features))
+        return self._numeric_width * rng.standard_cauchy((n_frequencies, n_features))
 
     def _quantiles(self, uniforms):
-        return self.gamma * np.tan(np.pi * (uniforms - 0.5))
+        return self._numeric_width * np.tan(np.pi * (uniforms - 0.5))
 
 
 @dataclass(frozen=True)
@@ -484,7 +488,7 @@ class MaternKernel(SpectralKernel):
         return (2.0 * gamma) ** -0.5
 
     def _matrix(self, X, Y):
-        r = euclidean_distances(*_in_dtype_for(self.length_scale, X, Y)) / self.length_scale
+        r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)) / self._numeric_width
         if self.nu == 0.5:
             return np.exp(-r)
         if self.nu > _LARGE_NU:
@@ -502,16 +506,14 @@ class MaternKernel(SpectralKernel):
         return np.minimum(value, 1.0)
 
     def _log_density(self, omega):
-        d, dof = omega.shape[1], 2 * self.nu
-        constant = (
-            gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(self.length_scale)
-        )
-        return constant - 0.5 * (dof + d) * np.log1p(((self.length_scale * omega) ** 2).sum(axis=1) / dof)
+        d, dof, length = omega.shape[1], 2 * self.nu, self._numeric_width
+        constant = gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(length)
+        return constant - 0.5 * (dof + d) * np.log1p(((length * omega) ** 2).sum(axis=1) / dof)
 
     def _draw(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
         chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
-        return normal * self._mixing(chi_square / 2) / self.length_scale
+        return normal * self._mixing(chi_square / 2) / self._numeric_width
 
     def _scales(self, rng, n_frequencies):
         return self._scales_of(rng.chisquare(2 * self.nu, size=n_frequencies) / 2)
@@ -539,22 +541,21 @@ class MaternKernel(SpectralKernel):
         return ndtri(uniforms[:, 1:]) * self._scales_of(gammaincinv(self.nu, uniforms[:, :1]))
 
     def _scales_of(self, half_chi_square):
-        return self._mixing(half_chi_square) / self.length_scale
+        return self._mixing(half_chi_square) / self._numeric_width
 
     def _mixing(self, half_chi_square):
-        # A chi-square of few degrees of freedom may round to 0, and a frequency must be finite. The phases of one
-        # that is so long are all alike: uniform.
+        # A chi-square draw of few degrees of freedom may round to 0, but frequencies must be finite. Phases of so long
+        # a frequency are uniform whatever its length.
         return np.sqrt(self.nu / np.maximum(half_chi_square, 1e-90 * self.nu))
 
     @property
     def coordinate_variance(self) -> float:
         """nu / ((nu - 1) length_scale^2), infinite for nu up to 1."""
-        self._check_width()
-        return self.nu / (self.nu - 1) / self.length_scale**2 if self.nu > 1 else math.inf
+        return self.nu / (self.nu - 1) / self._numeric_width**2 if self.nu > 1 else math.inf
 
 
 def _in_dtype_for(scale: float, X, Y) -> tuple:
-    """`X` and `Y`, in float64 if float32 would not hold the square of a kernel's scale or of what it is to balance."""
+    """`X` and `Y`, in float64 if float32 cannot hold the square of a kernel's scale or of its inverse."""
     if 1e-15 <= scale <= 1e15:
         return X, Y
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
@@ -587,7 +588,7 @@ class CauchyKernel(SpectralKernel):
     ----------
     gamma : float or "scale"
         Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2), with which it
-        falls near 0 as the Gaussian kernel of that scale; see `scaled_to`.
+        decreases near 0 like the Gaussian kernel of that scale; see `scaled_to`.
 
     Raises
     ------
@@ -605,31 +606,30 @@ class CauchyKernel(SpectralKernel):
         return gamma**0.5
 
     def _matrix(self, X, Y):
-        X, Y = _in_dtype_for(self.gamma, X, Y)
+        X, Y = _in_dtype_for(self._numeric_width, X, Y)
         # One coordinate at a time: the differences of all coordinates at once would be an (n, m, d) array.
         product = np.ones((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
         columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))
         for j in range(X.shape[1]):
             u, v = (A[:, [j]].toarray() if sp.issparse(A) else A[:, [j]] for A in (columns_x, columns_y))
             if u.any() or v.any():
-                product /= 1 + (self.gamma * (u - v.T)) ** 2
+                product /= 1 + (self._numeric_width * (u - v.T)) ** 2
         return product
 
     def _log_density(self, omega):
-        return -(np.abs(omega) / self.gamma + np.log(2 * self.gamma)).sum(axis=1)
+        return -(np.abs(omega) / self._numeric_width + np.log(2 * self._numeric_width)).sum(axis=1)
 
     def _draw(self, rng, n_frequencies, n_features):
-        return rng.laplace(scale=self.gamma, size=(n_frequencies, n_features))
+        return rng.laplace(scale=self._numeric_width, size=(n_frequencies, n_features))
 
     def _quantiles(self, uniforms):
         tail = np.minimum(uniforms, 1 - uniforms)  # exact, for uniforms above a half
-        return -self.gamma * np.sign(uniforms - 0.5) * np.log(2 * tail)
+        return -self._numeric_width * np.sign(uniforms - 0.5) * np.log(2 * tail)
 
     @property
     def coordinate_variance(self) -> float:
         """2 gamma^2."""
-        self._check_width()
-        return 2 * self.gamma**2
+        return 2 * self._numeric_width**2
 
 
 KERNELS: dict[str, type[SpectralKernel]] = {
@@ -638,4 +638,4 @@ KERNELS: dict[str, type[SpectralKernel]] = {
     "matern": MaternKernel,
     "cauchy": CauchyKernel,
 }
-"""By the names that estimators take: those of the pages, in small letters without accents."""
+"""Kernels by the names that estimators accept."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from itertools import product
+from typing import Literal, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,15 +30,29 @@ from ._validation import (
     draw_seed,
     with_room_for_squares,
 )
-from .features import Extent, phase_dtype, phases_of_pairs, without_zero_columns
+from .features import PhaseBound, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
 
-# Landmarks whose shared frequencies a thread weighs at a time.
+# Landmarks of one job where frequencies are shared.
 _LANDMARKS = 64
 
 
-def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_state=None):
+@overload
+def select_landmarks(
+    X, y, n_landmarks: int, method: Literal["random"] = "random", random_state=None
+) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray]: ...
+
+
+@overload
+def select_landmarks(
+    X, y, n_landmarks: int, method: str, random_state=None
+) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]: ...
+
+
+def select_landmarks(
+    X, y, n_landmarks: int, method: str = "random", random_state=None
+) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]:
     """Choose landmarks, as evenly over the classes as they allow (Letarte et al. 2019, Section 6.1).
 
     Parameters
@@ -45,8 +60,8 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     X : array or CSR matrix of shape (n, d)
     y : array of shape (n,)
     n_landmarks : int
-        From 1 to n. What does not divide by the number of classes goes to the first classes; a class with too few
-        points gives all it has and the others make up for it.
+        From 1 to n. A remainder goes to the first classes; if a class has too few points, all are landmarks and the
+        other classes have more.
     method : {"random", "kmeans"}
         Training points without replacement, or the centroids of k-means within each class.
     random_state : int, RandomState, Generator or None
@@ -54,11 +69,11 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     Returns
     -------
     landmarks : array or CSR matrix of shape (n_landmarks, d)
-        In the order of the classes; CSR only for random landmarks of a CSR `X`. Fewer random landmarks at the same
-        seed are some of the more.
+        In the order of the classes; CSR only for random landmarks of a CSR `X`. At the same seed, fewer random
+        landmarks are a subset of more.
     labels : ndarray of shape (n_landmarks,)
     indices : ndarray of shape (n_landmarks,), or None
-        The rows of `X` that the landmarks are; ``None`` for centroids.
+        Row numbers of the landmarks in `X`; ``None`` for centroids.
 
     Raises
     ------
@@ -82,18 +97,18 @@ def select_landmarks(X, y, n_landmarks: int, method: str = "random", random_stat
     return np.concatenate(centroids), labels, None
 
 
-def landmark_count(n: int, n_classes: int, share: float) -> int:
-    """How many landmarks a share of n points is: the same number for each class, at least one, at most n in all."""
-    # n * share is rounded first: 100 * 0.07 must not become 8 landmarks.
-    per_class = max(1, int(math.ceil(round(n * share, 6)) / n_classes))
+def landmark_count(n: int, n_classes: int, fraction: float) -> int:
+    """Number of landmarks in a fraction of n points: equal for all classes, at least one each, at most n in all."""
+    # n * fraction is rounded first: 100 * 0.07 must not become 8 landmarks.
+    per_class = max(1, int(math.ceil(round(n * fraction, 6)) / n_classes))
     return min(n_classes * per_class, n)
 
 
 def _quotas(available: np.ndarray, total: int) -> np.ndarray:
-    """Share `total` out evenly, no class above what it has; leftovers to the first classes."""
+    """Split `total` evenly over the classes, none above what it has; a remainder goes to the first classes."""
     quotas = np.zeros_like(available)
     while (missing := total - quotas.sum()) > 0:
-        # Equal shares as long as there is one for each class that has points left, then one point each.
+        # Equal parts for all classes that have points left, then one point each.
         classes = np.flatnonzero(quotas < available)[:missing]
         quotas[classes] = np.minimum(quotas[classes] + missing // len(classes), available[classes])
     return quotas
@@ -122,12 +137,12 @@ def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = N
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
-        Each landmark's weights, up to 1e30 in size, or those of S settings, which share all sines and cosines: other
-        values of beta, say, or fewer frequencies with weights of 0 behind them.
+        Weights of each landmark, up to 1e30 in size, or those of S settings, which share all sines and cosines: several
+        values of beta, or fewer frequencies followed by weights of 0.
     out : array of the shape and dtype of what is returned, optional
-        Where to write it; it need not be contiguous.
+        Array to write to; it need not be contiguous.
     n_jobs : int, optional
-        How many threads to use, as in the head of `rff_engine`. The answer does not depend on it.
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
@@ -156,7 +171,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
     """A few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
     S, L, D = Q.shape
     n, d = X.shape
-    extent = Extent(X)
+    bound = PhaseBound(X)
     X, columns = without_zero_columns(X)
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // d))
     some_landmarks = max(1, min(size // D, _blocks.BLOCK_ENTRIES // (_blocks.ROWS * S)))
@@ -167,7 +182,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
             frequencies = omega[group, part]
             L_group, D_part, _ = frequencies.shape
             frequencies = frequencies.reshape(-1, d)
-            dtype = phase_dtype(X.dtype, extent.largest_phase(frequencies))
+            dtype = phase_dtype(X.dtype, bound.largest_phase(frequencies))
             which = np.repeat(np.arange(group.start, group.stop), D_part)
             offset = phases_of_pairs(landmarks, which, frequencies).astype(dtype, copy=False)
             transposed = np.ascontiguousarray(frequencies[:, columns].T, dtype=dtype)
@@ -187,14 +202,14 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
 
 
 def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
-    """All landmarks together: products of cos(omega . x) and sin(omega . x) with weighted ones of the landmarks."""
+    """All landmarks together: products of cos(omega . x) and sin(omega . x) with those of the landmarks, weighted."""
     S, L, D = Q.shape
     n, d = X.shape
-    extent = Extent(X)
+    bound = PhaseBound(X)
     rows_at_once = min(_blocks.rows_of_block(X), max(1, _blocks.BLOCK_ENTRIES // (S * L)))
     for part in pieces(0, D, max(1, _blocks.BLOCK_ENTRIES // max(d, S * L))):
         frequencies = omega[part]
-        dtype = phase_dtype(X.dtype, extent.largest_phase(frequencies))
+        dtype = phase_dtype(X.dtype, bound.largest_phase(frequencies))
         of_cos, of_sin = np.empty((2, S, L, len(frequencies)), dtype=dtype)
         exact = frequencies.astype(np.float64, copy=False).T  # landmarks are few, and may be large
 

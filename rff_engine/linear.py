@@ -1,7 +1,7 @@
 """Linear support vector machines over a whole path of C, each C started from the one before.
 
 The objective is that of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
-Newton's method. Nothing is chosen here: which C is best, and how features are scaled, is the caller's business.
+Newton's method. The caller scales the features and selects C.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._newton import (
     minimise,
     threads_for,
 )
-from ._products import factor
+from ._products import cholesky_solver
 from ._validation import (
     as_labels,
     as_numbers,
@@ -31,7 +31,7 @@ from ._validation import (
     with_room_for_squares,
 )
 
-# With features and C as large as these the terms of Newton's method are far from overflow.
+# Limits below which the terms of Newton's method are far from overflow.
 _LARGEST_FEATURE, _LARGEST_C, _LARGEST_FLOAT32_C = 1e40, 1e30, 1e16
 
 __all__ = ["error_rate", "gram_matrix", "gram_pays", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
@@ -44,12 +44,12 @@ def gram_matrix(Z, gram=None) -> np.ndarray:
     ----------
     Z : array or CSR matrix of shape (n, F)
     gram : array of shape (n, n), optional
-        An earlier answer, added to in place.
+        An earlier result, added to in place.
 
     Returns
     -------
     ndarray of shape (n, n), in Fortran order
-        Above the diagonal it holds nothing of use. It is of float64 unless `Z` is a float32 array of many rows.
+        Entries above the diagonal are undefined. The dtype is float64 unless `Z` is a float32 array of many rows.
 
     Raises
     ------
@@ -80,11 +80,11 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
         Above 0, from 1e-30 to 1e30, in any order.
     form : {"auto", "primal", "gram"}
         Solve for the F + 1 weights, or for n coefficients through the (n, n) matrix of inner products, which is
-        formed once. "auto" takes the first when F is small beside n, or when the matrix would take more than 1 GiB.
+        formed once. "auto" takes the first if F is small compared to n, or if the matrix would take more than 1 GiB.
         The results agree.
     gram : array of shape (n, n), optional
-        The inner products of the rows of `features` where they are known already, see `gram_matrix`: only the lower
-        triangle is read. For `form` "gram".
+        Inner products of the rows of `features`, if known, see `gram_matrix`: only the lower triangle is read. Used by
+        `form` "gram".
 
     Returns
     -------
@@ -131,12 +131,12 @@ def linear_svm_batch(features, y, C: float):
     """Linear SVMs on the same labels and at the same C, each with its own features.
 
     Each is the SVM that `linear_svm_path` gives, by the same Newton steps (Chapelle 2007) to the same precision, but
-    the steps are taken for all of them at once: a hundred small problems cost little more than their arithmetic.
+    the steps are taken for all of them at once, which saves the overhead of many small problems.
 
     Parameters
     ----------
     features : array of shape (R, n, F)
-        A problem with fewer features than others is filled up with zeros.
+        Problems with fewer features than others are padded with zeros.
     y : array of shape (n,)
         Two classes, of any labels; the larger label is the positive class.
     C : float
@@ -187,7 +187,7 @@ def _pull_back(Z, values):
 
 
 def _newton_point(Z, active, y, C, everywhere):
-    """The minimiser, were the active rows A of Z to stay active; `everywhere` is Z'Z.
+    """Minimiser if the active rows A of Z stay active; `everywhere` is Z'Z.
 
     (I/(2C) + A'A) u = A'y, or u = A'v with (I/(2C) + AA') v = y: the smaller system.
     """
@@ -195,22 +195,22 @@ def _newton_point(Z, active, y, C, everywhere):
     if len(rows) == 0:
         return np.zeros(Z.shape[1])
     if len(rows) < Z.shape[1]:
-        return rows.T @ factor(rows @ rows.T, 0.5 / C)(y[active])
+        return rows.T @ cholesky_solver(rows @ rows.T, 0.5 / C)(y[active])
     if 2 * len(rows) < len(Z):
         moment = rows.T @ rows
     else:
         others = Z[~active]
         moment = everywhere - others.T @ others
-    return factor(moment, 0.5 / C)(rows.T @ y[active])
+    return cholesky_solver(moment, 0.5 / C)(rows.T @ y[active])
 
 
 def error_rate(decision, y) -> float:
-    """The fraction of points on the wrong side.
+    """Fraction of points on the wrong side.
 
     Parameters
     ----------
     decision : array of shape (n,)
-        Decision values; a value above 0 speaks for the larger label.
+        Decision values; a value above 0 stands for the larger label.
     y : array of shape (n,)
         Labels of two classes, both present.
 

@@ -1,8 +1,8 @@
 """Distributions learned on a finite set of frequencies, and their divergence from the uniform prior.
 
-Two of them: the pseudo-posterior, which a KL bound asks for, and the optimized kernel of Sinha and Duchi (2016),
-which an f-divergence constraint asks for. Both start from the losses alone, so every new beta or rho costs no pass
-over the data.
+Two of them: the pseudo-posterior, which minimises a KL bound, and the optimized kernel of Sinha and Duchi (2016), which
+minimises the loss under an f-divergence constraint. Both need the losses alone, so a new beta or rho costs no pass over
+the data.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If beta is negative or not finite, n below 1, or a loss not finite.
+        If beta is negative or not finite, n is below 1, or a loss is not finite.
     """
     loss = as_losses(loss)
     beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
-    # The gap comes first: beta sqrt(n) alone may overflow, and infinity times a gap of 0 is no number.
+    # In this order, as beta sqrt(n) may overflow, and infinity times a difference of 0 is NaN.
     with np.errstate(over="ignore"):
         weights = np.exp(-(beta * (loss - loss.min(axis=-1, keepdims=True))) * root_n)
-    return weights / weights.sum(axis=-1, keepdims=True)  # the largest weight is 1: no sum is too small
+    return weights / weights.sum(axis=-1, keepdims=True)  # the largest weight is 1, so no sum underflows
 
 
 def kl_divergence(Q) -> np.ndarray | float:
@@ -87,8 +87,8 @@ def power_divergence(Q, mu: float) -> np.ndarray | float:
     Raises
     ------
     ValueError
-        If a weight is negative, the weights do not sum to 1, mu is not above 1, or the divergence is beyond what a
-        float holds.
+        If a weight is negative, the weights do not sum to 1, mu is not above 1, or the divergence
+        overflows.
     """
     Q = as_distribution(Q)
     mu = check_interval(mu, "mu", low=1)

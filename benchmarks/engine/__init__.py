@@ -1,5 +1,5 @@
-"""How fast the engine is, and how much memory it takes: our code, plain references, and the floor below both.
+"""Time and memory of the engine, against plain references and lower bounds ("floors").
 
-`python -m benchmarks.engine` runs every entry of `entries` in a process of its own, keeps each result as a file,
-prints what the targets say, and writes the README's table (`table`) and the figure of growth (`growth`).
+`python -m benchmarks.engine` runs every entry of `entries` in its own process, stores each result in a file, checks the
+targets, and writes the table of docs/performance.md (`table`) and the figure of growth (`growth`).
 """

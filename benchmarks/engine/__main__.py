@@ -1,7 +1,7 @@
-"""The command line: measures entries, each in a process of its own, and writes what the README shows.
+"""Command line: measures entries, each in its own process, and writes docs/performance.md and the figure.
 
-A result is kept under `benchmarks/results` for as long as the engine, the entries and the libraries stay the same:
-what was killed goes on where it stopped, and a change of the engine measures everything anew.
+Results are stored under `benchmarks/results`, by the state of the engine, the entries and the libraries: a stopped
+benchmark continues where it was, and a change of the engine starts a new one.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def main() -> int:
 
 def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(prog="python -m benchmarks.engine", description=__doc__.split("\n")[0])
-    arguments.add_argument("--only", nargs="+", choices=ENTRIES, metavar="NAME", help="measure these entries, anew")
+    arguments.add_argument("--only", nargs="+", choices=ENTRIES, metavar="NAME", help="measure these entries again")
     arguments.add_argument("--quick", action="store_true", help="small sizes, to try the benchmark; writes nothing")
-    arguments.add_argument("--long", action="store_true", help="the entries that take up to an hour, too")
-    arguments.add_argument("--fresh", action="store_true", help="measure anew what was measured on the same code")
-    arguments.add_argument("--no-write", action="store_true", help="leave README.md and docs/growth.svg as they are")
-    arguments.add_argument("--into", type=Path, help=argparse.SUPPRESS)  # this process is to measure, and only that
+    arguments.add_argument("--long", action="store_true", help="also the entries that take up to an hour")
+    arguments.add_argument("--fresh", action="store_true", help="repeat measurements of the same code")
+    arguments.add_argument("--no-write", action="store_true", help="write nothing below docs")
+    arguments.add_argument("--into", type=Path, help=argparse.SUPPRESS)  # internal: measure one entry into this file
     return arguments
 
 
@@ -69,7 +69,7 @@ def chosen(options) -> list[Entry]:
 
 
 def key(quick: bool) -> str:
-    """Names what the numbers depend on: the engine, the data, what is measured, and the machine's libraries."""
+    """Digest of all that the numbers depend on: engine, data, entries, and libraries of the machine."""
     digest = hashlib.sha256(table.machine().encode())
     here = Path(__file__).parent
     sources = [*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "datasets").rglob("*.py"), *(here / n for n in MEASURED)]
@@ -79,7 +79,7 @@ def key(quick: bool) -> str:
 
 
 def measure_apart(entry: Entry, stored: Path, quick: bool) -> bool:
-    """Measure an entry in a process of its own; whether it went well."""
+    """Measure an entry in its own process; return whether it succeeded."""
     partial = stored.with_suffix(".partial")
     command = [sys.executable, "-m", "benchmarks.engine", "--only", entry.name, "--into", str(partial)]
     threads = {f"{library}_NUM_THREADS": str(cpu_count()) for library in ("OMP", "OPENBLAS", "MKL")}
@@ -94,14 +94,14 @@ def load(path: Path) -> Result:
 
 
 def write(results: dict[str, Result]) -> None:
-    """Write README.md and docs/growth.svg, unless an entry is missing from what they show."""
+    """Write docs/performance.md and docs/growth.svg, unless an entry is missing."""
     there = {name for name, result in results.items() if not result.skipped}
     missing = [name for name, entry in ENTRIES.items() if name not in there and not entry.long]
     if missing:
-        print(f"\nREADME.md stays as it is: {', '.join(missing)} skipped, failed or not measured on this code yet.")
+        print(f"\nNothing is written: {', '.join(missing)} skipped, failed or not measured on this code yet.")
         return
     growth.draw(results, ROOT / "docs" / "growth.svg")
-    table.write(ROOT / "README.md", table.section(ENTRIES.values(), results))
+    table.write(ROOT / "docs" / "performance.md", table.section(ENTRIES.values(), results))
 
 
 if __name__ == "__main__":

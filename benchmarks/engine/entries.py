@@ -1,4 +1,4 @@
-"""What is measured: each entry loads its data, runs our code and what it is compared with, and returns a `Result`.
+"""Entries of the benchmark: each loads its data, runs the engine and its references, and returns a `Result`.
 
 Only public names of the engine are called, so that the entries measure what users get.
 """
@@ -18,21 +18,21 @@ import datasets
 import rff_engine as rff
 from benchmarks.engine import references
 from benchmarks.engine.measure import MB, Point, Result, Target, peak_memory, race, timed
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.runner import run
+from rff_engine.experiments.running.runner import run
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.frequencies import FrequencyBlocks
 
-GAMMA = 0.01  # what the study chooses on MNIST 4/9, and about 1/d on standardised adult
+GAMMA = 0.01  # the choice of the study on MNIST 4/9, and about 1/d on standardised adult
 CS = np.logspace(-5, 4, 10)
 SEED = 0
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something to measure; `measure(quick)` does it.
+    """A measurement, made by `measure(quick)`.
 
-    `place` says where it shows: "table" (a row), "precision", "presets" (in a sentence) or "growth" (a panel).
-    Long entries are measured only when asked for.
+    `place` is where its result appears: "table" (a row), "precision", "presets" (a sentence) or "growth" (a panel).
+    Long entries are measured on request only.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Entry:
 
 
 def train_part(name: str, quick: bool, rows: int = 1500):
-    """Training points and labels of the published split; some of them when quick."""
+    """Training points and labels of the published split; at most `rows` if quick."""
     split = datasets.published_split(name)
     return (split.X_train[:rows], split.y_train[:rows]) if quick else (split.X_train, split.y_train)
 
@@ -69,7 +69,7 @@ def losses(name: str, scale: bool, speedup: float, quick: bool) -> Result:
     X = standardised(X) if scale else X.astype(np.float32)
     (n, d), N = X.shape, 2000 if quick else 20000
     omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(N, d, SEED)
-    rff.alignment_loss(X[:600], y[:600], omega)  # threads and buffers of the libraries come to life
+    rff.alignment_loss(X[:600], y[:600], omega)  # warm-up
     X64 = X.astype(np.float64)
     contestants = {
         "ours": partial(rff.alignment_loss, X, y, omega),
@@ -93,7 +93,7 @@ def peak_target(peak: int | None, limit: float, what: str = "MB over the inputs"
 
 
 def raw_losses(quick: bool) -> Result:
-    """Adult as it is, its columns up to 1.5e6: float32 phases would be noise."""
+    """Adult without scaling, with columns up to 1.5e6: float32 phases would be noise."""
     X, y = train_part("adult", quick)
     X, X64 = X.astype(np.float32), X  # whole numbers below 2^24: the same points
     (n, d), N = X.shape, 500 if quick else 2000
@@ -224,8 +224,8 @@ def landmark_similarities(quick: bool) -> Result:
 
 
 def experiment(protocol, name: str, limit: float | None, quick: bool, jobs: int = 1) -> Result:
-    """A run of a protocol; in several processes its memory is that of the largest of them."""
-    split = datasets.random_split(datasets.load(name), 42)  # the published one, where there is one
+    """A run of a protocol; with several processes, memory is that of the largest."""
+    split = datasets.random_split(datasets.load(name), 42)  # the published split, if there is one
     protocol = quick_protocol(protocol) if quick else protocol
 
     def rows():
@@ -241,7 +241,7 @@ def experiment(protocol, name: str, limit: float | None, quick: bool, jobs: int 
 
 
 def quick_protocol(protocol):
-    """The same protocol on few rows and grids of few values, to try the benchmark itself."""
+    """The same protocol on few rows and small grids, to test the benchmark."""
     small = {"gammas": (0.01,), "Cs": (1.0, 100.0), "betas": (1.0,), "max_train": 300}
     if isinstance(protocol, FeatureSweep):
         return FeatureSweep(n_candidates=500, n_features=(5, 50), rhos=(0.01,), **small)
@@ -359,9 +359,9 @@ ENTRIES = {entry.name: entry for entry in _ALL}
 
 
 def measure(name: str, quick: bool) -> Result:
-    """Measure an entry in this process; a data set that is not here makes it skipped, with the reason.
+    """Measure an entry in this process; skip it, with the reason, if its data set is missing.
 
-    The targets are for full sizes: a quick result has none.
+    Targets are for full sizes; a quick result has none.
     """
     start = time.perf_counter()
     try:

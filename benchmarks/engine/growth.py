@@ -1,4 +1,4 @@
-"""How time and memory grow with the size of a problem: fitted slopes, and the figure that the README shows."""
+"""Growth of time and memory with the size of a problem: fitted slopes, and the figure in docs/performance.md."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def slope(result: Result) -> float:
 
 
 def draw(results: dict[str, Result], path: Path) -> None:
-    """Save the figure: a column for each entry of `LABELS`, time above and memory below on the same axis of sizes."""
-    import matplotlib  # only here: the benchmark itself runs without
+    """Save the figure: one column per entry of `LABELS`, time above memory, on a common axis of sizes."""
+    import matplotlib  # needed for the figure only
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
@@ -65,7 +65,7 @@ def draw(results: dict[str, Result], path: Path) -> None:
         axes[1, 0].set_ylabel("peak memory\nover inputs, MB")
         figure.savefig(path, facecolor="white", metadata={"Date": None})
         plt.close(figure)
-    # One line of drawing commands a line of the file, with no blanks at the ends.
+    # No trailing blanks.
     path.write_text("".join(line.rstrip() + "\n" for line in path.read_text().splitlines()))
 
 
@@ -79,7 +79,7 @@ def _column(above, below, result: Result, label: Label) -> None:
     peaks = [(point.x, point.peak / MB) for point in result.curve if point.peak is not None]
     if peaks:
         below.semilogx(*zip(*peaks, strict=True), "s-", color=MEMORY, markersize=6)
-        # Never a narrower range than 50 MB: what a megabyte more or less looks like should be little.
+        # At least 50 MB, so that a difference of a megabyte looks small.
         below.set_ylim(0, max(50, 1.25 * max(peak for _, peak in peaks)))
     below.set_xlabel(label.axis)
     below.margins(x=0.08)

@@ -1,4 +1,4 @@
-"""Takes times and peak memory of calls, in turn and again; knows nothing of what is called."""
+"""Measurement of time and peak memory of calls, repeated in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MB = 1e6
 
 @dataclass
 class Target:
-    """A number that was measured, beside the one it should reach or stay below."""
+    """A measured number and its limit."""
 
     what: str
     value: float
@@ -40,10 +40,10 @@ class Point:
 
 @dataclass
 class Result:
-    """What one entry measured.
+    """Result of an entry.
 
-    `seconds` holds the times of every run by contestant ("ours", "reference", "floor"); `peak` is our peak memory in
-    bytes over what was there before the call, `peak_total` that of the whole process during the call.
+    `seconds` holds the times of every run by contestant ("ours", "reference", "floor"); `peak` is the engine's peak
+    memory in bytes over that before the call, `peak_total` the peak of the whole process during the call.
     """
 
     size: str
@@ -57,7 +57,7 @@ class Result:
 
     @classmethod
     def of(cls, stored: dict) -> Result:
-        """The result that `asdict` made a dictionary of."""
+        """The result of a dictionary made by `stored`."""
         targets, curve = [Target(**t) for t in stored["targets"]], [Point(**p) for p in stored["curve"]]
         return cls(**stored | {"targets": targets, "curve": curve})
 
@@ -69,21 +69,21 @@ class Result:
         return statistics.median(runs) if runs else None
 
     def ratio(self) -> float | None:
-        """The reference's time over ours."""
+        """Time of the reference over that of the engine."""
         ours, reference = self.median("ours"), self.median("reference")
         return reference / ours if ours and reference else None
 
     def share(self) -> float | None:
-        """Our time over the floor's."""
+        """Time of the engine over that of the floor."""
         ours, floor = self.median("ours"), self.median("floor")
         return ours / floor if ours and floor else None
 
 
 def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: float = 60.0):
-    """Run the contestants in turn, `repeats` times; memory is that of the first one's first run.
+    """Run the contestants in turn, `repeats` times; memory is measured in the first run of the first.
 
-    So no reference has spoiled our peak, and a busy moment of the machine falls on all. A contestant that would
-    spend more than `budget` seconds in all is not run again.
+    So no reference affects the engine's peak, and load on the machine affects all contestants. A contestant that would
+    take more than `budget` seconds in total is not run again.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: 
 
 
 def timed(call: Callable, runs: list[float]):
-    """The answer of `call`, its seconds appended to `runs`."""
+    """Result of `call`; its seconds are appended to `runs`."""
     start = time.perf_counter()
     answer = call()
     runs.append(time.perf_counter() - start)
@@ -115,14 +115,14 @@ def timed(call: Callable, runs: list[float]):
 
 @contextmanager
 def peak_memory():
-    """A dictionary that holds, after the block, the peak resident memory in bytes: "over" what was there, and "total".
+    """Yield a dictionary that holds, after the block, the peak resident memory in bytes: "total", and "over" the start.
 
-    It stays empty where the kernel has no peak that can be reset (elsewhere than on Linux).
+    It stays empty if the kernel cannot reset the peak (only Linux can).
     """
     memory = {}
     gc.collect()
     try:
-        ctypes.CDLL(None).malloc_trim(0)  # what is freed but not given back would hide what is taken
+        ctypes.CDLL(None).malloc_trim(0)  # freed memory that is not returned would hide allocations
         (PROC / "clear_refs").write_text("5")
     except (AttributeError, OSError):
         yield memory
@@ -134,7 +134,7 @@ def peak_memory():
 
 
 def available_memory() -> int:
-    """Bytes that can still be had; 4 GB where the system does not say."""
+    """Available memory in bytes; 4 GB if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""What the engine is measured against: plain NumPy and scikit-learn in float64, and the floors below any code.
+"""References for the engine: plain NumPy and scikit-learn in float64, and lower bounds on the time of any code.
 
-The plain references are the papers' formulas with nothing shared, skipped or cut into blocks, unless it would not
-fit into memory. The floors are the bare arithmetic that no formula can do without, in float32.
+The plain references are the papers' formulas with nothing shared or skipped, in blocks only if memory requires it. The
+floors are the arithmetic that every implementation needs, in float32.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from benchmarks.engine.measure import available_memory
 
-# A block of the floor's phases: 1 MB in float32, where matrix products are at their full speed and sines in cache.
+# A block of phases is 1 MB in float32: matrix products run at full speed, and sines stay in cache.
 _BLOCK = 512
 _BLAS = ThreadpoolController()
 
@@ -26,8 +26,8 @@ _BLAS = ThreadpoolController()
 def alignment_loss(X, y, omega):
     """Losses over all pairs (Letarte et al. 2019, Prop. 7), for X in float64 and y in {-1, 1}.
 
-    As the authors do it: the arrays of shape (n, N) of the cosines and of y times the cosines stand in full, then
-    those of the sines; chunked over the frequencies only where these two would take most of the memory there is.
+    As in the authors' code, the (n, N) arrays of the cosines and of y times the cosines are in memory in full, then
+    those of the sines; chunked over the frequencies only if they would take most of the available memory.
     """
     n, N = X.shape[0], len(omega)
     at_once = max(1, min(N, int(0.6 * available_memory() / (16 * n))))
@@ -63,7 +63,7 @@ def linear_svms(features, y, C_values):
     """scikit-learn's LinearSVC with its default settings at every C: coef (n_C, F), intercept (n_C,)."""
     coef, intercept = [], []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it stops at max_iter for large C, as in the paper's runs
+        warnings.simplefilter("ignore", ConvergenceWarning)  # stops at max_iter for large C, as in the paper
         for C in C_values:
             svm = LinearSVC(C=C, random_state=0).fit(features, y)
             coef.append(svm.coef_[0])
@@ -78,7 +78,7 @@ def svm_objective(features, y, C_values, coef, intercept):
 
 
 def wave_floor(X, omega, sines: bool = True) -> None:
-    """The bare float32 matrix product of all phases, then the bare cosines (and sines) of as many real phases."""
+    """The float32 matrix product of all phases, then the cosines (and sines) of as many actual phases."""
     X, omega = X.astype(np.float32, copy=False), omega.astype(np.float32, copy=False)
     n, N = len(X), len(omega)
 
@@ -89,7 +89,7 @@ def wave_floor(X, omega, sines: bool = True) -> None:
             rows = X[i : i + _BLOCK]
             np.matmul(rows, transposed, out=out[: len(rows)])
 
-    phases = X[: 4 * _BLOCK] @ omega[:_BLOCK].T  # real ones: the cost depends on their size
+    phases = X[: 4 * _BLOCK] @ omega[:_BLOCK].T  # actual ones, since the time depends on their size
 
     def waves(start):
         columns = min(_BLOCK, N - start)
@@ -106,12 +106,12 @@ def wave_floor(X, omega, sines: bool = True) -> None:
 
 
 def draw_floor(blocks) -> None:
-    """The bare draw of all frequencies of a `FrequencyBlocks`."""
+    """The draw of all frequencies of a `FrequencyBlocks`."""
     _on_all_cores(lambda b: blocks.block(b) is None, range(blocks.n_blocks))
 
 
 def gram_floor(features) -> None:
-    """The bare float32 Gram matrix, (n, n) or (F, F), whichever is smaller (ssyrk)."""
+    """The float32 Gram matrix, (n, n) or (F, F), whichever is smaller (ssyrk)."""
     ssyrk(1.0, features.T, trans=int(features.shape[0] <= features.shape[1]))
 
 

@@ -1,4 +1,4 @@
-"""Words for results: lines for the terminal, and the README's table between its two markers."""
+"""Results as text: lines for the terminal, and the table of docs/performance.md between its two markers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADER = (
 
 
 def machine() -> str:
-    """What the numbers were measured on."""
+    """The machine and its libraries."""
     blas = {f"{info['internal_api']} {info['version']}" for info in threadpool_info() if info["user_api"] == "blas"}
     cores = cpu_count()
     return (
@@ -45,7 +45,7 @@ def times(value: float | None, digits: int = 1) -> str:
 
 
 def lines(name: str, title: str, result: Result) -> str:
-    """What the terminal shows of one result."""
+    """Lines for the terminal on one result."""
     if result.skipped:
         return f"{name}: skipped, {result.skipped}"
     shown = [f"{name}: {title}, {result.size}"]
@@ -74,7 +74,7 @@ def lines(name: str, title: str, result: Result) -> str:
 
 
 def section(entries, results: dict[str, Result]) -> str:
-    """The README's part: table, sentences and figure, for the results that there are."""
+    """The section of docs/performance.md: table, sentences and figure, for the available results."""
     placed = {place: [] for place in ("table", "precision", "presets", "growth")}
     for entry in entries:
         result = results.get(entry.name)
@@ -99,20 +99,20 @@ def section(entries, results: dict[str, Result]) -> str:
         parts.append(text + ".")
     if placed["growth"]:
         grown = "; ".join(caption(entry.name, result) for entry, result in placed["growth"])
-        parts.append("![Time and peak memory against n, N and D, on log axes](docs/growth.svg)")
+        parts.append("![Time and peak memory against n, N and D, on log axes](growth.svg)")
         parts.append(f"Growth: {grown}.")
     parts.append(f"Medians of alternating runs in one process{spread(placed['table'])}, on {machine()}.")
     return "\n\n".join(parts)
 
 
 def spread(rows) -> str:
-    """How far the runs of our code lay apart, at worst."""
+    """The largest spread of the runs of the engine."""
     apart = [max(runs) / min(runs) for _, result in rows if len(runs := result.seconds["ours"]) > 1]
     return f" (ours: the slowest at most {max(apart):.1f} times the fastest)" if apart else ""
 
 
 def row(title: str, result: Result) -> str:
-    """One row of the README's table."""
+    """One row of the table."""
     return (
         "| "
         + " | ".join(
@@ -131,24 +131,24 @@ def row(title: str, result: Result) -> str:
 
 
 def caption(name: str, result: Result) -> str:
-    """A panel's slope and range of memory."""
+    """Slope and memory range of a panel."""
     peaks = [point.peak for point in result.curve if point.peak is not None]
     memory = f", memory {in_memory(min(peaks))} to {in_memory(max(peaks))}" if peaks else ""
     return f"{LABELS[name].what} against {LABELS[name].symbol} ({result.size}): slope {slope(result):.2f}{memory}"
 
 
-def write(readme: Path, text: str) -> None:
-    """Put `text` between the two markers of the README.
+def write(path: Path, text: str) -> None:
+    """Put `text` between the two markers of the page at `path`.
 
     Raises
     ------
     ValueError
-        If the markers do not stand there once each, in order.
+        If the page does not hold each marker once, in order.
     """
-    page = readme.read_text(encoding="utf-8")
+    page = path.read_text(encoding="utf-8")
     begin, end = MARKERS
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
-        raise ValueError(f"{readme.name} does not hold the lines {begin!r} and {end!r} once each, in this order.")
+        raise ValueError(f"{path.name} does not hold the lines {begin!r} and {end!r} once each, in this order.")
     head, rest = page.split(begin)
     tail = rest.split(end)[1]
-    readme.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+    path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")

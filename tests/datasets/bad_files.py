@@ -1,4 +1,4 @@
-"""Files such as strangers hand in: empty, torn, hostile, enormous. The same ones every time."""
+"""Bad files that users may upload: empty, truncated, hostile or huge; deterministic."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ DATES = (
 
 @dataclass(frozen=True)
 class BadFile:
-    """A file, and whether it must be refused; of the others some are read and some not."""
+    """A file, and whether it must be refused; the others may be read."""
 
     label: str
     data: bytes
@@ -87,7 +87,7 @@ class BadFile:
 
 
 def good_table(n: int = 30, delimiter: str = ",", seed: int = 0) -> str:
-    """A small table that there is nothing wrong with."""
+    """A small valid table."""
     rng = random.Random(seed)
     lines = ["size,kind,day,class"]
     for i in range(n):
@@ -96,7 +96,7 @@ def good_table(n: int = 30, delimiter: str = ",", seed: int = 0) -> str:
 
 
 def corpus() -> Iterator[BadFile]:
-    """All of them."""
+    """All bad files."""
     for make in (
         _empty,
         _too_small,
@@ -231,8 +231,8 @@ def _targets():
     yield "a,b\n" + "".join(f"word {i},thing {i}\n" for i in range(500)), {}
     for n_values in (2, 19, 20, 21, 22, 100, 1000):
         yield "a,y\n" + "".join(f"word {i % n_values},{i % 2}\n" for i in range(2000)), {}
-    for share in (2, 3, 10):
-        yield "a,b,y\n" + "".join(f"{i if i % share else ''},{'' if i % share else i},{i % 2}\n" for i in range(40)), {}
+    for step in (2, 3, 10):
+        yield "a,b,y\n" + "".join(f"{i if i % step else ''},{'' if i % step else i},{i % 2}\n" for i in range(40)), {}
 
 
 def _too_large():
@@ -313,7 +313,7 @@ def parquet(columns: dict, **options) -> bytes:
 
 
 def repeated(rows: int) -> bytes:
-    """A few kilobytes of Parquet that stand for many million equal numbers."""
+    """A few kilobytes of Parquet that expand to millions of equal numbers."""
     file = io.BytesIO()
     piece = pa.table({"a": pa.repeat(7, 1_000_000), "b": pa.repeat(7, 1_000_000)})
     with pq.ParquetWriter(file, piece.schema, compression="zstd") as writer:

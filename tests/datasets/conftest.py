@@ -1,4 +1,4 @@
-"""What the tests of the data sets share: real data where they are, an empty machine where none may be."""
+"""Fixtures for the data sets: real data if available, and an empty cache."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from datasets import Dataset
 
 @pytest.fixture(scope="session")
 def need_data() -> Callable[[str], str]:
-    """Skip a test whose data set is not on this machine; fail where RFF_TEST_REQUIRE asks for "data"."""
+    """Skip a test whose data set is missing; fail if RFF_TEST_REQUIRE contains "data"."""
 
     def need(name: str) -> str:
         if name in datasets.available():
             return name
-        reason = f"the files of {name} are not here: set RFF_DATA, or run `python -m datasets fetch {name}`"
+        reason = f"the files of {name} are missing: set RFF_DATA, or run `python -m datasets fetch {name}`"
         if "data" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
             pytest.fail(reason)
         pytest.skip(reason)
@@ -29,7 +29,7 @@ def need_data() -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def load(need_data) -> Callable[[str], Dataset]:
-    """Load a data set, once for all tests but for the largest; skip like `need_data`."""
+    """Load a data set once for all tests; skip like `need_data`."""
     loaded: dict[str, Dataset] = {}
 
     def load_once(name: str) -> Dataset:
@@ -42,8 +42,8 @@ def load(need_data) -> Callable[[str], Dataset]:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine on which nothing has been fetched: the cache folder, which does not exist yet."""
+    """Path of an empty cache folder, which does not exist yet; RFF_DATA is unset."""
     monkeypatch.delenv("RFF_DATA", raising=False)
-    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+    for variable in ("XDG_CACHE_HOME", "WIN_PD_OVERRIDE_LOCAL_APPDATA"):
         monkeypatch.setenv(variable, str(tmp_path / "cache"))
     return tmp_path / "cache" / "rff"

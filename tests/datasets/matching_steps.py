@@ -1,7 +1,7 @@
-"""How many characters a regular expression compares before it has an answer, counted and not timed.
+"""Number of characters that a regular expression compares until it matches or fails.
 
-The counter walks through the parsed pattern as Python's own engine does, with the same order of attempts and the same
-ways back, so that equal patterns and texts give equal counts on every machine.
+The counter walks through the parsed pattern in the order of Python's engine, backtracking included, so that counts are
+the same on every machine.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice, product
-from re import _constants as op
-from re import _parser
+from re import _constants as op, _parser
 
 _CATEGORIES = {
     op.CATEGORY_DIGIT: r"\d",
@@ -27,11 +26,11 @@ _SAMPLES = "1a.:-+e xyzinftT\0“é"
 
 
 class TooMany(Exception):
-    """Characters compared."""
+    """More characters were compared than allowed."""
 
 
 class Steps:
-    """One attempt to match a whole text: `matches` is the verdict, `count` how many characters were compared."""
+    """One attempt to match a whole text: `matches` is the result, `count` the number of characters compared."""
 
     def __init__(self, pattern: re.Pattern, text: str, most: float = float("inf")):
         self._text, self._most, self._flags, self._known, self.count = text, most, pattern.flags, {}, 0
@@ -61,7 +60,7 @@ class Steps:
         raise NotImplementedError(f"{kind} is in a pattern, and not in this counter")
 
     def _repeat(self, body: list, fewest: int, most: int, at: int) -> Iterator[int]:
-        """Where the repeats may end, the longest first."""
+        """Positions where the repeats may end, the longest first."""
         if most > 0:
             for end in self._ends(body, at):
                 if end > at:
@@ -79,7 +78,7 @@ class Steps:
             yield from self._repeat(body, fewest - 1, most - 1, end)
 
     def _ends(self, items: list, at: int) -> list[int]:
-        """Where the items may end, in the order of attempts."""
+        """Positions where the items may end, in the order of attempts."""
         found = []
         self._run(items, at, lambda end: bool(found.append(end)))
         return found
@@ -102,7 +101,7 @@ def _items(pattern: re.Pattern) -> list:
 
 
 def accepts(kind, about, sign: str, flags: int) -> bool:
-    """Whether a character is one of those that an item of a pattern stands for."""
+    """Whether an item of a pattern matches a character."""
     if kind is op.ANY:
         return sign != "\n" or bool(flags & re.DOTALL)
     if kind is op.NOT_LITERAL:
@@ -123,7 +122,7 @@ def accepts(kind, about, sign: str, flags: int) -> bool:
 
 
 def hostile_cells(pattern: re.Pattern, n: int) -> Iterator[str]:
-    """Cells that each repeat of a pattern fits n times, and then two neighbours n times each, and that end wrongly."""
+    """Cells that match one repeat of a pattern n times, or two repeats n times each, and then fail."""
     pumped = list(_pumps(_items(pattern), pattern.flags))
     others = sorted({"", *(other for _, other, _ in pumped)})
     for (before, more, after), wrong in product(pumped, ("", *_SAMPLES)):
@@ -132,7 +131,7 @@ def hostile_cells(pattern: re.Pattern, n: int) -> Iterator[str]:
 
 
 def _pumps(items: list, flags: int) -> Iterator[tuple[str, str, str]]:
-    """What stands before a repeat, what it repeats, and what comes after, for each repeat within these items."""
+    """Texts before, in and after each repeat within these items."""
     for i, (kind, about) in enumerate(items):
         before, after = _example(items[:i], flags), _example(items[i + 1 :], flags)
         if kind in _REPEATS and about[1] > 1:

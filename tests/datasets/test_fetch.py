@@ -1,4 +1,4 @@
-"""Downloads, from a server on this machine that behaves and misbehaves in every way we know of."""
+"""Downloads from a local server: good ones, every known failure, and interruption."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from pathlib import Path
 import pytest
 
 import datasets
-from datasets import FetchError, catalogue, download, files
+from datasets import FetchError
 from datasets.__main__ import main
+from datasets.papers import catalogue, download, files
 
 CONTENT = b"".join(b"%d,%d\n" % (i, i * i) for i in range(20_000))
-NAME = "farm"  # any data set of one file will do: its entry of the catalogue is replaced
+NAME = "farm"  # any data set; its catalogue entry is replaced
 ROOT = Path(datasets.__file__).parent.parent
 
 
@@ -39,7 +40,7 @@ def zipped(**members: bytes) -> bytes:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every path with what `pages` has for it, and counts the requests."""
+    """Serves `pages` by path and records the requests."""
 
     daemon_threads = True
 
@@ -71,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.released.wait(30)
 
     def log_message(self, *_: object) -> None:
-        """Silence."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def offer(server, cache, monkeypatch):
-    """Let the server offer a body for the data set NAME, and let the catalogue know."""
+    """Serve a body for the data set NAME and register it in the catalogue."""
 
     def register(body: bytes | None, path: str = "table.zip", member: str = "table.csv", **page) -> Path:
         if body is not None:
@@ -111,7 +112,7 @@ def run(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def assert_failed(capsys, cache: Path, server: Server, *says: str) -> str:
-    """`fetch NAME` fails with one sentence that helps, and leaves nothing."""
+    """Check that `fetch NAME` fails with one helpful sentence and leaves no files."""
     existed = cache.is_dir()
     code, out, err = run(capsys, "fetch", NAME)
     sentences = [line for line in err.splitlines() if not line.startswith(("downloading", "  "))]
@@ -153,7 +154,7 @@ def test_good_download_is_stored_and_found(form, announced, offer, server, cache
     assert b"".join(files.read(catalogue.describe(NAME))) == CONTENT
 
 
-def test_already_there(offer, server, cache, capsys):
+def test_stored_files_are_not_fetched_again(offer, server, cache, capsys):
     target = offer(GOOD["zip"][0])
     run(capsys, "fetch", NAME)
     before = target.stat().st_mtime_ns
@@ -163,7 +164,7 @@ def test_already_there(offer, server, cache, capsys):
     assert len(server.requests) == 1 and target.stat().st_mtime_ns == before
 
 
-def test_by_hand_is_already_there(offer, server, cache, capsys):
+def test_download_by_hand_is_found(offer, server, cache, capsys):
     offer(None)
     (cache / "somewhere").mkdir(parents=True)
     (cache / "somewhere" / "table.zip").write_bytes(GOOD["zip"][0])
@@ -179,7 +180,7 @@ def test_damaged_copy_in_the_cache_is_replaced(offer, cache, capsys):
     assert target.read_bytes() == CONTENT
 
 
-def test_damaged_copy_elsewhere_is_named(offer, server, cache, capsys, tmp_path, monkeypatch):
+def test_damaged_copy_outside_the_cache_is_reported(offer, server, cache, capsys, tmp_path, monkeypatch):
     offer(GOOD["zip"][0])
     monkeypatch.setenv("RFF_DATA", str(tmp_path / "mine"))
     mine = tmp_path / "mine" / "somewhere" / "table.csv"
@@ -196,7 +197,7 @@ def test_bundled_sets_need_no_network(name, cache, capsys):
     assert not cache.exists()
 
 
-def test_one_address_for_several_files(server, cache, monkeypatch, capsys):
+def test_archive_of_several_files_is_fetched_once(server, cache, monkeypatch, capsys):
     second = CONTENT[::-1]
     server.pages["both.zip"] = {"body": zipped(one=CONTENT, two=second)}
     address = server.address("both.zip")
@@ -213,13 +214,13 @@ def test_one_address_for_several_files(server, cache, monkeypatch, capsys):
 # --- failures ---
 
 
-def test_not_found(offer, server, cache, capsys):
+def test_missing_page_is_reported(offer, server, cache, capsys):
     offer(None)
     assert_failed(capsys, cache, server, "HTTP status 404")
 
 
 @pytest.mark.parametrize("status", [403, 500, 503])
-def test_http_status(status, offer, server, cache, capsys):
+def test_http_status_is_reported(status, offer, server, cache, capsys):
     offer(b"no", status=status)
     assert_failed(capsys, cache, server, f"HTTP status {status}")
 
@@ -231,29 +232,29 @@ def test_http_status(status, offer, server, cache, capsys):
         (b"", "table.zip", "not a readable zip file"),
         (GOOD["zip"][0][:-500], "table.zip", "not a readable zip file"),
         (zipped(other=CONTENT), "table.zip", "has no member table.csv"),
-        (zipped(table_dot_csv=CONTENT[:-1] + b"!"), "table.zip", "another content"),
+        (zipped(table_dot_csv=CONTENT[:-1] + b"!"), "table.zip", "sha256 differs"),
         (zipped(table_dot_csv=CONTENT[:-1]), "table.zip", f"only {len(CONTENT) - 1} bytes"),
         (zipped(table_dot_csv=CONTENT + b"!"), "table.zip", f"more than {len(CONTENT)} bytes"),
         (zipped(table_dot_csv=bytes(50_000_000)), "table.zip", f"more than {len(CONTENT)} bytes"),
         (gzip.compress(CONTENT)[:-30], "table.csv.gz", "not a readable gz file"),
-        (CONTENT[:-1] + b"!", "table.csv", "another content"),
+        (CONTENT[:-1] + b"!", "table.csv", "sha256 differs"),
         (CONTENT[:-1], "table.csv", f"only {len(CONTENT) - 1} bytes"),
         (CONTENT + b"!", "table.csv", "announces"),
     ],
 )
-def test_wrong_content(body, path, says, offer, server, cache, capsys):
+def test_wrong_content_is_reported(body, path, says, offer, server, cache, capsys):
     target = offer(body, path)
     assert_failed(capsys, cache, server, says)
     assert not target.exists()
 
 
-def test_connection_that_ends_early(offer, server, cache, capsys):
+def test_connection_that_ends_early_is_reported(offer, server, cache, capsys):
     body = GOOD["zip"][0]
     offer(body[: len(body) // 2], announced=len(body))
     assert_failed(capsys, cache, server, f"ended after {len(body) // 2} of {len(body)} bytes")
 
 
-def test_endless_download_is_cut(offer, server, cache, capsys):
+def test_endless_download_is_stopped(offer, server, cache, capsys):
     offer(CONTENT * 3, "table.csv", announced=None)
     assert_failed(capsys, cache, server, f"more than the {len(CONTENT)} bytes")
 
@@ -264,7 +265,7 @@ def test_huge_archive_is_refused(offer, server, cache, capsys, monkeypatch):
     assert_failed(capsys, cache, server, "announces", "at most 1000")
 
 
-def test_refused_connection(offer, server, cache, capsys, monkeypatch):
+def test_refused_connection_is_reported(offer, server, cache, capsys, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setattr(server, "address", lambda path: f"http://127.0.0.1:{unused.getsockname()[1]}/{path}")
@@ -272,7 +273,7 @@ def test_refused_connection(offer, server, cache, capsys, monkeypatch):
         assert_failed(capsys, cache, server, "cannot be reached")
 
 
-def test_unknown_host(offer, server, cache, capsys, monkeypatch):
+def test_unknown_host_is_reported(offer, server, cache, capsys, monkeypatch):
     def no_name(*_, **__):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -282,13 +283,13 @@ def test_unknown_host(offer, server, cache, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("sent", [0, 1000])
-def test_silent_server(sent, offer, server, cache, capsys, monkeypatch):
+def test_silent_server_is_reported(sent, offer, server, cache, capsys, monkeypatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
     offer(CONTENT[:sent], "table.csv", announced=len(CONTENT), stall=True)
     assert_failed(capsys, cache, server, "did not answer for 0.2 seconds")
 
 
-def test_not_http_at_all(offer, server, cache, capsys, monkeypatch):
+def test_non_http_server_is_reported(offer, server, cache, capsys, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def speak() -> None:
@@ -307,8 +308,8 @@ def test_not_http_at_all(offer, server, cache, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("where", ["the cache's parent", "the cache", "the folder in it"])
-def test_folder_that_cannot_be_written(where, offer, server, cache, capsys):
-    """A file stands where a folder must be: that stops root too, unlike permissions."""
+def test_unwritable_folder_is_reported(where, offer, server, cache, capsys):
+    """A file in place of a folder stops root too, unlike permissions."""
     offer(GOOD["zip"][0])
     blocked = {
         "the cache's parent": cache.parent,
@@ -323,7 +324,7 @@ def test_folder_that_cannot_be_written(where, offer, server, cache, capsys):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is always full")
 @pytest.mark.parametrize("which", ["table.zip", "checked-0"])
-def test_full_disk_while_writing(which, offer, server, cache, capsys, monkeypatch):
+def test_full_disk_while_writing_is_reported(which, offer, server, cache, capsys, monkeypatch):
     open_file = Path.open
 
     def open_full(path: Path, mode: str = "r"):
@@ -334,7 +335,7 @@ def test_full_disk_while_writing(which, offer, server, cache, capsys, monkeypatc
     assert_failed(capsys, cache, server, "No space left on device")
 
 
-def test_full_disk_while_storing(offer, server, cache, capsys, monkeypatch):
+def test_full_disk_while_storing_is_reported(offer, server, cache, capsys, monkeypatch):
     def full(source, target):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
 
@@ -349,7 +350,7 @@ def test_one_failure_does_not_stop_the_others(offer, cache, capsys):
     assert code == 1 and "wine is already there" in out and f"{NAME} was not fetched" in err
 
 
-def test_fetch_from_python(offer, cache):
+def test_fetch_raises_or_reports_progress(offer, cache):
     offer(None)
     with pytest.raises(FetchError, match="HTTP status 404"):
         datasets.fetch(NAME)
@@ -388,12 +389,12 @@ def test_ctrl_c_leaves_nothing(offer, server, cache):
     raw = catalogue.describe(NAME).files[0]
     code = (
         "import sys; from dataclasses import replace\n"
-        "from datasets import catalogue; from datasets.__main__ import main\n"
+        "from datasets.papers import catalogue; from datasets.__main__ import main\n"
         f"raw = catalogue.{raw!r}\n"
         f"catalogue.CATALOGUE[{NAME!r}] = replace(catalogue.CATALOGUE[{NAME!r}], files=(raw,))\n"
         f"sys.exit(main(['fetch', {NAME!r}]))\n"
     )
-    # A background shell ignores Ctrl-C and its children inherit that: a terminal's do not.
+    # Children of a background shell inherit that it ignores Ctrl-C.
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -419,7 +420,7 @@ def test_ctrl_c_leaves_nothing(offer, server, cache):
 # --- the command line ---
 
 
-def test_list_shows_every_set(cache, capsys):
+def test_list_shows_every_data_set(cache, capsys):
     code, out, _ = run(capsys, "list")
     rows = [line.split(maxsplit=4) for line in out.splitlines()[1:]]
     assert code == 0 and [row[0] for row in rows] == list(datasets.names())
@@ -430,7 +431,7 @@ def test_list_shows_every_set(cache, capsys):
 
 
 @pytest.mark.parametrize("arguments", [[], ["fetch"], ["fetch", "iris"], ["burn", "adult"]])
-def test_wrong_usage(arguments, capsys):
+def test_invalid_usage_prints_the_usage(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
@@ -438,7 +439,7 @@ def test_wrong_usage(arguments, capsys):
 
 
 @pytest.mark.slow
-def test_module_runs():
+def test_module_lists_the_data_sets():
     command = [sys.executable, "-m", "datasets", "list"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "covtype" in result.stdout and result.stderr == ""
@@ -449,8 +450,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_every_tenth_without_a_terminal(offer, server, capsys):
-    offer(bytes(range(256)) * 8000)  # two megabytes, which are then refused: only the progress matters here
+def test_progress_is_a_line_every_tenth_without_a_terminal(offer, server, capsys):
+    offer(bytes(range(256)) * 8000)  # refused at the end; only the progress matters here
     _, _, err = run(capsys, "fetch", NAME)
     shares = [line.split("(")[1].rstrip("%)") for line in err.splitlines() if line.startswith("  ")]
     assert len(shares) <= 11 and shares == sorted(shares, key=int) and shares[-1] == "100"

@@ -1,4 +1,4 @@
-"""Archives that are not what they say: bounded in memory, and no name in them, or from outside, becomes a path."""
+"""Hostile archives: reading takes bounded memory, and no name from outside becomes a path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXPANDED = 400  # MB
 
 
 def gz() -> bytes:
-    return gzip.compress(ZEROS, 1) * EXPANDED  # members of a gzip file follow each other
+    return gzip.compress(ZEROS, 1) * EXPANDED  # members of a gzip file are concatenated
 
 
 def xz() -> bytes:
@@ -43,8 +43,8 @@ def in_zip(name: str, content: bytes | None = None) -> bytes:
     return buffer.getvalue()
 
 
-def that_lies() -> bytes:
-    """The directory says that 20 bytes are to come."""
+def with_false_size() -> bytes:
+    """A zip whose directory declares 20 bytes."""
     data = bytearray(in_zip("table.csv"))
     entry = data.rindex(b"PK\x01\x02")
     data[entry + 24 : entry + 28] = struct.pack("<I", 20)
@@ -61,17 +61,17 @@ BOMBS = {
     "table.csv.zip": lambda: in_zip("table.csv"),
     "gz.zip": lambda: in_zip("table.csv.gz", gz()),
     "zip.zip": lambda: in_zip("a.zip", in_zip("table.csv")),
-    "unasked.zip": lambda: in_zip("other.csv"),
-    "an unasked zip.zip": lambda: in_zip("a.zip"),
+    "other member.zip": lambda: in_zip("other.csv"),
+    "other inner zip.zip": lambda: in_zip("a.zip"),
     "deep.zip": lambda: in_zip("a.zip", in_zip("a.zip", in_zip("a.zip", in_zip("a.zip", in_zip("table.csv"))))),
-    "lies.zip": that_lies,
+    "false size.zip": with_false_size,
     "window.xz": window_of_4_gib,
     "many.zip": lambda: zipped(**{f"f{i}": b"" for i in range(20_000)}),
 }
 READ = """
 import resource, sys
 from pathlib import Path
-from datasets import catalogue, files
+from datasets.papers import catalogue, files
 raw = catalogue.RawFile(folder="x", name="table.csv", size=1000, sha256="0" * 64, address="http://127.0.0.1/x")
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -84,9 +84,9 @@ except files.DamagedFileError as error:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in the way of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_bomb_is_refused_in_one_sentence_and_little_memory(bomb, tmp_path):
+def test_decompression_bomb_is_refused_in_little_memory(bomb, tmp_path):
     file = tmp_path / bomb
     file.write_bytes(BOMBS[bomb]())
     said = subprocess.run([sys.executable, "-c", READ, file], capture_output=True, text=True, cwd=ROOT, timeout=120)
@@ -100,12 +100,12 @@ def test_a_bomb_is_refused_in_one_sentence_and_little_memory(bomb, tmp_path):
 @pytest.mark.parametrize(
     "member", ["../../table.csv", "/table.csv", "/etc/table.csv", "..\\..\\table.csv", "a/../../table.csv"]
 )
-def test_no_name_in_an_archive_becomes_a_path(member, offer, cache, capsys, tmp_path):  # noqa: F811
+def test_member_names_never_become_paths(member, offer, cache, capsys, tmp_path):  # noqa: F811
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(member, CONTENT)
         link = zipfile.ZipInfo("link.csv")
-        link.external_attr = 0o120777 << 16  # a symbolic link, for those who unpack
+        link.external_attr = 0o120777 << 16  # a symbolic link when extracted
         archive.writestr(link, "/etc/passwd")
     target = offer(buffer.getvalue())
     code, _, said = run(capsys, "fetch", NAME)
@@ -117,7 +117,7 @@ def test_no_name_in_an_archive_becomes_a_path(member, offer, cache, capsys, tmp_
 @pytest.mark.parametrize(
     "name", ["../ads", "ads/../../x", "/etc/passwd", "..", "ads\0", "ads\n", "C:\\x", "a" * 300, ""], ids=ascii
 )
-def test_a_name_of_no_data_set_never_reaches_the_disk(name, cache, capsys, tmp_path):
+def test_unknown_names_never_reach_the_disk(name, cache, capsys, tmp_path):
     for ask in (datasets.load, datasets.describe, datasets.fetch, datasets.status, datasets.published_split):
         with pytest.raises(ValueError, match=r"\w"):
             ask(name)
@@ -128,7 +128,7 @@ def test_a_name_of_no_data_set_never_reaches_the_disk(name, cache, capsys, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_every_folder_and_file_of_the_catalogue_stays_below_the_cache():
+def test_catalogue_names_are_plain_file_names():
     for name in datasets.names():
         for raw in datasets.describe(name).files:
             for place in (raw.folder, *raw.local_names):
@@ -137,8 +137,8 @@ def test_every_folder_and_file_of_the_catalogue_stays_below_the_cache():
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX users")
-def test_a_cache_that_cannot_be_written_is_one_sentence(monkeypatch):
-    """For somebody who is not root; nothing is downloaded in vain."""
+def test_unwritable_cache_is_reported_in_one_sentence():
+    """As an ordinary user; nothing is downloaded."""
     code = (
         "import os, sys\nimport datasets.__main__ as program\n"
         "if os.geteuid() == 0:\n    os.setresgid(*[65534] * 3)\n    os.setresuid(*[65534] * 3)\n"
@@ -155,8 +155,8 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(monkeypatch):
     assert f"{folder}/rff cannot be used (Permission denied)" in line and "by hand" in line
 
 
-def test_no_network_is_one_sentence_and_what_is_here_still_loads(cache, capsys, monkeypatch):
-    """Not even names are known: of each address that the catalogue has."""
+def test_missing_network_is_reported_in_one_sentence_and_bundled_data_load(cache, capsys, monkeypatch):
+    """No host name resolves, for every address of the catalogue."""
 
     def no_network(*_, **__):
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")

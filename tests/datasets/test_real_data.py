@@ -1,4 +1,4 @@
-"""The real data sets against independent readings of their files, and against what is known of them."""
+"""The real data sets against independent readings of their files and published facts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -21,7 +22,8 @@ import scipy.sparse
 from sklearn.datasets import load_breast_cancer
 
 import datasets
-from datasets import DataNotFoundError, catalogue, files
+from datasets import DataNotFoundError
+from datasets.papers import catalogue, files
 
 DATA = Path(datasets.__file__).parent / "data"
 QUICK = tuple(name for name in datasets.names() if name != "covtype")
@@ -29,7 +31,7 @@ ALL = (*QUICK, pytest.param("covtype", marks=pytest.mark.slow))
 
 
 def content(name: str, index: int = 0) -> bytes:
-    """A raw file, opened with the standard library alone."""
+    """Content of a raw file, read with the standard library only."""
     raw = catalogue.describe(name).files[index]
     path = files.find(raw)
     match path.suffix:
@@ -43,15 +45,15 @@ def content(name: str, index: int = 0) -> bytes:
     return path.read_bytes()
 
 
-def test_names_are_as_agreed():
-    agreed = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson parkinson_motor"
-    agreed += " cpu a9a covtype"
-    assert set(datasets.names()) == set(agreed.split())
+def test_names_are_complete():
+    expected = "breast digits adult mnist mnist01 mnist17 mnist49 mnist56 wine ads farm parkinson parkinson_motor"
+    expected += " cpu a9a covtype"
+    assert set(datasets.names()) == set(expected.split())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_arrays_agree_with_the_catalogue(name, load, need_data):
+def test_arrays_match_the_catalogue(name, load, need_data):
     dataset = load(name) if name in QUICK else datasets.load(need_data(name))
     info = datasets.describe(name)
     assert dataset.X.shape == (info.n_samples, info.n_features) == (dataset.n_samples, dataset.n_features)
@@ -83,7 +85,7 @@ def test_breast_keeps_the_order_of_scikit_learn(load):
     np.testing.assert_array_equal(dataset.y == 1, bunch.target == benign)
 
 
-def test_digits_look_like_digits(load):
+def test_digits_have_17_grey_values_and_10_classes(load):
     dataset = load("digits")
     assert dataset.X.min() == 0 and dataset.X.max() == 16
     np.testing.assert_array_equal(np.unique(dataset.y), np.arange(10))
@@ -102,7 +104,7 @@ N_VALUES = {
 }
 
 
-def test_adult_columns(load):
+def test_adult_has_numbers_and_one_hot_columns(load):
     dataset = load("adult")
     assert dataset.n_features == 108 and dataset.n_train_file == 32561 and dataset.n_test_tail == 16281
     assert dataset.feature_names[:6] == NUMERIC
@@ -122,8 +124,7 @@ def test_adult_columns(load):
     assert (dataset.y[:32561] == 1).sum() == 7841 and (dataset.y[32561:] == 1).sum() == 3846
 
 
-def test_adult_rows_read_back(load):
-    """Every row, turned back into text, is a line of the files."""
+def test_adult_rows_match_the_lines_of_the_files(load):
     dataset = load("adult")
     names = np.array(dataset.feature_names)
     lines = [line for i in (0, 1) for line in content("adult", i).decode().splitlines()]
@@ -142,7 +143,7 @@ def test_adult_rows_read_back(load):
 
 
 def read_idx(index: int) -> np.ndarray:
-    """An idx file, by its own header."""
+    """Array of an idx file, with the shape of its header."""
     raw = content("mnist", index)
     zero, kind, n_axes = struct.unpack(">HBB", raw[:4])
     assert zero == 0 and kind == 8
@@ -157,7 +158,7 @@ def idx() -> tuple[np.ndarray, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 7), (4, 9), (5, 6)])
-def test_mnist_pair_row_order(low, high, load, idx):
+def test_mnist_pair_has_the_published_row_order(low, high, load, idx):
     train_images, train_labels, test_images, test_labels = idx
     expected = [
         images[labels == digit]
@@ -172,7 +173,7 @@ def test_mnist_pair_row_order(low, high, load, idx):
     np.testing.assert_array_equal(dataset.y, np.repeat([-1, 1], [n_low, len(pixels) - n_low]))
 
 
-def test_mnist_all_digits(load, idx):
+def test_mnist_matches_its_files(load, idx):
     train_images, train_labels, test_images, test_labels = idx
     dataset = load("mnist")
     assert dataset.n_train_file == 60000 and dataset.n_test_tail == 10000
@@ -182,7 +183,7 @@ def test_mnist_all_digits(load, idx):
         np.testing.assert_array_equal(np.rint(part[some] * 255), images.reshape(-1, 784)[some])
 
 
-def test_wine(load):
+def test_wine_matches_its_file(load):
     dataset = load("wine")
     assert Counter(dataset.y) == {3: 20, 4: 163, 5: 1457, 6: 2198, 7: 880, 8: 175, 9: 5}
     rows = csv.reader(io.StringIO(content("wine").decode()), delimiter=";")
@@ -190,7 +191,7 @@ def test_wine(load):
     np.testing.assert_array_equal(np.array(list(rows), float), np.column_stack([dataset.X, dataset.y]))
 
 
-def test_ads(load):
+def test_ads_matches_its_file(load):
     dataset = load("ads")
     assert Counter(dataset.y) == {-1: 459, 1: 2820}
     assert set(np.unique(dataset.X)) == {0.0, 1.0}
@@ -201,7 +202,7 @@ def test_ads(load):
         assert dataset.label_names[dataset.y[row]] == cells[-1]
 
 
-def test_farm(load):
+def test_farm_matches_its_file(load):
     dataset = load("farm")
     assert Counter(dataset.y) == {1: 2210, -1: 1933}
     assert dataset.X.nnz == 817141 and (dataset.X.data == 1).all() and dataset.X.has_canonical_format
@@ -214,7 +215,7 @@ def test_farm(load):
 
 
 @pytest.mark.parametrize(("name", "target"), [("parkinson", "total_UPDRS"), ("parkinson_motor", "motor_UPDRS")])
-def test_parkinson(load, name, target):
+def test_parkinson_matches_its_file(load, name, target):
     dataset = load(name)
     rows = csv.DictReader(io.StringIO(content("parkinson").decode()))
     table = list(rows)
@@ -224,11 +225,11 @@ def test_parkinson(load, name, target):
     np.testing.assert_allclose(dataset.X, expected, rtol=1e-15)
 
 
-def test_cpu(load):
+def test_cpu_matches_its_file(load):
     dataset = load("cpu")
     assert dataset.y.min() == 0 and dataset.y.max() == 99
     assert dataset.y.mean() == pytest.approx(83.969, abs=5e-4)
-    # The four shares of time of the original table are not among the inputs.
+    # The four time percentages of the original table are not inputs.
     assert dataset.feature_names[0] == "lread" and dataset.feature_names[-1] == "freeswap"
     lines = content("cpu").decode().split("@data\n")[1].splitlines()
     expected = np.array([line.split(",") for line in lines if line.strip()], float)
@@ -236,7 +237,7 @@ def test_cpu(load):
 
 
 @pytest.mark.slow
-def test_covtype(need_data):
+def test_covtype_matches_its_file(need_data):
     dataset = datasets.load(need_data("covtype"))
     assert (dataset.y == 1).sum() == 211840
     for prefix, count in (("Wilderness_Area", 4), ("Soil_Type", 40)):
@@ -250,7 +251,7 @@ def test_covtype(need_data):
         assert dataset.y[row] == (1 if cover == 1 else -1)
 
 
-# --- where files are looked for, and what is said when they are not right ---
+# --- search for files, and errors ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [datasets.load, datasets.describe, datasets.status])
@@ -259,7 +260,7 @@ def test_unknown_name_lists_the_names(function):
         function("iris")
 
 
-def test_bundled_sets_need_nothing(cache):
+def test_bundled_sets_are_available_without_downloads(cache):
     bundled = {name for name in datasets.names() if datasets.describe(name).bundled}
     assert set(datasets.available()) == bundled
     assert {datasets.status(name) for name in bundled} == {"bundled"}
@@ -267,7 +268,7 @@ def test_bundled_sets_need_nothing(cache):
 
 
 @pytest.mark.parametrize("name", ["ads", "farm", "parkinson", "cpu", "covtype"])
-def test_missing_file_says_what_to_do(name, cache, tmp_path, monkeypatch):
+def test_missing_file_error_says_what_to_do(name, cache, tmp_path, monkeypatch):
     mine = str(tmp_path / "mine")
     monkeypatch.setenv("RFF_DATA", mine)
     assert datasets.status(name) == "to fetch"
@@ -326,7 +327,7 @@ def test_every_form_of_a_file_is_read(place, suffix, pack, load, cache, tmp_path
     np.testing.assert_array_equal(datasets.load("wine").X, expected.X)
 
 
-def test_a_download_by_hand_may_keep_its_name(load, cache, tmp_path, monkeypatch):
+def test_download_by_hand_may_keep_its_name(load, cache, tmp_path, monkeypatch):
     expected, raw_bytes = load("wine"), content("wine")
     monkeypatch.setattr(files, "BUNDLED", tmp_path / "nothing")
     (cache / "wine-quality").mkdir(parents=True)
@@ -334,7 +335,7 @@ def test_a_download_by_hand_may_keep_its_name(load, cache, tmp_path, monkeypatch
     np.testing.assert_array_equal(datasets.load("wine").X, expected.X)
 
 
-def test_own_folder_comes_before_the_cache(cache, tmp_path, monkeypatch):
+def test_rff_data_is_searched_before_the_cache(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("RFF_DATA", str(tmp_path / "mine"))
     (raw,) = datasets.describe("cpu").files
     for folder in (tmp_path / "mine", cache):
@@ -344,7 +345,7 @@ def test_own_folder_comes_before_the_cache(cache, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("odd", ["~nobody-of-that-name/data", "x" * 5000, "/dev/null", "a\nb"])
-def test_odd_folder_is_only_an_empty_one(odd, cache, monkeypatch):
+def test_invalid_folder_counts_as_empty(odd, cache, monkeypatch):
     monkeypatch.setenv("RFF_DATA", odd)
     assert "breast" in datasets.available() and "ads" not in datasets.available()
 
@@ -357,7 +358,7 @@ GOOD = b"x" * 5000
     [
         ("cpu_act.arff", GOOD[:-1], "only 4999 bytes"),
         ("cpu_act.arff", GOOD + b"x", "more than 5000 bytes"),
-        ("cpu_act.arff", GOOD[:-1] + b"y", "another content"),
+        ("cpu_act.arff", GOOD[:-1] + b"y", "sha256 differs"),
         ("cpu_act.arff", b"", "only 0 bytes"),
         ("cpu_act.arff.gz", gzip.compress(GOOD, mtime=0)[:-20], "not a readable gz file"),
         ("cpu_act.arff.gz", b"<html>not found</html>", "not a readable gz file"),
@@ -369,7 +370,7 @@ GOOD = b"x" * 5000
         ("cpu_act.arff.zip", as_zip(bytes(10**7), "cpu_act.arff"), "more than 5000 bytes"),
     ],
 )
-def test_damaged_file_is_named(file_name, bad, says, cache, monkeypatch):
+def test_damaged_file_is_reported_by_path(file_name, bad, says, cache, monkeypatch):
     raw = catalogue.RawFile("cpu_act", "cpu_act.arff", len(GOOD), hashlib.sha256(GOOD).hexdigest(), "http://x/y")
     info = datasets.describe("cpu")
     monkeypatch.setitem(catalogue.CATALOGUE, "cpu", type(info)(**{**vars(info), "files": (raw,)}))
@@ -382,8 +383,8 @@ def test_damaged_file_is_named(file_name, bad, says, cache, monkeypatch):
 
 
 @pytest.mark.parametrize("pack", [as_gzip, as_xz, as_zip])
-def test_lying_archives_are_only_damaged(pack, tmp_path):
-    """Flags, sizes and offsets are claims: false ones must not surface as anything but a damaged file."""
+def test_corrupted_archives_raise_damaged_file_error_only(pack, tmp_path):
+    """Whatever flag, size or offset is wrong."""
     raw = catalogue.RawFile("f", "a.data", len(GOOD), hashlib.sha256(GOOD).hexdigest(), "http://x/y")
     good = pack(GOOD, "a.data")
     rng = np.random.default_rng(0)
@@ -397,11 +398,11 @@ def test_lying_archives_are_only_damaged(pack, tmp_path):
             read = b"".join(files.chunks(path, raw))
         except files.DamagedFileError:
             continue
-        assert read == GOOD  # the change was in a field that does not matter
+        assert read == GOOD  # the change was in an unused field
 
 
-def test_wrong_number_of_rows_is_told(cache, tmp_path, monkeypatch):
-    """A file that is what the catalogue says, but is not what the catalogue promises."""
+def test_wrong_shape_is_reported(cache, tmp_path, monkeypatch):
+    """The file has the right hash, but another number of rows and columns."""
     text = b"@attribute a numeric\n@attribute class numeric\n@data\n1,2\n3,4\n"
     raw = catalogue.RawFile("cpu_act", "cpu_act.arff", len(text), hashlib.sha256(text).hexdigest(), "http://x/y")
     info = datasets.describe("cpu")
@@ -412,35 +413,38 @@ def test_wrong_number_of_rows_is_told(cache, tmp_path, monkeypatch):
         datasets.load("cpu")
 
 
-def test_cache_folder_without_home(monkeypatch):
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+def test_cache_folder_follows_xdg_and_needs_no_home(tmp_path, monkeypatch):
+    def unknown_user(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert datasets.cache_folder() == tmp_path / "cache" / "rff"
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
-    monkeypatch.setattr(files.sys, "platform", "linux")
-
-    def no_home():
-        raise RuntimeError("no home")
-
-    assert datasets.cache_folder() == Path.home() / ".cache" / "rff"
-    monkeypatch.setattr(files.Path, "home", no_home)
-    assert datasets.cache_folder().is_absolute()
+    assert datasets.cache_folder() == tmp_path / ".cache" / "rff"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown_user)
+    assert datasets.cache_folder() == Path(tempfile.gettempdir()) / "rff"
 
 
-# --- what the repository holds ---
+# --- the repository -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("folder", ["adult", "mnist", "wine-quality"])
-def test_bundled_files_have_a_source_and_its_checksums(folder):
+def test_bundled_files_have_a_source_with_checksums(folder):
     text = (DATA / folder / "SOURCE.md").read_text(encoding="utf-8")
     assert "Licence" in text and "To cite" in text
     for path in (DATA / folder).glob("*.gz"):
         assert hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest() in text
 
 
-def test_only_what_may_be_redistributed_is_bundled():
+def test_only_redistributable_data_are_bundled():
     assert sorted(path.name for path in DATA.iterdir()) == ["adult", "mnist", "wine-quality"]
 
 
 @pytest.mark.slow
-def test_imports_nothing_of_ours():
+def test_datasets_import_neither_engine_nor_app():
     code = "import sys, datasets; print(*{name.partition('.')[0] for name in sys.modules})"
     root = DATA.parent.parent
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The splits: sizes to the row, every row once, and the paper's split beside its own code."""
+"""Splits: exact sizes, every row once, and the published split against the published code."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def assert_partition(split: Split, dataset: Dataset) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_split_is_the_one_of_the_published_code(name, need_data, load):
+def test_published_split_matches_the_published_code(name, need_data, load):
     split, dataset = datasets.published_split(need_data(name)), load(name)
     sizes = tuple(part(split, which)[0].shape[0] for which in PARTS)
     assert (*sizes, split.X_train.shape[1]) == PUBLISHED[name]
     assert_partition(split, dataset)
 
-    # The order of calls of the published code, on the arrays themselves.
+    # The calls of the published code, in its order.
     rng = np.random.RandomState(42)
     if name == "adult":
         X, y, X_test, y_test = dataset.X[:32561], dataset.y[:32561], dataset.X[32561:], dataset.y[32561:]
@@ -70,7 +70,7 @@ def test_published_split_is_the_one_of_the_published_code(name, need_data, load)
         assert equal(mine, theirs)
 
 
-def test_published_names():
+def test_published_names_are_those_of_paper_a():
     assert set(datasets.published_names()) == set(PUBLISHED)
 
 
@@ -95,7 +95,7 @@ def test_random_split_partitions_any_set(name, seed, load):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "mnist"])
-def test_test_rows_of_the_publisher_stay(name, load):
+def test_published_test_rows_are_the_test_part_for_every_seed(name, load):
     dataset = load(name)
     tail = np.arange(dataset.n_train_file, dataset.n_samples)
     first, second = random_split(dataset, 0), random_split(dataset, 1)
@@ -104,7 +104,7 @@ def test_test_rows_of_the_publisher_stay(name, load):
     assert not np.array_equal(first.rows_train, second.rows_train)
 
 
-def test_seed_and_kinds_of_random_state(load):
+def test_random_state_may_be_a_seed_or_a_generator(load):
     dataset = load("breast")
     assert random_split(dataset, 42).checksum == datasets.published_split("breast").checksum
     assert random_split(dataset, np.random.RandomState(7)).checksum == random_split(dataset, 7).checksum
@@ -113,20 +113,20 @@ def test_seed_and_kinds_of_random_state(load):
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 7, 8, 10, 11])
-def test_smallest_regressions(n):
+def test_smallest_regression_is_partitioned(n):
     X = np.arange(2.0 * n).reshape(n, 2)
     dataset = Dataset("tiny", X, np.arange(float(n)), "regression", ("a", "b"), "here", "none")
     assert_partition(random_split(dataset, 0), dataset)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_too_few_rows(n):
+def test_too_few_rows_are_refused(n):
     dataset = Dataset("tiny", np.ones((n, 2)), np.ones(n), "regression", ("a", "b"), "here", "none")
     with pytest.raises(ValueError, match=rf"tiny has {n} rows.*at least 3"):
         random_split(dataset, 0)
 
 
-def test_a_class_without_training_rows_is_refused():
+def test_class_without_training_rows_is_refused():
     toy = make_toy("moons", 40)
     y = np.full(40, -1)
     y[0] = 1
@@ -144,7 +144,7 @@ def test_a_class_without_training_rows_is_refused():
     assert outcomes == {"refused", "kept"}
 
 
-def test_checksum_is_of_the_content(load):
+def test_checksum_depends_on_the_content_only(load):
     split = random_split(load("breast"), 0)
     assert len(split.checksum) == 16 and int(split.checksum, 16) >= 0
     same = dataclasses.replace(split, X_train=split.X_train.copy())
@@ -159,7 +159,7 @@ def test_checksum_is_of_the_content(load):
     assert narrower.checksum != split.checksum
 
 
-def test_checksum_of_sparse_parts():
+def test_checksum_covers_sparse_parts():
     X = scipy.sparse.random_array((40, 9), density=0.3, format="csr", rng=0)
     toy = dataclasses.replace(make_toy("moons", 40), X=X)
     split = random_split(toy, 0)
@@ -169,7 +169,7 @@ def test_checksum_of_sparse_parts():
     assert dataclasses.replace(split, X_valid=changed).checksum != split.checksum
 
 
-def test_frozen(load):
+def test_data_sets_and_splits_are_frozen(load):
     dataset = load("breast")
     split = random_split(dataset, 0)
     for thing, name in ((dataset, "X"), (split, "X_train"), (split, "checksum")):
@@ -178,7 +178,7 @@ def test_frozen(load):
 
 
 @pytest.mark.parametrize(("name", "n_train", "n_test"), [("wine", 3265, 1633), ("mnist01", 9853, 4927)])
-def test_two_parts_are_two_to_one_and_hold_every_row_once(name, n_train, n_test, need_data):
+def test_two_part_split_is_two_to_one_and_has_every_row_once(name, n_train, n_test, need_data):
     dataset = datasets.load(need_data(name))
     split = datasets.two_part_split(dataset, 3)
     assert (len(split.y_train), len(split.y_test)) == (n_train, n_test) and split.task == dataset.task
@@ -192,7 +192,7 @@ def test_two_parts_are_two_to_one_and_hold_every_row_once(name, n_train, n_test,
     assert (len(fewer.y_train), len(fewer.y_test)) == (200, 101) and fewer.n_samples == dataset.n_samples
 
 
-def test_published_test_rows_stay_the_test_part():
+def test_two_part_split_keeps_published_test_rows():
     dataset = datasets.load("adult")
     split = datasets.two_part_split(dataset, 0)
     np.testing.assert_array_equal(split.rows_test, np.arange(32561, 48842))
@@ -200,7 +200,7 @@ def test_published_test_rows_stay_the_test_part():
     assert fewer.rows_train.max() < 32561 <= fewer.rows_test.min() and len(fewer.y_train) + len(fewer.y_test) == 3000
 
 
-def test_two_parts_need_three_rows_and_every_class():
+def test_two_part_split_needs_three_rows():
     toy = datasets.make_toy("moons", 30, 0.1, 0)
     with pytest.raises(ValueError, match="at least 3"):
         datasets.two_part_split(toy, 0, max_rows=2)

@@ -1,4 +1,4 @@
-"""The toy problems: every shape, at every noise and seed, keeps what `make_toy` promises."""
+"""Toy data: every shape at every noise and seed has the documented properties."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from datasets import Dataset, make_toy, toy_names
+from datasets import Dataset, make_toy, make_toy_inputs, toy_input_names, toy_names
 
 NAMES = ("moons", "circles", "xor", "spirals", "blobs", "checkerboard")
 NOISES = (0.0, 0.05, 0.1, 0.3, 1.0)
 SEEDS = (0, 1, 42)
 
 
-def test_names():
+def test_names_are_complete():
     assert toy_names() == NAMES
 
 
@@ -21,7 +21,7 @@ def test_names():
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [4, 5, 6, 7, 31, 300])
-def test_shape_balance_and_range(name, n, noise, seed):
+def test_toy_data_have_the_documented_shape_balance_and_range(name, n, noise, seed):
     toy = make_toy(name, n, noise, seed)
     assert isinstance(toy, Dataset)
     assert toy.name == name and toy.task == "classification" and len(toy.feature_names) == 2
@@ -30,12 +30,12 @@ def test_shape_balance_and_range(name, n, noise, seed):
     assert (toy.n_samples, toy.n_features, toy.n_test_tail) == (n, 2, 0)
     assert toy.y.dtype == np.int64
     assert [(toy.y == label).sum() for label in (-1, 1)] == [n - n // 2, n // 2]
-    # Six deviations beyond the clean shape: fails once in about 10^8 coordinates.
+    # Six standard deviations beyond the clean shape: exceeded by about one in 10^8 coordinates.
     assert np.abs(toy.X).max() <= 1.7 + 6 * noise
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fills_its_range(name):
+def test_toy_data_fill_their_range(name):
     X = make_toy(name, 1000, 0.1).X
     assert 1.0 < np.abs(X).max() < 2.2
     assert np.abs(X.mean(axis=0)).max() < 0.2
@@ -45,7 +45,7 @@ def test_fills_its_range(name):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", NAMES)
-def test_same_seed_same_points(name, noise, seed):
+def test_same_seed_gives_same_points(name, noise, seed):
     first, again = make_toy(name, 50, noise, seed), make_toy(name, 50, noise, seed)
     np.testing.assert_array_equal(first.X, again.X)
     np.testing.assert_array_equal(first.y, again.y)
@@ -65,7 +65,7 @@ def test_noise_moves_the_same_points(name, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_clean_classes_are_apart_and_noise_mixes_them(name, seed):
+def test_classes_are_separate_without_noise_and_mix_with_it(name, seed):
     def neighbour_error(noise: float) -> float:
         toy = make_toy(name, 1200, noise, seed)
         nearest = KNeighborsClassifier(3).fit(toy.X[:900], toy.y[:900])
@@ -77,7 +77,7 @@ def test_clean_classes_are_apart_and_noise_mixes_them(name, seed):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_linearly_separable_only_where_meant(name):
+def test_only_blobs_are_linearly_separable(name):
     toy = make_toy(name, 1000, 0.0)
     design = np.column_stack([toy.X, np.ones(1000)])
     weights = np.linalg.lstsq(design, toy.y, rcond=None)[0]
@@ -85,8 +85,7 @@ def test_linearly_separable_only_where_meant(name):
     assert error == 0 if name == "blobs" else error > 0.05
 
 
-def test_clean_shapes_obey_their_equations():
-    """Labels recomputed from the positions alone."""
+def test_labels_follow_from_positions_without_noise():
     xor = make_toy("xor", 500, 0.0)
     np.testing.assert_array_equal(np.sign(xor.X[:, 0] * xor.X[:, 1]), xor.y)
     board = make_toy("checkerboard", 500, 0.0)
@@ -103,7 +102,7 @@ def test_clean_shapes_obey_their_equations():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_prefix_is_a_fair_sample(name):
-    """The share of a class in a prefix strays no more than sampling without replacement makes it."""
+    """Labels of a prefix are distributed as under sampling without replacement."""
     labels = np.array([make_toy(name, 200, 0.1, seed).y[:50] for seed in range(100)])
     # 100 prefixes of 50 out of 200: the standard error of their mean label is 0.012.
     assert abs(labels.mean()) < 0.06
@@ -128,12 +127,43 @@ def test_any_prefix_is_a_fair_sample(name):
         ({"random_state": "today"}, r"'today'"),
     ],
 )
-def test_bad_input_is_told_in_one_line(arguments, says):
+def test_invalid_arguments_are_reported_on_one_line(arguments, says):
     with pytest.raises(ValueError, match=says) as caught:
         make_toy(**{"name": "moons", **arguments})
     assert "\n" not in str(caught.value)
 
 
-def test_numpy_numbers_are_numbers():
+def test_numpy_numbers_are_accepted():
     toy = make_toy("moons", np.int64(10), np.float32(0.1), np.int64(3))
     np.testing.assert_array_equal(toy.X, make_toy("moons", 10, float(np.float32(0.1)), 3).X)
+
+
+# --- inputs without labels ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", toy_input_names())
+def test_inputs_are_reproducible_centred_and_shuffled(name):
+    X = make_toy_inputs(name, 400, 0.05, 3)
+    assert X.shape == (400, 2) and np.abs(X.mean(axis=0)).max() < 0.2 and 1 < np.abs(X).max() < 2.5
+    np.testing.assert_array_equal(X, make_toy_inputs(name, 400, 0.05, 3))
+    assert (make_toy_inputs(name, 400, 0.05, 4) != X).any()
+    assert np.abs(X[:100].mean(axis=0) - X.mean(axis=0)).max() < 0.4  # a prefix is a fair sample
+
+
+def test_inputs_without_noise_have_their_shape():
+    line, cross, ring, lattice, clusters = (
+        make_toy_inputs(name, 200, 0.0, 0) for name in ("line", "cross", "ring", "lattice", "clusters")
+    )
+    np.testing.assert_allclose(line[:, 1], line[:, 0] / 2)
+    assert (np.abs(cross).min(axis=1) == 0).all()
+    np.testing.assert_allclose(np.linalg.norm(ring, axis=1), 1.4)
+    assert len(np.unique(lattice.round(9), axis=0)) == 16 and len(np.unique(clusters, axis=0)) == 2
+    np.testing.assert_array_equal(make_toy_inputs("xor", 60, 0.2, 5), make_toy("xor", 60, 0.2, 5).X)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("heart", 50, 0.1), "'heart'"), (("line", 3, 0.1), "is 3"), (("line", 50, -1.0), "is -1")]
+)
+def test_invalid_inputs_are_refused(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        make_toy_inputs(*arguments, 0)

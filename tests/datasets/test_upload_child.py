@@ -1,4 +1,4 @@
-"""Files are read in a process of its own: it gives what its readers give, and each of its ends is one sentence."""
+"""Reading in a child process: it returns what the readers return, and each exit status is one sentence."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from bad_files import good_table, parquet
 
-from datasets import readers, transport, uploads
-from datasets.tables import Column, Limits, Table, UploadError
-from datasets.uploads import read_table
+from datasets.tables import readers, transport, uploads
+from datasets.tables.table import Column, Limits, Table, UploadError
+from datasets.tables.uploads import read_table
 
 CHILD = uploads._CHILD
 WORDS = ("größe", "名前", "", "e\u0301", "👩‍👩‍👧‍👦", "=1+1", " ", "a\0b", "\ud800")
@@ -31,7 +31,7 @@ def same(one: Table, other: Table) -> None:
 
 READ = {
     "CSV": (good_table().replace("kind", "größe").encode("cp1252"), "x.csv"),
-    "gaps and names": ("a,a,none,b\n" + "1,x,,inf\n,oops,,2\n3,5,NA,3\n" * 10, ""),
+    "missing values and names": ("a,a,none,b\n" + "1,x,,inf\n,oops,,2\n3,5,NA,3\n" * 10, ""),
     "TSV": (good_table(delimiter="\t").encode("utf-16"), "x.tsv"),
     "svmlight": ("".join(f"{i % 2} 1:{i} 3:{i % 7}\n" for i in range(20)), "x.svm"),
     "Parquet": (parquet({"a": [0.5, None] * 10, "s": ["x", None] * 10, "t": ["1", "2"] * 10}), "x.parquet"),
@@ -41,7 +41,7 @@ READ = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", READ)
-def test_the_child_gives_what_the_readers_give(which, monkeypatch):
+def test_child_returns_the_table_of_the_readers(which, monkeypatch):
     expected = readers.read(*READ[which])
     monkeypatch.setattr(readers, "read", None)  # nothing is read in this process
     same(read_table(*READ[which]), expected)
@@ -51,23 +51,23 @@ def test_the_child_gives_what_the_readers_give(which, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "name", "said"),
     [
-        (b"a,b\n1,2\n3\n", "x.csv", "Line 3 has 1 cell, line 1 has 2; every line must have as many."),
+        (b"a,b\n1,2\n3\n", "x.csv", "Line 3 has 1 cell, line 1 has 2; every line needs as many."),
         (b"1 1:\xe2\x80\x9cx\n" * 20, "x.svm", 'On line 1 the value of index 1 is “"x”; a number is needed.'),
         (
             parquet({"a": [1] * 20})[:-9] + b"\0\0\0\0\0PAR1",
             "",
-            "The Parquet file cannot be read: it is damaged, or cut off.",
+            "The Parquet file cannot be read: it is damaged or incomplete.",
         ),
         (pickle.dumps([os.abort]), "x.csv", "The file is a Python pickle; CSV, TSV, Parquet and svmlight can be read."),
     ],
 )
-def test_a_refusal_comes_back_word_by_word(data, name, said):
+def test_child_returns_a_refusal_unchanged(data, name, said):
     with pytest.raises(UploadError) as caught:
         read_table(data, name)
     assert str(caught.value) == said
 
 
-def test_a_table_is_packed_and_unpacked_as_it_is():
+def test_encoded_table_is_decoded_unchanged():
     codes = np.arange(-1, len(WORDS), dtype=np.int32)
     numbers = np.array([np.nan, -0.0, 5e-324, 1e308, *range(len(WORDS) - 3)])
     columns = (
@@ -76,66 +76,66 @@ def test_a_table_is_packed_and_unpacked_as_it_is():
         Column("v", "text", codes, WORDS),
     )
     table = Table((*columns, Column("d", "date", numbers)), "CSV", ("One.", "Two."), "x")
-    same(transport.unpacked(transport.packed(table)), table)
+    same(transport.decode(transport.encode_table(table)), table)
     only_text = Table(columns[:1], "CSV")
-    same(transport.unpacked(transport.packed(only_text)), only_text)
+    same(transport.decode(transport.encode_table(only_text)), only_text)
 
 
-@pytest.mark.parametrize("answer", [b"", b"PK\x03\x04", b"\x80\x04.", transport.packed(Table((), ""))[:-30]])
-def test_an_answer_that_is_none_is_a_fault_of_the_reader(answer):
+@pytest.mark.parametrize("reply", [b"", b"PK\x03\x04", b"\x80\x04.", transport.encode_table(Table((), ""))[:-30]])
+def test_invalid_reply_is_a_reader_error(reply):
     with pytest.raises(transport.ReaderError):
-        transport.unpacked(answer)
+        transport.decode(reply)
 
 
 SIGNAL = "import os, signal; os.kill(os.getpid(), signal.{})"
-REAL = f"import runpy; limit = runpy.run_path({str(CHILD)!r})['_be_small']\n"
+REAL = f"import runpy; limit = runpy.run_path({str(CHILD)!r})['_limit_resources']\n"
 LOWER = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))\n"
-FATES = {
+EXITS = {
     "aborted": ("import os; os.abort()", "damaged, or needs more memory"),
     "killed": (SIGNAL.format("SIGKILL"), "The system ended the process"),
-    "out of time": (REAL + "limit(1, 10**10)\nwhile True: pass", "more than 1 seconds of a processor"),
+    "out of time": (REAL + "limit(1, 10**10)\nwhile True: pass", "more than the 1 seconds of processor time"),
     "under lower limits": (LOWER + REAL + "limit(1, 10**10)\nraise SystemExit(12)", "takes more memory"),
-    "stuck": ("import time; time.sleep(60)", "more than 0.3 seconds, the most"),
-    "stuck in its answer": ("print('PK', flush=True); import time; time.sleep(60)", "more than 0.3 seconds, the most"),
-    "failed": ("raise SystemExit(3)", "fault of the program"),
-    "silent": ("", "fault of the program"),
-    "garbled": ("import sys; sys.stdin.buffer.read(); print('x' * 3_000_000)", "fault of the program"),
-    "writing a file": (REAL + "limit(1, 10**10)\nopen(__file__ + '.new', 'w').write('x')", "fault of the program"),
+    "stuck": ("import time; time.sleep(60)", "more than the 0.3 seconds"),
+    "stuck in its reply": ("print('PK', flush=True); import time; time.sleep(60)", "more than the 0.3 seconds"),
+    "failed": ("raise SystemExit(3)", "internal error"),
+    "silent": ("", "internal error"),
+    "garbled": ("import sys; sys.stdin.buffer.read(); print('x' * 3_000_000)", "internal error"),
+    "writing a file": (REAL + "limit(1, 10**10)\nopen(__file__ + '.new', 'w').write('x')", "internal error"),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals and no limits there")
-@pytest.mark.parametrize("fate", FATES)
-def test_each_end_of_a_child_is_one_sentence(fate, tmp_path, monkeypatch):
-    program, said = FATES[fate]
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals and limits")
+@pytest.mark.parametrize("case", EXITS)
+def test_failing_child_is_reported_in_one_sentence(case, tmp_path, monkeypatch):
+    program, said = EXITS[case]
     (tmp_path / "child.py").write_text(program)
     monkeypatch.setattr(uploads, "_CHILD", tmp_path / "child.py")
-    monkeypatch.setattr(uploads, "SECONDS", 1)
-    if "stuck" in fate:
-        monkeypatch.setattr(uploads, "PATIENCE", 0.3)
+    monkeypatch.setattr(uploads, "CPU_SECONDS", 1)
+    if "stuck" in case:
+        monkeypatch.setattr(uploads, "WALL_SECONDS", 0.3)
     with pytest.raises(UploadError, match=said) as caught:
         read_table(good_table() * 10_000)  # more than a pipe holds
     assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
     assert not any(path.stat().st_size for path in tmp_path.iterdir() if path.name != "child.py")
 
 
-def test_a_child_that_cannot_start_is_one_sentence(monkeypatch, tmp_path):
+def test_child_that_cannot_start_is_reported_in_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
-    with pytest.raises(UploadError, match="no room for another process"):
+    with pytest.raises(UploadError, match="cannot start another process"):
         read_table(good_table())
 
 
-def test_a_fault_of_a_reader_is_logged_without_words_of_the_file(caplog):
-    with caplog.at_level(logging.ERROR), pytest.raises(UploadError, match="fault of the program"):
+def test_reader_error_is_logged_without_text_of_the_file(caplog):
+    with caplog.at_level(logging.ERROR), pytest.raises(UploadError, match="internal error"):
         read_table(good_table().replace("kind", "secret"), limits=Limits(rows=None))
     (line,) = caplog.messages
-    assert "TypeError at tables.py:" in line and "secret" not in line
+    assert "TypeError at table.py:" in line and "secret" not in line
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory do not hold there")
-def test_a_file_that_needs_more_memory_than_allowed_is_one_sentence(monkeypatch):
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
+def test_file_that_needs_too_much_memory_is_refused_in_one_sentence(monkeypatch):
     words = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 3_000_000]))
     data = parquet({"a": words, "y": pa.array(range(20_000))}, compression="zstd")
     assert len(data) < 1_000_000
@@ -147,15 +147,22 @@ def test_a_file_that_needs_more_memory_than_allowed_is_one_sentence(monkeypatch)
 
 
 @pytest.mark.slow
-def test_the_child_loads_the_readers_alone():
-    program = f"import runpy, sys; own = runpy.run_path({str(CHILD)!r}); own['_package_without_its_init']()\n"
+def test_child_imports_the_readers_only():
+    program = f"import runpy, sys; own = runpy.run_path({str(CHILD)!r}); own['_skip_package_init']()\n"
     program += (
-        "own['_answer']({'is_text': False, 'name': '', 'limits': {}}, b'a,b\\n' + b'1,2\\n' * 20)\nprint(*sys.modules)"
+        "own['_reply']({'is_text': False, 'name': '', 'limits': {}}, b'a,b\\n' + b'1,2\\n' * 20)\nprint(*sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
     loaded = set(ran.stdout.split())
     assert {name for name in loaded if name.startswith("datasets")} == {
-        *("datasets", "datasets.readers", "datasets.tables", "datasets.transport", "datasets.parquet_reader")
+        *(
+            "datasets",
+            "datasets.tables",
+            "datasets.tables.readers",
+            "datasets.tables.table",
+            "datasets.tables.transport",
+            "datasets.tables.parquet",
+        )
     }
     assert not loaded & {"pandas", "pyarrow", "scipy", "sklearn", "streamlit", "subprocess"}
 

@@ -1,4 +1,4 @@
-"""What holds for any file, any table and any choice: read or refused, back as it was, finite once prepared."""
+"""Properties of any file, table and choice: read exactly or refused, and finite after preparation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from datasets import preparation, readers
-from datasets.tables import MISSING, Limits, UploadError, _days, _number, printable, unique_names
+from datasets.tables import preparation, readers
+from datasets.tables.table import MISSING, Limits, UploadError, parse_days, parse_number, printable, unique_names
 
 LIMITS = Limits(rows=200, columns=20, cells=2000, cell_characters=200, categories=4, classes=6)
 ANY = settings(derandomize=True, deadline=None, database=None, max_examples=150)
@@ -34,7 +33,7 @@ def csv_of(rows, delimiter=",") -> str:
     data=st.one_of(st.binary(max_size=400), st.text(max_size=400).map(lambda text: text.encode("utf-8", "ignore"))),
     ending=ENDINGS,
 )
-def test_any_bytes_are_read_or_refused_in_one_line(data, ending):
+def test_any_bytes_are_read_or_refused_on_one_line(data, ending):
     try:
         table = readers.read(data, f"x.{ending}", LIMITS)
     except UploadError as error:
@@ -45,7 +44,7 @@ def test_any_bytes_are_read_or_refused_in_one_line(data, ending):
 
 @ANY
 @given(values=st.lists(st.tuples(FINITE, FINITE), min_size=10, max_size=40), delimiter=st.sampled_from(",;\t|"))
-def test_any_finite_numbers_come_back_to_the_bit(values, delimiter):
+def test_finite_numbers_are_read_exactly(values, delimiter):
     table = readers.read(csv_of([("a", "b"), *[(repr(a), repr(b)) for a, b in values]], delimiter), limits=LIMITS)
     found = np.stack([column.values for column in table.columns], axis=1)
     np.testing.assert_array_equal(found, np.array(values))
@@ -53,11 +52,11 @@ def test_any_finite_numbers_come_back_to_the_bit(values, delimiter):
 
 @ANY
 @given(words=st.lists(st.text(max_size=20), min_size=10, max_size=40))
-def test_any_texts_come_back_but_for_blanks_around_them(words):
+def test_text_is_read_exactly_except_surrounding_blanks(words):
     words = [word.replace("\r", "").replace("\0", "").encode("utf-8", "ignore").decode().strip() for word in words]
     present = [word for word in words if word.lower() not in MISSING]
-    assume(any(_number(word) is None and _days(word) is None for word in present))
-    assume(len({_number(word) is None for word in present} | {_days(word) is None for word in present}) == 1)
+    assume(any(parse_number(word) is None and parse_days(word) is None for word in present))
+    assume(len({parse_number(word) is None for word in present} | {parse_days(word) is None for word in present}) == 1)
     column = readers.read(csv_of([("w", "y"), *[(word, i) for i, word in enumerate(words)]]), "x.csv", LIMITS).columns[
         0
     ]
@@ -69,7 +68,7 @@ def test_any_texts_come_back_but_for_blanks_around_them(words):
 
 @ANY
 @given(names=st.lists(st.text(max_size=30), min_size=1, max_size=30))
-def test_any_names_become_printable_and_different(names):
+def test_any_names_become_printable_and_distinct(names):
     found = unique_names(names)
     assert len(set(found)) == len(found) == len(names)
     for name, given_name in zip(found, names, strict=True):
@@ -89,7 +88,7 @@ def test_any_names_become_printable_and_different(names):
     task=st.sampled_from([None, "classification", "regression"]),
     target=st.integers(0, 3),
 )
-def test_any_table_is_prepared_to_finite_numbers_or_refused(rows, scaling, imputation, task, target):
+def test_any_table_becomes_finite_numbers_or_is_refused(rows, scaling, imputation, task, target):
     names = [f"c{j}" for j in range(len(rows[0]))]
     try:
         table = readers.read(csv_of([names, *rows]), "x.csv", LIMITS)

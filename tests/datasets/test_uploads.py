@@ -1,4 +1,4 @@
-"""Files of strangers: a thousand bad ones are refused in one sentence or read; good ones come back as they are."""
+"""User-uploaded files: a thousand bad ones are refused in one sentence or read; good ones are read unchanged."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from bad_files import DATES, HOSTILE_NAMES, corpus, good_table, parquet, repeated
 
-from datasets import parquet_reader, preparation
 from datasets.dataset import Dataset
-from datasets.readers import read
-from datasets.tables import Limits, Table, UploadError, printable, quoted, unique_names
+from datasets.tables import parquet as parquet_module, preparation
+from datasets.tables.readers import read
+from datasets.tables.table import Limits, Table, UploadError, printable, quoted, unique_names
 
 FILES = list(corpus())
 
 
 def check_sentence(error: UploadError) -> None:
     text = str(error)
-    assert re.fullmatch(r"[A-Z0-9].{15,400}[.?]", text), text  # one line, from its capital to its full stop
+    assert re.fullmatch(r"[A-Z0-9].{15,400}[.?]", text), text  # one sentence on one line
     outside = re.sub("“[^“”]*”", "", text)
     assert "“" not in outside and "”" not in outside, text
     assert all(unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for sign in text), text
@@ -56,14 +56,14 @@ def check_dataset(dataset: Dataset, limits: Limits) -> None:
         assert np.isfinite(dataset.y).all() and len(np.unique(dataset.y)) > 1
 
 
-def test_there_are_a_thousand_of_them():
+def test_corpus_has_a_thousand_bad_files():
     assert len(FILES) >= 1000
     assert sum(file.must_refuse for file in FILES) >= 400
     assert len({(file.data, file.name, str(file.limits)) for file in FILES}) > 0.9 * len(FILES)
 
 
 @pytest.mark.slow
-def test_each_is_refused_in_one_sentence_or_read():
+def test_bad_files_are_refused_in_one_sentence_or_read():
     outcomes = Counter()
     for file in FILES:
         limits = Limits(**file.limits)
@@ -89,7 +89,7 @@ def test_each_is_refused_in_one_sentence_or_read():
                     outcomes["prepared"] += 1
                 except UploadError as error:
                     check_sentence(error)
-    # The checks of what is read are worth nothing if nothing is.
+    # Enough files pass each stage for its checks to mean something.
     assert outcomes["read"] > 300 and outcomes["refused"] > 500 and outcomes["prepared"] > 1000
 
 
@@ -106,7 +106,7 @@ def check_two_classes(dataset: Dataset) -> None:
 
 
 @pytest.mark.parametrize("limit", ["bytes", "rows", "columns", "cells", "cell_characters", "fewest_rows"])
-def test_a_limit_that_bites_names_the_value_and_what_is_allowed(limit):
+def test_exceeded_limit_is_named_with_value_and_limit(limit):
     allowed = {"bytes": 100, "rows": 20, "columns": 3, "cells": 50, "cell_characters": 3, "fewest_rows": 1000}[limit]
     with pytest.raises(UploadError) as caught:
         read(good_table(), "x.csv", Limits(**{limit: allowed}))
@@ -115,7 +115,7 @@ def test_a_limit_that_bites_names_the_value_and_what_is_allowed(limit):
     assert len(numbers) >= (1 if limit == "rows" else 2)
 
 
-def test_a_good_table_comes_back_as_it_is():
+def test_good_table_is_read_unchanged():
     table = read(good_table(), "x.csv")
     assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
     rows = list(csv.reader(io.StringIO(good_table())))[1:]
@@ -128,7 +128,7 @@ def test_a_good_table_comes_back_as_it_is():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed):
+def test_numbers_of_any_size_are_read_exactly(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * 10.0 ** rng.integers(-300, 300, size=(30, 4))
     X[rng.random(X.shape) < 0.1] = 0
@@ -143,7 +143,7 @@ def test_numbers_of_any_size_survive_csv_svmlight_and_parquet(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_texts_of_any_letters_survive_csv_and_parquet(seed):
+def test_text_of_any_characters_is_read_exactly(seed):
     rng = random.Random(seed)
     letters = "abc,;\t|\"'<>&$%*_`[](){}#\\/äß名👩=+-@ 0\n"
     words = ["first", *("w" + "".join(rng.choices(letters, k=rng.randint(0, 12))) + "w" for _ in range(40))]
@@ -154,17 +154,17 @@ def test_texts_of_any_letters_survive_csv_and_parquet(seed):
         assert [column.categories[code] for code in column.values] == words
 
 
-def test_names_are_printable_and_differ():
+def test_column_names_are_printable_and_distinct():
     names = unique_names([*HOSTILE_NAMES, *HOSTILE_NAMES, "", "", "x", "x", "x (2)"])
     assert len(set(names)) == len(names) == 2 * len(HOSTILE_NAMES) + 5
     for name in names:
         assert name and all(unicodedata.category(sign)[0] != "C" for sign in name) and len(name) < 100
-    assert "<script>alert(1)</script>" in names  # as it is: showing it as text is the page's business
+    assert "<script>alert(1)</script>" in names  # unchanged: the page escapes it
     for name in HOSTILE_NAMES:
         assert re.fullmatch("“[^“”\n]{0,41}”", quoted(name))
 
 
-def test_dates_are_days():
+def test_dates_become_days_since_1970():
     lines = "\n".join(["day,y", *(f"2020-01-{i:02d}T12:00:00+02:00,{i}" for i in range(1, 21))])
     column = read(lines).columns[0]
     assert column.kind == "date"
@@ -175,13 +175,13 @@ def test_dates_are_days():
         assert column.kind in ("date", "text")
 
 
-def test_decimal_commas_are_understood_between_semicolons_alone():
+def test_decimal_commas_are_read_unless_commas_delimit():
     table = read("a;b\n" + "1,5;2\n-0,25;3\n" * 10)
     np.testing.assert_array_equal(table.columns[0].values[:2], [1.5, -0.25])
     assert read('a,b\n"1,5",2\n"2,5",3\n' * 1 + '"1,5",2\n' * 10).columns[0].kind == "text"
 
 
-def test_what_had_to_be_guessed_is_said():
+def test_guesses_are_reported_in_notes():
     notes = read(good_table().replace("kind", "größe").encode("cp1252"), "x.csv").notes
     assert any("Windows-1252" in note for note in notes)
     assert any("numbers" in note for note in read("1,2\n" * 20).notes)
@@ -194,24 +194,24 @@ def test_what_had_to_be_guessed_is_said():
 
 
 @pytest.mark.slow
-def test_a_bomb_is_refused_before_it_expands():
+def test_parquet_bomb_is_refused_before_it_expands():
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000
     with pytest.raises(UploadError, match="100000000 rows; at most 20000"):
         read(bomb)
 
 
-def test_metadata_that_lie_about_the_number_of_rows_do_not_help(monkeypatch):
+def test_parquet_rows_are_bounded_whatever_the_metadata(monkeypatch):
     def unchecked(file, limits):
         return list(file.schema_arrow)
 
-    monkeypatch.setattr(parquet_reader, "_checked", unchecked)
+    monkeypatch.setattr(parquet_module, "_checked_fields", unchecked)
     with pytest.raises(UploadError, match="more than 20000 rows"):
         read(repeated(3_000_000))
 
 
-def test_a_type_that_cannot_be_read_is_named():
-    with pytest.raises(UploadError, match="holds “list"):
+def test_unsupported_parquet_type_is_named():
+    with pytest.raises(UploadError, match="has the type “list"):
         read(parquet({"a": [[1]] * 20, "y": [1] * 20}))
 
 
@@ -222,7 +222,7 @@ def table_of(text: str) -> Table:
     return read(text, "x.csv")
 
 
-def test_gaps_are_filled_or_their_rows_dropped():
+def test_missing_values_are_filled_or_their_rows_dropped():
     lines = "".join(
         f"{'' if i == 3 else i},{'' if i == 4 else 'ab'[i > 7]},{'' if i == 5 else i % 2}\n" for i in range(20)
     )
@@ -238,7 +238,7 @@ def test_gaps_are_filled_or_their_rows_dropped():
 
 
 @pytest.mark.parametrize("n_values", [2, 3, 20, 21, 300])
-def test_text_is_one_hot_up_to_a_cap(n_values):
+def test_text_is_one_hot_up_to_a_limit(n_values):
     words = [f"w{i}" for i in range(n_values) for _ in range(n_values - i if n_values < 50 else 2)]
     table = table_of("t,y\n" + "".join(f"{word},{i % 2}\n" for i, word in enumerate(words * 4)))
     dataset = preparation.prepare(table, "y", ["t"], "none")
@@ -246,16 +246,16 @@ def test_text_is_one_hot_up_to_a_cap(n_values):
         assert dataset.n_features == 1
     else:
         assert dataset.n_features == min(n_values, Limits().categories)
-        np.testing.assert_array_equal(dataset.X.sum(axis=1), 1.0)  # every row is one of them
+        np.testing.assert_array_equal(dataset.X.sum(axis=1), 1.0)
     assert ("share one" in dataset.description) == (n_values > Limits().categories)
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e150, 1e307])
-def test_scaling_of_any_size(scale):
+def test_values_of_any_size_are_scaled(scale):
     x = np.random.default_rng(0).random(50)
     table = table_of("x,y\n" + "".join(f"{float(v * scale)!r},{i % 2}\n" for i, v in enumerate(x)))
     X = preparation.prepare(table, "y", ["x"], "standard").X[:, 0]
-    tolerance = 1e-3 if scale == 1e-320 else 1e-9  # a denormal has few digits
+    tolerance = 1e-3 if scale == 1e-320 else 1e-9  # subnormal numbers have few digits
     assert abs(X.mean()) < 1e-9 and abs(X.var() - 1) < 1e-9
     np.testing.assert_allclose(X, (x - x.mean()) / x.std(), atol=tolerance)
     ranged = preparation.prepare(table, "y", ["x"], "range").X
@@ -265,7 +265,7 @@ def test_scaling_of_any_size(scale):
             preparation.prepare(table, "y", ["x"], "none")
 
 
-def test_classes_and_numbers_are_told_apart():
+def test_task_follows_from_the_target():
     table = table_of("a,grade,word,size\n" + "".join(f"{i},{i % 3},{'xyz'[i % 3]},{i * 0.37}\n" for i in range(40)))
     grades = preparation.prepare(table, "grade", ["a"])
     words = preparation.prepare(table, "word", ["a"])
@@ -280,7 +280,7 @@ def test_classes_and_numbers_are_told_apart():
     np.testing.assert_array_equal(above.y == 1, sizes.y > np.median(sizes.y))
 
 
-def test_principal_components_are_those_of_scikit_learn():
+def test_plane_matches_principal_components_of_scikit_learn():
     from sklearn.decomposition import PCA
 
     X = np.random.default_rng(1).standard_normal((60, 5)) @ np.diag([5, 3, 1, 1, 1])
@@ -312,7 +312,7 @@ def test_principal_components_are_those_of_scikit_learn():
         ({"columns": ["holes"], "imputation": "drop"}, "rows are left"),
     ],
 )
-def test_what_cannot_be_prepared_is_said(changes, expected):
+def test_invalid_preparations_are_refused(changes, expected):
     lines = "".join(f"{i},name {i},7,,{i if i < 5 else ''},{i % 2}\n" for i in range(100))
     asked = {"target": "y", "columns": ["a"]} | changes
     with pytest.raises(UploadError, match=re.escape(expected)) as caught:

@@ -78,7 +78,7 @@ def wine():
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_objective_is_its_definition(kernel, shape):
+def test_objective_equals_its_definition(kernel, shape):
     points, weights, omega, p = problem(shape, kernel=kernel)
     loss = KernelApproximationLoss(points, kernel, weights, 0.1)
     C, S = loss.waves(loss.inside(omega))
@@ -88,7 +88,7 @@ def test_objective_is_its_definition(kernel, shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", range(3))
-def test_gradient_is_that_of_finite_differences(shape, seed):
+def test_gradient_equals_finite_differences(shape, seed):
     points, weights, omega, p = problem(shape, seed)
     loss = KernelApproximationLoss(points, KERNELS[0], weights, 0.1)
 
@@ -104,7 +104,7 @@ def test_gradient_is_that_of_finite_differences(shape, seed):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_gradient_at_the_best_weights_is_that_of_the_lowered_function(shape):
+def test_gradient_at_optimal_weights_is_that_of_the_reduced_objective(shape):
     points, weights, omega, _ = problem(shape, 1)
     loss = KernelApproximationLoss(points, KERNELS[0], weights, 0.1)
     start = loss.inside(omega)
@@ -130,7 +130,7 @@ def test_weights_are_optimal(shape, ridge):
     assert np.abs(slope * p).max() <= 1e-8
 
 
-def test_quadratic_programs_are_those_of_nnls():
+def test_quadratic_program_agrees_with_nnls():
     rng = np.random.default_rng(0)
     for r in (1, 2, 7, 40):
         for _ in range(10):
@@ -141,20 +141,20 @@ def test_quadratic_programs_are_those_of_nnls():
 
 
 @pytest.mark.parametrize("error", [1e-15, 1e-12, 1e-9])
-def test_rounding_may_leave_equal_frequencies_indefinite(error):
+def test_equal_frequencies_are_solved_despite_rounding(error):
     """Three equal cosines: A is ones, b is 1, and the weights sum to 1 however A has been rounded."""
     found = least_nonnegative(np.ones((3, 3)) - error * np.eye(3), np.ones(3))
     assert found.min() >= 0 and found.sum() == pytest.approx(1, abs=1e-6)
 
 
-def test_frequencies_that_coincide_need_no_ridge():
+def test_equal_frequencies_need_no_ridge():
     points, weights, omega, _ = problem()
     twice = feature_weights(points, KERNELS[0], np.vstack([omega, omega]), weights, ridge=0)
     once = feature_weights(points, KERNELS[0], omega, weights, ridge=0)
     np.testing.assert_allclose(twice[: len(omega)] + twice[len(omega) :], once, atol=1e-4)
 
 
-def test_a_kernel_of_few_cosines_is_found_exactly():
+def test_mixture_of_few_cosines_is_recovered_exactly():
     class Cosines(GaussianKernel):
         def _matrix(self, X, Y):
             return np.cos((X[:, None] - Y[None]) @ omega.T) @ [0.5, 0, 0.2, 0.3, 0]
@@ -168,7 +168,7 @@ def test_a_kernel_of_few_cosines_is_found_exactly():
 
 @pytest.mark.parametrize("shape", [(40, 3, 20), (15, 40, 30)])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_loss_never_rises_and_belongs_to_the_path(kernel, shape):
+def test_loss_decreases_and_agrees_with_the_path(kernel, shape):
     points, weights, omega, _ = problem(shape, 3, kernel)
     found = adapt_frequencies(points, kernel, omega, weights, max_steps=25, keep_path=True)
     assert (np.diff(found.losses) <= 0).all()
@@ -184,7 +184,7 @@ def test_loss_never_rises_and_belongs_to_the_path(kernel, shape):
     np.testing.assert_allclose(found.path[0][0], omega, atol=1e-12)
 
 
-def test_more_dimensions_than_landmarks_leave_the_rest_of_a_frequency_alone():
+def test_frequencies_change_only_in_the_span_of_the_landmarks():
     points, weights, omega, _ = problem((6, 15, 8))
     moved = adapt_frequencies(points, KERNELS[0], omega, weights).frequencies - omega
     assert np.abs(moved).max() > 1e-3
@@ -192,7 +192,7 @@ def test_more_dimensions_than_landmarks_leave_the_rest_of_a_frequency_alone():
     np.testing.assert_allclose(moved @ outside.T, 0, atol=1e-10)
 
 
-def test_descent_stops_by_steps_and_by_decrease():
+def test_descent_stops_by_max_steps_and_by_tol():
     points, weights, omega, _ = problem((40, 3, 20))
     few = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=3)
     assert len(few.losses) == 4
@@ -206,7 +206,7 @@ def test_descent_stops_by_steps_and_by_decrease():
     assert rough.losses[-1] > fine.losses[-1]
 
 
-def test_csr_landmarks_are_dense_ones():
+def test_csr_landmarks_equal_dense_ones():
     points, weights, omega, _ = problem((10, 6, 8))
     points[points < 0.3] = 0
     dense = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=5)
@@ -217,53 +217,53 @@ def test_csr_landmarks_are_dense_ones():
 # --- landmarks ----------------------------------------------------------------------------------------------------
 
 
-def test_sampled_landmarks_are_rows_and_count_the_same():
+def test_sampled_landmarks_are_rows_of_equal_weight():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    landmarks, shares = kernel_landmarks(X, 20, "sample", 0)
+    landmarks, weights = kernel_landmarks(X, 20, "sample", 0)
     rows = [int(np.flatnonzero((point == X).all(axis=1))[0]) for point in landmarks]
     assert len(set(rows)) == 20
-    np.testing.assert_array_equal(shares, np.full(20, 1 / 20))
+    np.testing.assert_array_equal(weights, np.full(20, 1 / 20))
 
 
-def test_clusters_weigh_what_they_hold():
+def test_cluster_weights_are_cluster_sizes():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(0, 0.1, (10, 2)), rng.normal(5, 0.1, (30, 2)), rng.normal((9, 0), 0.1, (60, 2))])
-    centroids, shares = kernel_landmarks(X, 3, "cluster", 0)
-    order = np.argsort(shares)
-    np.testing.assert_allclose(shares[order], [0.1, 0.3, 0.6])
+    centroids, weights = kernel_landmarks(X, 3, "cluster", 0)
+    order = np.argsort(weights)
+    np.testing.assert_allclose(weights[order], [0.1, 0.3, 0.6])
     np.testing.assert_allclose(centroids[order], [X[:10].mean(0), X[10:40].mean(0), X[40:].mean(0)])
-    nearest, nearest_shares = kernel_landmarks(X, 3, "nearest", 0)
-    np.testing.assert_array_equal(nearest_shares, shares)
+    nearest, nearest_weights = kernel_landmarks(X, 3, "nearest", 0)
+    np.testing.assert_array_equal(nearest_weights, weights)
     for point, centroid in zip(nearest, centroids, strict=True):
         np.testing.assert_array_equal(point, X[np.argmin(((X - centroid) ** 2).sum(axis=1))])
 
 
-def test_clusters_of_many_rows_are_those_of_a_sample(monkeypatch):
+def test_many_rows_are_clustered_by_a_sample(monkeypatch):
     monkeypatch.setattr("rff_engine.adaptive._CLUSTERED_ROWS", 200)
     monkeypatch.setattr("rff_engine.adaptive._CLUSTERED_ROWS_A_LANDMARK", 1)
     X = np.random.default_rng(0).normal(size=(5000, 2))
-    centroids, shares = kernel_landmarks(X, 4, "cluster", 0)
-    assert shares.sum() == pytest.approx(1)
+    centroids, weights = kernel_landmarks(X, 4, "cluster", 0)
+    assert weights.sum() == pytest.approx(1)
     nearest = np.argmin(((X[:, None] - centroids[None]) ** 2).sum(axis=2), axis=1)
-    np.testing.assert_allclose(shares, np.bincount(nearest, minlength=4) / 5000)
+    np.testing.assert_allclose(weights, np.bincount(nearest, minlength=4) / 5000)
     whole = KMeans(4, n_init=1, random_state=0).fit(X).inertia_
     assert ((X - centroids[nearest]) ** 2).sum() < 1.2 * whole
 
 
 @pytest.mark.parametrize("method", ["sample", "cluster", "nearest"])
-def test_csr_points(method):
+def test_csr_points_equal_dense_ones(method):
     X = np.random.default_rng(0).normal(size=(40, 5)).clip(0)
-    dense, shares = kernel_landmarks(X, 6, method, 0)
-    sparse, sparse_shares = kernel_landmarks(sp.csr_array(X), 6, method, 0)
+    dense, weights = kernel_landmarks(X, 6, method, 0)
+    sparse, sparse_weights = kernel_landmarks(sp.csr_array(X), 6, method, 0)
     assert sp.issparse(sparse) == (method != "cluster")
     np.testing.assert_allclose(sparse.toarray() if sp.issparse(sparse) else sparse, dense, atol=1e-12)
-    np.testing.assert_allclose(sparse_shares, shares)
+    np.testing.assert_allclose(sparse_weights, weights)
 
 
 # --- what it is good for ------------------------------------------------------------------------------------------
 
 
-def test_relative_error_is_that_of_whole_matrices(monkeypatch):
+def test_relative_error_equals_that_of_whole_matrices(monkeypatch):
     monkeypatch.setattr("rff_engine.adaptive._BLOCK_ENTRIES", 49)
     X = np.random.default_rng(0).normal(size=(23, 4))
     for kernel in KERNELS:
@@ -277,7 +277,7 @@ def test_relative_error_is_that_of_whole_matrices(monkeypatch):
 
 
 @pytest.mark.slow
-def test_adapted_frequencies_are_below_every_sampling_scheme_on_wine(wine):
+def test_adapted_frequencies_beat_every_sampling_scheme_on_wine(wine):
     """Table 2 of Li et al. 2019, wine at r = 50, on a part of the rows."""
     X, _, kernel = wine
     r, d = 50, X.shape[1]
@@ -285,11 +285,11 @@ def test_adapted_frequencies_are_below_every_sampling_scheme_on_wine(wine):
     start = kernel.sample_frequencies(r, d, 1)
     errors = {}
     for method in ("sample", "cluster", "nearest"):
-        landmarks, shares = kernel_landmarks(X, r, method, 0)
-        found = adapt_frequencies(landmarks, kernel, start, shares)
+        landmarks, weights = kernel_landmarks(X, r, method, 0)
+        found = adapt_frequencies(landmarks, kernel, start, weights)
         errors[method] = relative_kernel_error(part, kernel, fourier_features(part, found.frequencies, found.weights))
-    landmarks, shares = kernel_landmarks(X, r, "sample", 0)
-    weights = feature_weights(landmarks, kernel, start, shares)
+    landmarks, weights = kernel_landmarks(X, r, "sample", 0)
+    weights = feature_weights(landmarks, kernel, start, weights)
     weighted = relative_kernel_error(part, kernel, fourier_features(part, start, weights))
     for sampling in SAMPLING_SCHEMES:
         features = fourier_features(part, draw_frequencies(kernel, r, d, sampling, 1))
@@ -318,8 +318,8 @@ def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, sprea
         np.testing.assert_allclose(density, kernel.spectral_density(omega))
 
 
-def test_importance_density_has_the_least_error_among_neighbours():
-    """The error to be least is E p^2/q cos^2, q the density drawn from; here on a grid of the line."""
+def test_importance_density_has_least_error_among_its_neighbours():
+    """The density q minimises E p^2/q cos^2, here on a grid of the line."""
     kernel, spread = GaussianKernel(1.0), 2.0
     omega = np.linspace(-8, 8, 4001)[:, None]
     p, q = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
@@ -350,7 +350,7 @@ def labelled(task, n=120, d=4, seed=0):
 
 @pytest.mark.parametrize("labels", ["regression", "classification", "three"])
 @pytest.mark.parametrize("d", [3, 9])
-def test_joint_objective_is_its_definition_and_its_gradient_that_of_finite_differences(labels, d):
+def test_joint_objective_and_gradient_equal_definition_and_finite_differences(labels, d):
     X, y = labelled(labels, 60, d)
     task = "regression" if labels == "regression" else "classification"
     kernel = GaussianKernel(1.5)
@@ -382,7 +382,7 @@ def test_joint_objective_is_its_definition_and_its_gradient_that_of_finite_diffe
 
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", ["regression", "classification", "three"])
-def test_supervised_frequencies_serve_the_predictor(labels):
+def test_supervised_frequencies_improve_the_predictor(labels):
     X, y = labelled(labels, 600)
     task = "regression" if labels == "regression" else "classification"
     kernel = GaussianKernel(2.0)
@@ -403,7 +403,7 @@ def test_supervised_frequencies_serve_the_predictor(labels):
     assert missed(found.frequencies) < 0.7 * missed(start)
 
 
-def test_a_high_price_of_agreement_keeps_to_the_kernel():
+def test_large_agreement_weight_keeps_the_kernel():
     X, y = labelled("regression", 300)
     kernel = GaussianKernel(2.0)
     start = kernel.sample_frequencies(20, 4, 0)
@@ -426,13 +426,13 @@ def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
     assert rmse(found.frequencies) < rmse(start)
 
 
-def test_supervision_at_its_limits():
+def test_supervised_frequencies_accept_csr_points_few_rows_and_constant_targets():
     X, y = labelled("regression", 40)
     kernel = GaussianKernel(2.0)
     start = kernel.sample_frequencies(3, 4, 0)
     sparse = supervise_frequencies(sp.csr_array(X), y, kernel, start, decay=0.01, random_state=0)
     dense = supervise_frequencies(X, y, kernel, start, decay=0.01, random_state=0)
-    # A descent amplifies rounding: where it starts is fixed, where it ends only to a few digits.
+    # A descent amplifies rounding: its start agrees, its end only to a few digits.
     assert sparse.losses[0] == pytest.approx(dense.losses[0], rel=1e-10)
     assert sparse.losses[-1] == pytest.approx(dense.losses[-1], rel=1e-2)
     assert np.isfinite(supervise_frequencies(X[:2], y[:2], kernel, start, random_state=0).losses).all()
@@ -444,7 +444,7 @@ def test_supervision_at_its_limits():
 # --- the yardsticks -----------------------------------------------------------------------------------------------
 
 
-def test_scikit_learns_nystroem_is_the_direct_formula():
+def test_nystroem_of_scikit_learn_equals_the_formula():
     X = np.random.default_rng(0).normal(size=(40, 3))
     kernel = GaussianKernel(1.0)
     nystroem = Nystroem(kernel="rbf", gamma=kernel.gamma, n_components=12, random_state=0).fit(X)
@@ -458,7 +458,7 @@ def test_scikit_learns_nystroem_is_the_direct_formula():
 
 
 @pytest.mark.parametrize("ridge", [1e-3, 0.1])
-def test_ridge_on_features_is_kernel_ridge_on_their_kernel(ridge):
+def test_ridge_on_features_equals_kernel_ridge_on_their_kernel(ridge):
     """MATH 8: alpha = (K + n lambda I)^-1 y and theta = (phi' phi + n lambda I)^-1 phi' y predict the same."""
     rng = np.random.default_rng(0)
     X, y, kernel = rng.normal(size=(30, 3)), rng.normal(size=30), GaussianKernel(1.0)
@@ -502,6 +502,6 @@ K0 = KERNELS[0]
         (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, agreement=-1), "agreement is -1"),
     ],
 )
-def test_bad_input_is_told_in_one_sentence(call, says):
+def test_bad_input_raises_one_sentence(call, says):
     with pytest.raises(ValueError, match=says):
         call()

@@ -1,4 +1,4 @@
-"""The transformers with frequencies that fit the data: scikit-learn's checks, and the functions they are made of."""
+"""The transformers with frequencies that fit the data: scikit-learn's checks, and the functions they call."""
 
 import numpy as np
 import pytest
@@ -43,22 +43,22 @@ def sample(n=80, d=4, seed=0):
 
 
 @pytest.mark.parametrize("landmarks", ["sample", "cluster", "nearest"])
-def test_adaptive_features_are_the_functions_by_hand(landmarks):
+def test_adaptive_features_equal_the_functions(landmarks):
     X, _ = sample()
     kernel, rng = GaussianKernel(1.5), np.random.default_rng(3)
     omega = draw_frequencies(kernel, 10, 4, random_state=rng)
-    points, shares = kernel_landmarks(X, 20, landmarks, rng)
-    found = adapt_frequencies(points, kernel, omega, shares)
+    points, weights = kernel_landmarks(X, 20, landmarks, rng)
+    found = adapt_frequencies(points, kernel, omega, weights)
     estimator = AdaptiveFourierFeatures(kernel, 10, landmarks, 20, random_state=np.random.default_rng(3)).fit(X)
     np.testing.assert_array_equal(estimator.frequencies_, found.frequencies)
     np.testing.assert_array_equal(estimator.weights_, found.weights)
-    np.testing.assert_array_equal(estimator.losses_, found.losses)
+    np.testing.assert_array_equal(estimator.loss_curve_, found.losses)
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies, found.weights))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["regression", "classification"])
-def test_supervised_features_are_the_functions_by_hand(task):
+def test_supervised_features_equal_the_functions(task):
     X, y = sample()
     y = y if task == "regression" else np.where(y > 0, "yes", "no")
     kernel, rng = GaussianKernel(1.5), np.random.default_rng(3)
@@ -66,7 +66,7 @@ def test_supervised_features_are_the_functions_by_hand(task):
     found = supervise_frequencies(X, y, kernel, omega, task, random_state=rng)
     estimator = SupervisedFourierFeatures(kernel, 6, random_state=np.random.default_rng(3)).fit(X, y)
     np.testing.assert_array_equal(estimator.frequencies_, found.frequencies)
-    np.testing.assert_array_equal(estimator.losses_, found.losses)
+    np.testing.assert_array_equal(estimator.loss_curve_, found.losses)
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies))
 
 
@@ -83,7 +83,7 @@ def test_float32_stays_and_csr_equals_dense(estimator):
     assert len(names) == dense.shape[1] and names[0] == "cos0"
 
 
-def test_fewer_rows_than_landmarks_are_all_landmarks():
+def test_all_rows_are_landmarks_if_there_are_too_few():
     X, _ = sample(12)
     kernel = GaussianKernel(1.5)
     estimator = AdaptiveFourierFeatures(kernel, 50, random_state=0).fit(X)
@@ -99,7 +99,7 @@ def test_adaptive_features_approximate_better_than_random_ones():
     assert relative_kernel_error(X, kernel, adaptive.transform(X)) < 0.6 * relative_kernel_error(X, kernel, random)
 
 
-def test_supervised_features_in_a_pipeline():
+def test_supervised_features_predict_better_than_adaptive_ones_in_a_pipeline():
     X, y = sample(600)
     kernel = GaussianKernel(1.5)
     scores = [
@@ -124,7 +124,7 @@ def test_supervised_features_in_a_pipeline():
         (SupervisedFourierFeatures(agreement=-1), "agreement is -1"),
     ],
 )
-def test_parameters_that_are_not_allowed(estimator, says):
+def test_bad_parameters_are_refused(estimator, says):
     X, y = sample(20)
     with pytest.raises(ValueError, match=says):
         estimator.fit(X, y)

@@ -1,4 +1,4 @@
-"""What holds for any finite input, however large or small: the answer is finite, or a ValueError in one line.
+"""Any finite input, however large or small, gives a finite result or a ValueError of one line.
 
 Every public name of the engine stands in the `about` of some property. `RFF_EXAMPLES=50` tries 50 times as many
 inputs, and others in each run.
@@ -12,8 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 
@@ -42,7 +41,7 @@ COVERED: set[str] = set()
 
 
 def about(*names: str):
-    """The public names that a property is about."""
+    """Mark a test with the public names that it covers."""
     COVERED.update(names)
     return lambda test: test
 
@@ -74,7 +73,7 @@ BAD_COUNTS = st.sampled_from([0, -1, -(10**30), 10**30, 10**400])
 
 
 def counts(most: int):
-    """Sizes that fit in memory, or that none has."""
+    """Sizes that fit in memory, or far larger ones."""
     return st.one_of(st.integers(1, most), st.integers(1, most), BAD_COUNTS)
 
 
@@ -98,7 +97,7 @@ def arrays(shape, wide: bool = True, tame: bool = False):
 
 @st.composite
 def points(draw, n: int, d: int, tame: bool = False, dense: bool = False):
-    """n points, some equal perhaps or a column constant, dense or CSR."""
+    """n points, dense or CSR, possibly with equal rows or a constant column."""
     X = draw(arrays((n, d), tame=tame))
     if draw(st.booleans()):
         X = X[draw(hnp.arrays(np.intp, n, elements=st.integers(0, n - 1)))]
@@ -123,7 +122,7 @@ def labels(draw, n: int, tame: bool = False, pairs=PAIRS):
 
 @st.composite
 def distributions(draw, shape):
-    """Weights that sum to 1, about or by far not, on the last axis."""
+    """Weights that sum to 1 on the last axis, exactly, roughly or not at all."""
     weights = np.abs(draw(arrays(shape, wide=False)))
     if draw(st.booleans()):
         weights = np.minimum(weights, 1e100)
@@ -151,13 +150,13 @@ def kernels(tame: bool):
     return TAME_KERNELS if tame else st.one_of(KERNELS, TAME_KERNELS)
 
 
-# --- what holds ---------------------------------------------------------------------------------------------------
+# --- results ------------------------------------------------------------------------------------------------------
 
 
 def answer(function, *arguments, must: bool = False, infinite: bool = False, **others):
-    """The answer, which is finite, or None where a ValueError of the engine says why there is none.
+    """The result, checked to be finite, or None if the engine raises a ValueError of one sentence.
 
-    With `must` there has to be one; with `infinite` it may be so, but is a number.
+    With `must` a ValueError fails; with `infinite` numbers may be infinite, but not NaN.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -166,7 +165,7 @@ def answer(function, *arguments, must: bool = False, infinite: bool = False, **o
         try:
             found = function(*arguments, **others)
         except ValueError as error:
-            # NumPy's and SciPy's own have no full stop: what they stumbled on was let through.
+            # Errors of NumPy and SciPy have no full stop: the engine should have refused the input.
             said = str(error)
             assert type(error) is ValueError and said.endswith(".") and "\n" not in said, repr(error)
             assert not must, said
@@ -178,7 +177,7 @@ def answer(function, *arguments, must: bool = False, infinite: bool = False, **o
 
 
 def parts_of(found) -> list:
-    """The numbers in an answer."""
+    """All numbers in a result."""
     if found is None or isinstance(found, rff.SpectralKernel | rff.FrequencyBlocks):
         return []
     if isinstance(found, tuple | list):
@@ -199,7 +198,7 @@ def test_every_public_name_has_a_property():
     assert not stale
 
 
-def test_answers_are_looked_into():
+def test_answer_fails_for_infinite_results_and_unclear_errors():
     for wrong in (np.nan, [1.0, (np.inf,)], sp.csr_array([[np.inf]])):
         with pytest.raises(AssertionError):
             answer(lambda wrong=wrong: wrong)
@@ -326,7 +325,7 @@ def assert_losses(losses):
     assert losses is None or (losses.min() >= -1e-6 and losses.max() <= 1 + 1e-6)
 
 
-@about("alignment_loss", "alignment_sums", "AlignmentSums", "alignment_loss_of_blocks")
+@about("alignment_loss", "alignment_sums", "AlignmentSums", "alignment_loss_batched")
 @examples(200)
 @given(st.data())
 def test_alignment_losses(data):
@@ -340,8 +339,8 @@ def test_alignment_losses(data):
         both = answer(lambda: sums + others)
         if both is not None:
             answer(both.loss)
-    answer(rff.alignment_loss_of_blocks, [(X, y), (more, more_y)], omega)
-    assert_losses(answer(rff.alignment_loss_of_blocks, [(X, y), (more, y)], omega, must=tame))
+    answer(rff.alignment_loss_batched, [(X, y), (more, more_y)], omega)
+    assert_losses(answer(rff.alignment_loss_batched, [(X, y), (more, y)], omega, must=tame))
 
 
 @about("alignment_loss_plane")
@@ -425,8 +424,8 @@ def test_bounds(data):
     size = st.integers(2, 10**12) if tame else st.one_of(st.integers(-2, 10**6), SCALARS)
     n, n_landmarks = data.draw(size), data.draw(size)
     mu = data.draw(st.floats(1.01, 10) if tame else st.one_of(SCALARS, st.floats(1, 3)))
-    # A bound is infinite where one of its terms is beyond what a float holds (the head of `bounds`): it then says
-    # nothing, and is true. That needs a t, an epsilon or a divergence as no tame one is.
+    # A bound is infinite where one of its terms overflows (see the docstring of `bounds`), which takes an extreme t,
+    # epsilon or divergence.
     may = {"must": tame, "infinite": not tame}
     if data.draw(st.booleans()):
         kl = np.array([kl, kl])
@@ -439,7 +438,7 @@ def test_bounds(data):
     ]
     terms = answer(bounds.kl_terms, bound, loss, kl, n, t, epsilon, n_landmarks, form, **may)
     assert terms is None or isinstance(terms, bounds.KLTerms)
-    # With an epsilon of 1e-324 these are a vacuous 1e300, or infinite too.
+    # At epsilon = 1e-324 these are 1e300 or infinite.
     found += [
         answer(bounds.f_divergence, loss, kl, mu, n, epsilon, form, must=tame, infinite=True),
         answer(bounds.chi_square, loss, kl, n, epsilon, form, must=tame, infinite=True),
@@ -560,7 +559,7 @@ def test_kernel_errors_and_densities(data):
 
 
 def fitted_and_transformed(make, X, y, new):
-    """What all fitted attributes hold, and the features of the training points and of others."""
+    """All fitted attributes, and the features of the training points and of others."""
     estimator = make()
     features = estimator.fit_transform(X, y)
     attributes = [value for name, value in vars(estimator).items() if name.endswith("_")]

@@ -1,4 +1,4 @@
-"""Work in blocks: every job once, on as many threads as are allowed and worth it, with BLAS on one meanwhile."""
+"""Work in blocks: every job once, on as many threads as are allowed and worth it, with BLAS on one thread."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ from rff_engine import (
     PseudoPosteriorFeatures,
     _blocks,
     alignment_loss,
-    alignment_loss_of_blocks,
+    alignment_loss_batched,
     alignment_sums,
     landmark_alignment_loss,
     landmark_similarity,
@@ -35,13 +35,13 @@ def three_cores(monkeypatch):
     monkeypatch.setattr(_blocks, "threads_here", lambda: 3)
     _blocks._blas.cache_clear()  # another test may have loaded a library since
     before = _blocks.blas_threads()
-    _blocks.set_blas_threads([2] * len(before))  # as if there were cores for it, wherever the test runs
+    _blocks.set_blas_threads([2] * len(before))  # as on a machine with two cores
     yield
     _blocks.set_blas_threads(before)
 
 
 def blas_threads():
-    """As others see it; a library that some other package brings may know one thread only."""
+    """BLAS threads as other callers see them; a library of another package may have one thread only."""
     return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
 
 
@@ -51,7 +51,7 @@ def test_every_job_is_done_once_with_blas_on_one_thread(three_cores, size):
     meet = threading.Barrier(3 if size else 1)
 
     def work(i, j):
-        meet.wait(timeout=10)  # three at a time, or the test would stand still
+        meet.wait(timeout=10)  # passes only with three jobs at a time
         done.append((i, j))
         threads.add(threading.get_ident())
         inside.append(blas_threads())
@@ -64,7 +64,7 @@ def test_every_job_is_done_once_with_blas_on_one_thread(three_cores, size):
 
 
 @pytest.mark.parametrize("size", [0, _blocks.WORK_WORTH_THREADS])
-def test_an_error_in_a_job_is_raised_and_blas_set_free(three_cores, size):
+def test_error_in_a_job_is_raised_and_lifts_the_blas_limit(three_cores, size):
     def work(i):
         if i == 1:
             raise ValueError("job 1")
@@ -74,7 +74,7 @@ def test_an_error_in_a_job_is_raised_and_blas_set_free(three_cores, size):
     assert blas_threads() == 2
 
 
-def test_callers_that_overlap_leave_blas_as_it_was(three_cores):
+def test_overlapping_callers_restore_the_blas_threads(three_cores):
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
     seen = []
 
@@ -122,7 +122,7 @@ def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(monkeypat
         for omega in (shared, drawn):
             yield alignment_loss(X, y, omega, n_jobs)
             yield alignment_sums(X, y, omega, n_jobs=n_jobs).sines
-            yield alignment_loss_of_blocks([(X, y)], omega, n_jobs=n_jobs)
+            yield alignment_loss_batched([(X, y)], omega, n_jobs=n_jobs)
         for omega in (shared, own):
             yield landmark_alignment_loss(X, y, *landmarks, omega, np.arange(L), n_jobs)
         for omega in (shared, own):
@@ -145,7 +145,7 @@ def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(monkeypat
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_estimators_hand_n_jobs_on_and_learn_the_same(monkeypatch, estimator):
+def test_estimators_pass_n_jobs_on_without_effect_on_results(monkeypatch, estimator):
     rng, made = np.random.default_rng(0), []
     X, y = rng.normal(size=(90, 3)), np.arange(90) % 2
     alone = clone(estimator).set_params(n_jobs=1).fit(X, y).transform(X)
@@ -173,7 +173,7 @@ def test_n_jobs_counts_as_in_scikit_learn(monkeypatch, n_jobs, threads):
         assert _blocks.threads_allowed(n_jobs) == (3 if n_jobs is None else threads)
 
 
-def test_threads_are_those_of_openmp_and_no_more_than_cores(monkeypatch):
+def test_threads_are_limited_by_openmp_and_cores(monkeypatch):
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
     for limit, threads in ((1, 1), (3, 3), (7, 4)):
         with threadpool_limits(limit, user_api="openmp"), threadpool_limits(1, user_api="blas"):
@@ -184,7 +184,7 @@ def test_threads_are_those_of_openmp_and_no_more_than_cores(monkeypatch):
                     assert _blocks.threads_here() == threads
 
 
-def test_a_thread_of_a_joblib_pool_has_no_threads_of_its_own(monkeypatch):
+def test_a_thread_of_a_joblib_pool_starts_no_threads(monkeypatch):
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
     with threadpool_limits(4, user_api="openmp"):
         assert Parallel(1)(delayed(_blocks.threads_here)() for _ in range(2)) == [4, 4]
@@ -192,8 +192,8 @@ def test_a_thread_of_a_joblib_pool_has_no_threads_of_its_own(monkeypatch):
     assert found == [1, 1, 3]
 
 
-# Counts the threads that blocks are worked on. OMP_NUM_THREADS is read when a process starts and joblib's workers are
-# processes, so that this needs some of its own, each of which imports the engine.
+# Counts the threads that work on blocks. It runs in processes of its own: OMP_NUM_THREADS is read when a process
+# starts, and joblib's workers are processes.
 COUNT = """
 import threading
 
@@ -211,7 +211,7 @@ def threads_used(n_jobs=None):
             if len(used) > 1:
                 two_are_there.set()
         if first:
-            two_are_there.wait(0.3)  # for another thread to come, if there is one
+            two_are_there.wait(0.3)  # for another thread, if there is one
         return sums(*given)
 
     alignment._class_sums = recorded
@@ -232,7 +232,7 @@ if __name__ == "__main__":
     [(True, {}, [1, 1]), (False, {"OMP_NUM_THREADS": "1"}, [1, 2])],
     ids=["two workers of joblib", "OMP_NUM_THREADS"],
 )
-def test_threads_used_where_they_are_limited(workers, limit, threads, tmp_path):
+def test_limits_set_the_number_of_threads(workers, limit, threads, tmp_path):
     program = tmp_path / "count.py"
     program.write_text(COUNT.replace("WORKERS", str(workers)))
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")

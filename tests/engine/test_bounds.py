@@ -1,4 +1,4 @@
-"""The bounds, each typed out once more, and what every bound must do."""
+"""Bounds against their formulas, and properties of all bounds."""
 
 import inspect
 import math
@@ -90,7 +90,7 @@ def test_kl_inverse_inverts(loss, kl, n, t, epsilon):
             assert naive.bernoulli_kl(loss, 1 - 1e-12) <= budget
 
 
-def test_kl_inverse_where_it_has_a_closed_form():
+def test_kl_inverse_equals_its_closed_forms():
     # kl(0 || L) = -ln(1 - L)
     budget = (0.4 + math.log(2 * math.sqrt(99) / 0.05)) / 99
     assert bounds.landmark_kl_inverse(0, 0.4, 100, 0.05) == pytest.approx(1 - math.exp(-budget), rel=1e-12)
@@ -100,7 +100,7 @@ def test_kl_inverse_where_it_has_a_closed_form():
     assert (bounds.landmark_kl_inverse(losses, 0.4, 100, 0.05) <= losses + math.sqrt(budget / 2) + 1e-12).all()
 
 
-# --- what every bound must do -------------------------------------------------------------------------------------
+# --- properties of every bound ------------------------------------------------------------------------------------
 
 
 def kl_bound(name, form):
@@ -121,19 +121,19 @@ every_bound = pytest.mark.parametrize("name", BOUNDS)
 
 
 @every_bound
-def test_more_loss_or_divergence_raise_it_more_data_or_risk_lower_it(name):
+def test_bounds_increase_in_loss_and_divergence_and_decrease_in_n_and_epsilon(name):
     bound = BOUNDS[name]
     losses, divergences = np.linspace(0, 0.9, 30), np.linspace(0, 30, 30)
     assert (np.diff(bound(losses, 1.0, 200, 0.05)) > 0).all()
     assert (np.diff(bound(0.3, divergences, 200, 0.05)) > 0).all()
     assert np.all(np.diff([bound(0.3, 1.0, 200, epsilon) for epsilon in (1e-6, 1e-3, 0.05, 0.5)]) < 0)
-    if "first_order_kl" not in name:  # whose union bound over n + 1 events grows with n where t does not
+    if "first_order_kl" not in name:  # its union bound over n + 1 events grows with n at fixed t
         assert np.all(np.diff([bound(0.3, 1.0, n, 0.05) for n in (20, 50, 100, 400, 2000)]) < 0)
     assert (bound(losses, 1.0, 200, 0.05) > losses).all()
 
 
 @every_bound
-def test_arrays_give_what_their_entries_give(name):
+def test_arrays_equal_their_entries(name):
     bound = BOUNDS[name]
     rng = np.random.default_rng(0)
     loss, divergence = rng.random((3, 4)), rng.random((3, 4))
@@ -146,7 +146,7 @@ def test_arrays_give_what_their_entries_give(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(bounds.__all__) - {"KLTerms", "landmark_kl_inverse"}))
-def test_every_bound_is_the_corrected_one_unless_asked_otherwise(name):
+def test_corrected_form_is_the_default(name):
     arguments = {"bound": "second_order_kl", "loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 3.0}
     arguments |= dict.fromkeys(("kl", "divergence", "chi2"), 1.0)
     bound = getattr(bounds, name)
@@ -162,7 +162,7 @@ def test_corrected_kl_bounds_are_below_the_printed_ones(name):
     for n in (3, 10, 1000):
         corrected, printed = (bound(0.3, 1.0, n, t, 0.05, form=form) for form in ("corrected", "paper"))
         assert (corrected < printed).all()
-    # t is an array like the others, and the best of it is inside: too small and too large both cost.
+    # t may be an array, and its best value is inside: smaller and larger ones both cost.
     assert 0 < np.argmin(bound(0.3, 1.0, 1000, t, 0.05)) < len(t) - 1
 
 
@@ -179,14 +179,14 @@ def test_terms_sum_to_the_bound(name, form):
     assert union.confidence == pytest.approx(math.log(9 / 0.05) / 12)
 
 
-def test_limits():
-    # With n and t = sqrt(n) growing, every bound comes down to the loss.
+def test_bounds_reach_their_limits_in_n_and_mu():
+    # As n grows with t = sqrt(n), every bound tends to the loss.
     for n in (10**6, 10**10):
         for bound in (bounds.landmark_kl, bounds.second_order_kl, bounds.first_order_kl):
             assert 0.3 < bound(0.3, 1.0, n, math.sqrt(n), 0.05) < 0.3 + 60 / math.sqrt(n)
         assert 0.3 < bounds.f_divergence(0.3, 1.0, 2.5, n, 0.05) < 0.3 + 10 / math.sqrt(n)
         assert 0.3 < bounds.landmark_kl_inverse(0.3, 1.0, n, 0.05) < 0.3 + 10 / math.sqrt(n)
-    # As mu comes down to 1 the f-divergence bound says nothing: D_mu + 1 comes to 1 and n drops out.
+    # As mu tends to 1 the f-divergence bound becomes vacuous: D_mu + 1 tends to 1 and n drops out.
     assert bounds.f_divergence(0.3, 0.0, 1 + 1e-9, 10**6, 0.05) == pytest.approx(1.3, abs=1e-6)
 
 
@@ -196,13 +196,13 @@ def test_f_divergence_is_continuous_where_its_two_cases_meet():
         assert below == pytest.approx(at, rel=1e-7) and above == pytest.approx(at, rel=1e-7)
 
 
-def test_printed_theorem_4_is_below_the_valid_one_above_mu_2():
+def test_printed_theorem_4_is_below_the_corrected_one_above_mu_2():
     for mu in (2.1, 3, 10):
         printed, valid = (bounds.f_divergence(0.3, 4.0, mu, 500, 0.05, form) for form in ("paper", "corrected"))
         assert printed < valid
 
 
-def test_losses_may_round_out_of_the_unit_interval():
+def test_losses_may_leave_the_unit_interval_by_rounding():
     assert bounds.landmark_kl(-1e-12, 1.0, 50, 5.0, 0.05) == bounds.landmark_kl(0, 1.0, 50, 5.0, 0.05)
     assert bounds.landmark_kl_inverse(1 + 1e-12, 1.0, 50, 0.05) == 1
 

@@ -1,4 +1,4 @@
-"""What docs/errata.md claims: its lines are run as they stand, and its formulas are typeset."""
+"""docs/errata.md: its examples run, and its formulas are typeset."""
 
 import doctest
 import re
@@ -10,12 +10,12 @@ ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 
 
 @pytest.mark.slow
-def test_the_errata_show_what_they_say():
+def test_examples_of_the_errata_run():
     found = doctest.testfile(str(ERRATA), module_relative=False)
     assert found.attempted > 15 and found.failed == 0
 
 
-def test_formulas_stand_between_dollars():
+def test_formulas_of_the_errata_are_typeset():
     text = ERRATA.read_text(encoding="utf-8")
     prose = re.sub(r"^```.*?^```|^ {4}.*?$|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
     assert prose.count("$") % 2 == 0 and prose.count("$") > 100

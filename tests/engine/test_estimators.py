@@ -1,4 +1,4 @@
-"""The transformers: scikit-learn's own checks, and the functions that they are made of."""
+"""The transformers: scikit-learn's own checks, and the functions that they call."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
-def test_sampling_is_handed_on(sampling):
+def test_sampling_is_passed_on(sampling):
     fitted = RandomFourierFeatures(MaternKernel(0.8), 9, sampling, random_state=3).fit(sample()[0])
     np.testing.assert_array_equal(fitted.frequencies_, draw_frequencies(MaternKernel(0.8), 9, 4, sampling, 3))
 
@@ -72,11 +72,11 @@ def sample(n=60, d=4, n_classes=2, seed=0):
     return rng.normal(size=(n, d)) + y[:, None] * [1.0, -1.0, 0.0, 0.0][:d], np.array(["b", "a", "c"])[y]
 
 
-# --- made of the functions ----------------------------------------------------------------------------------------
+# --- the functions they call ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", [GaussianKernel(2.0), MaternKernel(0.8)])
-def test_random_fourier_features_are_the_functions_by_hand(kernel):
+def test_random_fourier_features_equal_the_functions(kernel):
     X, _ = sample()
     fitted = RandomFourierFeatures(kernel, 7, random_state=3).fit(X)
     omega = kernel.sample_frequencies(7, 4, random_state=3)
@@ -93,7 +93,7 @@ def test_random_fourier_features_are_the_functions_by_hand(kernel):
         (OptimizedKernelFeatures(rho=0.1, mu=3), lambda loss, n: optimized_kernel_weights(loss, 150.0, 3)),
     ],
 )
-def test_learned_features_are_the_functions_by_hand(estimator, learn, n_classes):
+def test_learned_features_equal_the_functions(estimator, learn, n_classes):
     X, y = sample(n_classes=n_classes)
     kernel = GaussianKernel(1.5)
     fitted = clone(estimator).set_params(kernel=kernel, n_components=6, n_candidates=1500, random_state=4).fit(X, y)
@@ -102,7 +102,7 @@ def test_learned_features_are_the_functions_by_hand(estimator, learn, n_classes)
     loss = alignment_loss(X, y, candidates)
     Q = learn(loss, 60)
     omega = candidates.take(rng.choice(1500, size=6, p=Q))
-    np.testing.assert_allclose(fitted.loss_, loss, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fitted.alignment_loss_, loss, rtol=0, atol=1e-14)
     np.testing.assert_allclose(fitted.weights_, Q, rtol=1e-12)
     np.testing.assert_array_equal(fitted.frequencies_, omega)
     np.testing.assert_array_equal(fitted.transform(X), fourier_features(X, omega))
@@ -110,7 +110,7 @@ def test_learned_features_are_the_functions_by_hand(estimator, learn, n_classes)
 
 @pytest.mark.parametrize("selection", ["kmeans", "random"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_landmark_similarity_is_the_functions_by_hand(selection, n_classes):
+def test_landmark_similarity_equals_the_functions(selection, n_classes):
     X, y = sample(n_classes=n_classes)
     kernel = GaussianKernel(1.5)
     fitted = LandmarkSimilarity(kernel, 7, selection, n_components=5, beta=2.0, random_state=1).fit(X, y)
@@ -119,13 +119,13 @@ def test_landmark_similarity_is_the_functions_by_hand(selection, n_classes):
     loss = landmark_alignment_loss(
         X, y, fitted.landmarks_, fitted.landmark_labels_, fitted.frequencies_, fitted.landmark_indices_
     )
-    np.testing.assert_allclose(fitted.loss_, loss, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fitted.alignment_loss_, loss, rtol=0, atol=1e-14)
     Q = pseudo_posterior(loss, 2.0, 60)
     np.testing.assert_allclose(fitted.weights_, Q, rtol=1e-12)
     expected = landmark_similarity(X, fitted.landmarks_, fitted.frequencies_, Q)
     np.testing.assert_allclose(fitted.transform(X), expected, rtol=0, atol=1e-13)
     prior = LandmarkSimilarity(kernel, 7, selection, similarity="prior", random_state=1).fit(X, y)
-    np.testing.assert_array_equal(prior.landmarks_, fitted.landmarks_)  # the two differ in the similarity alone
+    np.testing.assert_array_equal(prior.landmarks_, fitted.landmarks_)  # only the similarity differs
     np.testing.assert_allclose(prior.transform(X), kernel(X, fitted.landmarks_), rtol=1e-12)
 
 
@@ -133,14 +133,14 @@ def test_landmark_similarity_is_the_functions_by_hand(selection, n_classes):
     ("n_landmarks", "n_classes", "L"),
     [(0.1, 2, 6), (0.05, 2, 2), (0.12, 2, 8), (1.0, 2, 60), (1e-9, 3, 3), (0.1, 3, 6), (5, 2, 5), (1, 3, 1)],
 )
-def test_number_of_landmarks(n_landmarks, n_classes, L):
+def test_number_of_landmarks_is_a_number_or_a_rounded_fraction(n_landmarks, n_classes, L):
     X, y = sample(n_classes=n_classes)
     fitted = LandmarkSimilarity(n_landmarks=n_landmarks, n_components=2, selection="random").fit(X, y)
     assert fitted.landmarks_.shape == (L, 4)
     assert fitted.transform(X).shape == (60, L)
 
 
-def test_kernel_that_is_not_given_is_the_gaussian_of_the_datas_scale():
+def test_default_kernel_is_gaussian_with_the_scale_of_the_data():
     X, y = sample()
     for shift in (0.0, 1e6):
         for estimator in ESTIMATORS:
@@ -173,7 +173,7 @@ def test_float32_stays_and_csr_equals_dense(estimator):
 
 
 @every_estimator
-def test_a_seed_makes_it_reproducible(estimator):
+def test_results_are_reproducible_from_a_seed(estimator):
     X, y = sample()
     first, again = (clone(estimator).set_params(random_state=11).fit_transform(X, y) for _ in range(2))
     np.testing.assert_array_equal(first, again)
@@ -194,7 +194,7 @@ def test_parameters_survive_cloning(estimator):
 
 
 @every_estimator
-def test_feature_names(estimator):
+def test_feature_names_are_columns_of_the_output(estimator):
     X, y = sample()
     fitted = clone(estimator).fit(X, y)
     names = list(fitted.get_feature_names_out())
@@ -210,7 +210,7 @@ def test_feature_names(estimator):
 
 @pytest.mark.slow
 @every_estimator
-def test_pipeline_and_grid_search(estimator):
+def test_estimator_works_in_a_pipeline_and_grid_search(estimator):
     X, y = sample()
     model = make_pipeline(StandardScaler(), clone(estimator), LinearSVC())
     step = type(estimator).__name__.lower()
@@ -218,7 +218,7 @@ def test_pipeline_and_grid_search(estimator):
     assert search.predict(X).shape == y.shape and search.best_score_ > 0.5
 
 
-def test_learned_features_separate_what_a_linear_svm_cannot():
+def test_learned_features_separate_moons():
     X, y = make_moons(400, noise=0.1, random_state=0)
     straight = LinearSVC().fit(X[:200], y[:200]).score(X[200:], y[200:])
     for estimator in (
@@ -231,10 +231,10 @@ def test_learned_features_separate_what_a_linear_svm_cannot():
         assert curved > 0.97 > straight + 0.05
 
 
-def test_beta_and_rho_move_the_weights_towards_smaller_losses():
+def test_larger_beta_and_rho_lower_the_mean_loss():
     X, y = sample()
     means = [
-        [(fitted := estimator.fit(X, y)).loss_ @ fitted.weights_ for estimator in path]
+        [(fitted := estimator.fit(X, y)).alignment_loss_ @ fitted.weights_ for estimator in path]
         for path in (
             [PseudoPosteriorFeatures(n_candidates=200, beta=beta, random_state=0) for beta in (0, 1, 10, 1e6)],
             [OptimizedKernelFeatures(n_candidates=200, rho=rho, random_state=0) for rho in (0, 1e-3, 0.1, 1)],
@@ -242,7 +242,8 @@ def test_beta_and_rho_move_the_weights_towards_smaller_losses():
     ]
     assert (np.diff(means) < 0).all()
     np.testing.assert_allclose(
-        np.array(means)[:, 0], PseudoPosteriorFeatures(n_candidates=200, random_state=0).fit(X, y).loss_.mean()
+        np.array(means)[:, 0],
+        PseudoPosteriorFeatures(n_candidates=200, random_state=0).fit(X, y).alignment_loss_.mean(),
     )
 
 

@@ -30,14 +30,14 @@ def average_of_cosines(X, Y, omega, Q=None):
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("D", [1, 2, 50])
-def test_inner_products_are_the_average_of_cosines(d, D):
+def test_inner_products_are_averages_of_cosines(d, D):
     X, omega = problem(d=d, D=D)
     phi = fourier_features(X, omega)
     assert phi.shape == (len(X), 2 * D)
     np.testing.assert_allclose(phi @ phi.T, average_of_cosines(X, X, omega), rtol=0, atol=1e-10)
 
 
-def test_weights_make_it_a_weighted_average():
+def test_weights_give_weighted_averages():
     X, omega = problem()
     Q = np.array([0.5, 0, 0.2, 0.3, 0, 0])
     phi = fourier_features(X, omega, Q)
@@ -56,7 +56,7 @@ def test_all_cosines_come_before_all_sines():
             assert phi[i, 4 + j] == pytest.approx(np.sin(w @ x) / 2, abs=1e-10)
 
 
-def test_random_phase_features_are_the_formula():
+def test_random_phase_features_equal_the_formula():
     X, omega = problem(D=4)
     offsets = np.array([0.0, 1.0, 3.0, 6.0])
     phi = random_phase_features(X, omega, offsets)
@@ -88,7 +88,7 @@ def test_both_maps_are_unbiased(kernel, d):
 
 
 @every_kernel
-def test_norms(kernel):
+def test_features_have_unit_norm_exactly_or_on_average(kernel):
     rng = np.random.default_rng(0)
     X, D = rng.normal(size=(5, 3)), 40000
     omega = kernel.sample_frequencies(D, 3, rng)
@@ -133,12 +133,12 @@ def test_float32_points_of_order_1e5_get_float64_phases(monkeypatch):
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6)
     np.testing.assert_allclose(fourier_features(sp.csr_array(X), omega)[:, :6], exact, rtol=0, atol=1e-6)
-    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # and without the guard they are wrong
+    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # without the guard they are wrong
     assert np.abs(fourier_features(X, omega)[:, :6] - exact).max() > 1e-3
 
 
 @pytest.mark.parametrize("rows", [1, 4, 4096])
-def test_largest_norm(monkeypatch, rows):
+def test_largest_norm_is_exact_without_overflow(monkeypatch, rows):
     monkeypatch.setattr(features, "_ROWS", rows)
     X, _ = problem()
     expected = max(np.linalg.norm(x) for x in X)
@@ -150,22 +150,22 @@ def test_largest_norm(monkeypatch, rows):
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.csr_matrix])
-def test_an_extent_bounds_phases_and_a_single_large_column_does_not_spoil_it(container, monkeypatch):
+def test_phase_bound_holds_and_is_tight_with_one_large_column(container, monkeypatch):
     rng = np.random.default_rng(0)
     X, omega = rng.normal(size=(40, 30)) * (rng.random((40, 30)) < 0.5), rng.normal(size=(20, 30))
     X[:, 3] *= -1e5
-    extent = features.Extent(container(X))
-    np.testing.assert_allclose(extent.columns, np.abs(X).max(axis=0))
-    largest, bound = np.abs(X @ omega.T).max(), extent.largest_phase(omega)
-    assert largest <= bound <= 1.01 * largest
-    assert bound < 0.5 * extent.norm * features.largest_norm(omega)
+    bound = features.PhaseBound(container(X))
+    np.testing.assert_allclose(bound.columns, np.abs(X).max(axis=0))
+    largest, found = np.abs(X @ omega.T).max(), bound.largest_phase(omega)
+    assert largest <= found <= 1.01 * largest
+    assert found < 0.5 * bound.norm * features.largest_norm(omega)
     monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)
-    assert extent.largest_phase(omega) == extent.norm * features.largest_norm(omega)
+    assert bound.largest_phase(omega) == bound.norm * features.largest_norm(omega)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_phases_of_pairs_are_the_phases_but_for_whole_turns(container, dtype):
+def test_phases_of_pairs_are_phases_up_to_whole_turns(container, dtype):
     X, omega = problem()
     X, which = (50 * X).astype(dtype), np.array([2, 2, 3, 5, 5, 5])
     found = features.phases_of_pairs(container(X), which, omega)
@@ -174,7 +174,7 @@ def test_phases_of_pairs_are_the_phases_but_for_whole_turns(container, dtype):
     assert found.dtype == np.float64 and (np.abs(found) <= np.pi).all() and np.abs(turns).max() > 2
 
 
-def test_inputs_are_left_as_they_were():
+def test_inputs_are_not_changed():
     X, omega = problem()
     before = X.copy(), omega.copy()
     offsets = np.linspace(0, 6, 6)

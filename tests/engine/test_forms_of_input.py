@@ -1,4 +1,4 @@
-"""What holds for the form of any input: a list counts as an array; complex numbers and mixed labels are refused.
+"""Forms of input: lists count as arrays; complex numbers and mixed labels are refused.
 
 Every public function of the engine stands in `CALLS`, every estimator in `ESTIMATORS`.
 """
@@ -40,8 +40,8 @@ CALLS = {
         {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
         {},
     ),
-    "alignment_loss_of_blocks": (
-        lambda X, y, omega, classes: rff.alignment_loss_of_blocks([(X, y), (X, y)], omega, classes),
+    "alignment_loss_batched": (
+        lambda X, y, omega, classes: rff.alignment_loss_batched([(X, y), (X, y)], omega, classes),
         {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
         {},
     ),
@@ -118,7 +118,7 @@ CALLS = {
         {"n": 50, "epsilon": 0.05},
     ),
 }
-# Those that take no arrays, and those that only hold what others return.
+# Names that take no arrays, and containers of results.
 WITHOUT_ARRAYS = {"SpectralKernel", "draw_frequencies", "linear.gram_pays"}
 RESULTS = {"AlignmentSums", "AdaptedFrequencies", "bounds.KLTerms"}
 ESTIMATORS = [
@@ -135,7 +135,7 @@ MIXED = [[1, "a"] * (N // 2), ["a", 1.5] * (N // 2), [b"a", "b"] * (N // 2), [No
 
 
 def refusal(function, *given, **named) -> str:
-    """The sentence with which a call is refused, without a warning before it."""
+    """Message with which a call is refused, without a warning."""
     with warnings.catch_warnings(), pytest.raises(ValueError) as raised:
         warnings.simplefilter("error")
         function(*given, **named)
@@ -145,12 +145,12 @@ def refusal(function, *given, **named) -> str:
 
 
 def forms(values) -> list:
-    """An array of objects, and a list."""
+    """The same values as an array of objects and as a list."""
     return [np.array(values, dtype=object), list(values)]
 
 
 def arrays_of(kinds=None):
-    """Each function with each of its arguments that is an array, of labels alone or of none."""
+    """Pairs of a function and one of its array arguments, of the given kinds if any."""
     for name, (_, arrays, _) in CALLS.items():
         for argument in arrays:
             if argument not in INDICES and (kinds is None or argument in kinds):
@@ -196,7 +196,7 @@ def test_labels_of_mixed_types_are_refused(name, argument):
             )
 
 
-def test_labels_of_one_kind_are_taken_in_any_type():
+def test_labels_of_one_kind_are_accepted_in_any_type():
     expected = rff.alignment_loss(X, Y, OMEGA)
     for labels in (
         np.where(Y, 1.0, False).tolist(),
@@ -210,12 +210,12 @@ def test_labels_of_one_kind_are_taken_in_any_type():
 
 
 @pytest.mark.parametrize("labels", [["0", "1", "0"], [0, "1", 0]])
-def test_landmarks_have_labels_of_the_type_of_those_of_the_points(labels):
+def test_landmark_labels_must_have_the_type_of_the_labels(labels):
     assert "labels of different types" in refusal(rff.landmark_alignment_loss, X, Y, X[:L], labels, OMEGA)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
-def test_estimators_take_lists_and_refuse_complex_points(estimator):
+def test_estimators_accept_lists_and_refuse_complex_points(estimator):
     expected = estimator.fit(X, Y).transform(X)
     np.testing.assert_array_equal(estimator.fit(X.tolist(), Y.tolist()).transform(X.tolist()), expected)
     for values in (X + 0.5j, (X + 0.5j).tolist(), np.array(X + 0.5j, dtype=object)):
@@ -224,7 +224,7 @@ def test_estimators_take_lists_and_refuse_complex_points(estimator):
 
 
 @pytest.mark.parametrize("estimator", LEARNERS, ids=lambda estimator: type(estimator).__name__)
-def test_estimators_refuse_labels_that_are_mixed_or_complex(estimator):
+def test_estimators_refuse_mixed_and_complex_labels(estimator):
     for labels in MIXED:
         for values in forms(labels):
             said = refusal(estimator.fit, X, values)

@@ -1,4 +1,4 @@
-"""Frequencies by every scheme, and drawn in blocks: the right ones on average, and the same ones on every asking."""
+"""Frequencies of every scheme and in blocks: their distribution, and that draws are reproducible."""
 
 import itertools
 import warnings
@@ -21,7 +21,7 @@ def stack(blocks):
 
 
 @every_kernel
-def test_two_instances_hold_the_same_frequencies(kernel):
+def test_equal_blocks_hold_equal_frequencies(kernel):
     first, second = FrequencyBlocks(kernel, 2300, 3, seed=7), FrequencyBlocks(kernel, 2300, 3, seed=7)
     assert first == second
     np.testing.assert_array_equal(stack(first), stack(second))
@@ -31,13 +31,13 @@ def test_two_instances_hold_the_same_frequencies(kernel):
 
 @every_kernel
 @pytest.mark.parametrize("shorter", [1, 1000, 1024, 1025, 2048])
-def test_a_shorter_draw_is_the_beginning_of_a_longer_one(kernel, shorter):
+def test_shorter_draw_is_a_prefix_of_a_longer_one(kernel, shorter):
     longer = stack(FrequencyBlocks(kernel, 3000, 3, seed=1))
     np.testing.assert_array_equal(stack(FrequencyBlocks(kernel, shorter, 3, seed=1)), longer[:shorter])
 
 
 @every_kernel
-def test_take_equals_indexing_the_stack(kernel):
+def test_take_equals_indexing(kernel):
     blocks = FrequencyBlocks(kernel, 2500, 2, seed=3)
     indices = np.random.default_rng(0).integers(2500, size=60)
     indices = np.append(indices, [0, 2499, 1023, 1024, 1024, indices[0]])
@@ -46,7 +46,7 @@ def test_take_equals_indexing_the_stack(kernel):
 
 
 @pytest.mark.parametrize("N", [1, 1023, 1024, 1025, 5000])
-def test_shapes(N):
+def test_shapes_and_sizes_of_blocks_agree(N):
     blocks = FrequencyBlocks(GaussianKernel(), N, 4)
     sizes = [len(block) for block in blocks]
     assert blocks.shape == stack(blocks).shape == (N, 4)
@@ -55,13 +55,13 @@ def test_shapes(N):
     assert set(sizes[:-1]) <= {blocks.block_size}
 
 
-def test_seeds_and_blocks_differ():
+def test_different_seeds_and_blocks_give_different_frequencies():
     draws = [stack(FrequencyBlocks(GaussianKernel(), 2048, 2, seed=seed)) for seed in range(3)]
     rows = np.concatenate(draws)
     assert len(np.unique(rows, axis=0)) == len(rows)
 
 
-def test_blocks_are_draws_of_the_kernel_together():
+def test_blocks_follow_the_spectral_measure():
     omega = stack(FrequencyBlocks(MaternKernel(1.5), 50000, 2, seed=2))
     for delta in ([1.0, 0.0], [0.4, -0.9]):
         cosines = np.cos(omega @ delta)
@@ -73,10 +73,10 @@ def test_blocks_are_draws_of_the_kernel_together():
 def test_a_block_stays_within_32_mib(d):
     blocks = FrequencyBlocks(GaussianKernel(), 20000, d)
     assert blocks.block_size * d * 8 <= 2**25
-    assert blocks.block_size * d * 8 > 2**22 or blocks.block_size == 1024  # nor are they needlessly many
+    assert blocks.block_size * d * 8 > 2**22 or blocks.block_size == 1024  # blocks are not smaller than needed
 
 
-def test_a_block_of_many_dimensions():
+def test_a_block_of_many_dimensions_is_small_and_equals_its_rows():
     blocks = FrequencyBlocks(GaussianKernel(), 20000, 54877, seed=1)
     block = blocks.block(3)
     assert block.nbytes <= 2**25
@@ -84,7 +84,7 @@ def test_a_block_of_many_dimensions():
 
 
 @every_kernel
-def test_draw_frequencies_by_monte_carlo_is_the_kernels_draw(kernel):
+def test_monte_carlo_frequencies_are_those_of_the_kernel(kernel):
     np.testing.assert_array_equal(
         draw_frequencies(kernel, 10, 3, random_state=5), kernel.sample_frequencies(10, 3, random_state=5)
     )
@@ -113,7 +113,7 @@ def displacements(kernel, d):
 
 
 def estimates(kernel, sampling, D, d, repeats):
-    """Of the kernel at the displacements, (repeats, 2)."""
+    """Estimates of the kernel at the displacements, (repeats, 2)."""
     delta = displacements(kernel, d)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*too few to match a covariance")
@@ -181,7 +181,7 @@ def matched_mean(kernel, D, d):
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @every_sensible
-def test_the_mean_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, d):
+def test_mean_of_the_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, d):
     D, repeats = 24, 50 if sampling in LOW_DISCREPANCY else 200
     drawn = estimates(kernel, sampling, D, d, repeats)
     expected, error = kernel_values(kernel, d), 0.0
@@ -246,7 +246,7 @@ def test_the_spread_of_the_estimates_is_below_that_of_monte_carlo(sampling):
 @every_sensible
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (7, 3), (9, 4), (40, 6), (3, 17)])
 @pytest.mark.filterwarnings("ignore:.*too few to match")
-def test_any_shape_finite_and_reproducible(kernel, sampling, shape):
+def test_frequencies_of_any_shape_are_finite_and_reproducible(kernel, sampling, shape):
     omega = draw_frequencies(kernel, *shape, sampling, 3)
     assert omega.shape == shape and omega.dtype == np.float64 and np.isfinite(omega).all()
     np.testing.assert_array_equal(omega, draw_frequencies(kernel, *shape, sampling, 3))
@@ -262,7 +262,7 @@ def test_any_shape_finite_and_reproducible(kernel, sampling, shape):
 @pytest.mark.parametrize(
     ("sampling", "d", "block"), [("orthogonal", 1, 1), ("orthogonal", 5, 5), ("structured_orthogonal", 8, 8)]
 )
-def test_rows_of_a_block_are_orthogonal_with_lengths_of_their_own(kernel, sampling, d, block):
+def test_rows_of_a_block_are_orthogonal_with_different_lengths(kernel, sampling, d, block):
     omega = draw_frequencies(kernel, 3 * block + 2, d, sampling, 0)
     lengths = np.linalg.norm(omega, axis=1)
     assert len(np.unique(lengths)) == len(lengths)
@@ -317,7 +317,7 @@ def test_quantiles_of_uniform_numbers_are_draws(kernel):
 
 @pytest.mark.parametrize("sampling", SCHEMES)
 @pytest.mark.filterwarnings("ignore:.*too few to match")
-def test_many_dimensions(sampling):
+def test_frequencies_of_many_dimensions_have_the_right_length_and_differ(sampling):
     omega = draw_frequencies(GaussianKernel(28.0), 200, 784, sampling, 0)
     # Lengths near sqrt(784) / 28 = 1, and directions that differ.
     np.testing.assert_allclose(np.linalg.norm(omega, axis=1), 1, atol=0.2)
@@ -325,7 +325,7 @@ def test_many_dimensions(sampling):
 
 
 @pytest.mark.parametrize(("sampling", "most"), [("sobol", 21201), ("digital_net", 21201), ("lattice", 9125)])
-def test_points_of_too_many_coordinates(sampling, most):
+def test_too_many_coordinates_are_refused(sampling, most):
     with pytest.raises(ValueError, match=f"{most} coordinates at most, not {most + 1}"):
         draw_frequencies(GaussianKernel(), 2, most + 1, sampling)
     with pytest.raises(ValueError, match=f"not {most + 1}"):

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import rff_engine as rff
-from rff_engine.experiments.toy_approximation import scaled_kernel
+from rff_engine.experiments.toy.approximation import scaled_kernel
 
 ESTIMATORS = [
     rff.RandomFourierFeatures(n_components=3, random_state=0),
@@ -52,7 +52,7 @@ def expected_width(name, X):
 
 
 @every_kernel
-def test_a_kernel_is_made_again_from_its_parameters(name):
+def test_kernel_is_rebuilt_from_its_parameters(name):
     for kernel in (KERNELS[name](), KERNELS[name](**{WIDTHS[name]: 2}), KERNELS[name](**{WIDTHS[name]: "scale"})):
         parameters = kernel.get_params()
         assert KERNELS[name](**parameters) == kernel == clone(kernel)
@@ -74,7 +74,7 @@ def test_parameters_are_set_in_place_and_all_or_none(name):
         setattr(kernel, width, 4.0)
 
 
-def test_a_kernel_of_another_maker_has_parameters_too():
+def test_user_defined_kernel_has_parameters():
     class Scaled(rff.SpectralKernel):
         def __init__(self, factor=2.0):
             self.factor = factor
@@ -98,7 +98,7 @@ def test_a_kernel_of_another_maker_has_parameters_too():
     assert search.best_estimator_[0].kernel_.factor in (0.1, 1.0)
 
 
-def test_kernels_are_searched_inside_an_svm():
+def test_kernel_parameters_are_searched_in_an_svm():
     X, y = sample()
     search = GridSearchCV(SVC(kernel=rff.GaussianKernel()), {"kernel__sigma": [1e-6, 2.0]}, cv=3).fit(X, y)
     assert search.best_params_ == {"kernel__sigma": 2.0}
@@ -110,7 +110,7 @@ def test_kernels_are_searched_inside_an_svm():
 @every_kernel
 @pytest.mark.parametrize("container", [np.array, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_scale_is_its_formula(name, container, dtype):
+def test_scale_equals_its_formula(name, container, dtype):
     X = sample()[0].astype(dtype)
     X *= X > 0.5
     kernel = KERNELS[name](**{WIDTHS[name]: "scale"}).scaled_to(container(X))
@@ -122,16 +122,16 @@ def test_scale_is_its_formula(name, container, dtype):
 
 
 @every_kernel
-def test_a_kernel_of_that_width_sees_no_unit(name):
+def test_kernel_of_width_scale_is_invariant_to_units(name):
     X = sample()[0]
     kernel = KERNELS[name](**{WIDTHS[name]: "scale"})
     K = kernel.scaled_to(X)(X)
     np.testing.assert_allclose(kernel.scaled_to(1e3 * X)(1e3 * X), K, rtol=1e-8)
-    assert 0.02 < np.median(K) < 0.7  # neither all alike nor all apart
+    assert 0.02 < np.median(K) < 0.7  # neither all near 1 nor all near 0
 
 
 @every_kernel
-def test_a_width_that_is_not_known_yet_is_reported_in_one_sentence(name):
+def test_missing_width_raises_one_sentence(name):
     kernel, X = KERNELS[name](**{WIDTHS[name]: "scale"}), sample()[0]
     cube = np.full((2, 4), 0.5)
     for use in (
@@ -154,7 +154,7 @@ def test_a_width_that_is_not_known_yet_is_reported_in_one_sentence(name):
 
 
 @every_estimator
-def test_a_name_is_the_kernel_with_the_width_scale_and_none_is_the_gaussian_one(estimator):
+def test_name_stands_for_the_kernel_of_width_scale_and_none_for_the_gaussian(estimator):
     X, y = sample()
     for name, kernel in KERNELS.items():
         fitted = clone(estimator).set_params(kernel=name).fit(X, y)
@@ -174,7 +174,7 @@ def test_names_and_widths_are_those_of_the_pages(shown):
 
 @every_estimator
 @pytest.mark.parametrize("wrong", ["rbf", "Gaussian", "", 2.0, rff.GaussianKernel])
-def test_another_name_is_refused_in_one_sentence(estimator, wrong):
+def test_unknown_name_raises_one_sentence(estimator, wrong):
     X, y = sample()
     made = clone(estimator).set_params(kernel=wrong)
     for attempt in (lambda: made.fit(X, y), lambda: made.set_params(kernel__sigma=1.0)):
@@ -189,7 +189,7 @@ def test_another_name_is_refused_in_one_sentence(estimator, wrong):
 
 @every_estimator
 @every_kernel
-def test_parameters_of_the_kernel_are_those_of_the_estimator(estimator, name):
+def test_kernel_parameters_are_set_through_the_estimator(estimator, name):
     width = WIDTHS[name]
     given = KERNELS[name](**{width: 0.5})
     made = clone(estimator).set_params(kernel=given)
@@ -198,7 +198,7 @@ def test_parameters_of_the_kernel_are_those_of_the_estimator(estimator, name):
     made.fit(X, y)
     assert made.set_params(**{f"kernel__{width}": 2}) is made
     assert made.get_params()[f"kernel__{width}"] == 2.0
-    assert getattr(given, width) == 0.5 and getattr(made.kernel_, width) == 0.5  # neither is changed under its owner
+    assert getattr(given, width) == 0.5 and getattr(made.kernel_, width) == 0.5  # both unchanged
     copied = clone(made)
     assert copied.kernel == made.kernel and copied.kernel is not made.kernel
     given.set_params(**{width: 7.0})
@@ -209,7 +209,7 @@ def test_parameters_of_the_kernel_are_those_of_the_estimator(estimator, name):
 
 
 @every_estimator
-def test_a_kernel_not_given_or_named_is_the_one_it_stands_for(estimator):
+def test_parameters_of_a_default_or_named_kernel_can_be_set(estimator):
     made = clone(estimator)
     assert "kernel__sigma" not in made.get_params() and made.kernel is None
     assert made.set_params(kernel__sigma=2).kernel == rff.GaussianKernel(2.0)
@@ -225,7 +225,7 @@ def test_a_kernel_not_given_or_named_is_the_one_it_stands_for(estimator):
 
 @every_estimator
 @every_kernel
-def test_a_search_over_the_width_of_every_kernel(estimator, name):
+def test_grid_search_sets_the_width_of_every_kernel(estimator, name):
     X, y = sample()
     model, folds = Pipeline([("features", clone(estimator).set_params(kernel=name)), ("svm", LinearSVC())]), KFold(2)
     search = GridSearchCV(

@@ -38,7 +38,7 @@ def offsets(d):
 
 @pytest.mark.parametrize(("kernel", "formula"), CASES, ids=lambda case: repr(case) if case in KERNELS else "")
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_value_is_the_formula(kernel, formula, d):
+def test_value_equals_the_formula(kernel, formula, d):
     X, Y = points(6, d), points(4, d, seed=1)
     expected = [[formula(x - y) for y in Y] for x in X]
     np.testing.assert_allclose(kernel(X, Y), expected, rtol=1e-9, atol=1e-14)
@@ -46,7 +46,7 @@ def test_value_is_the_formula(kernel, formula, d):
 
 @every_kernel
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_gram_matrix_is_a_kernels(kernel, d):
+def test_gram_matrix_is_symmetric_and_positive_semidefinite(kernel, d):
     X = points(12, d)
     K = kernel(X)
     np.testing.assert_allclose(K, kernel(X, X.copy()), rtol=0, atol=1e-7)  # square roots of rounded distances
@@ -78,20 +78,20 @@ def test_float32_stays_and_is_close(kernel):
     assert kernel([[1, 2, 3]], [[0, 1, 0]]).dtype == np.float64
 
 
-def test_gamma_and_sigma_name_the_same_kernel():
+def test_gamma_and_sigma_give_the_same_kernel():
     assert GaussianKernel.from_gamma(0.125).sigma == pytest.approx(2)
     assert GaussianKernel(2.0).gamma == pytest.approx(0.125)
     np.testing.assert_allclose(GaussianKernel.from_gamma(0.3)([[0.0, 0.0]], [[1.0, 2.0]]), np.exp(-0.3 * 5), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 49, 50, 60, 200, 2000])
-def test_matern_of_half_integers_however_large(n):
+def test_matern_of_half_integers_equals_the_recurrence(n):
     r = np.append(np.linspace(0, 6, 40), [1e-12, 1e-6, 1e-3])
     K = MaternKernel(n + 0.5)([[0.0, 0.0]], np.outer(r, [0.6, 0.8]))[0]
     np.testing.assert_allclose(K, naive.matern_half_integer(n, r), rtol=0, atol=2e-9)
 
 
-def test_matern_limits():
+def test_matern_kernel_reaches_its_limits_and_grows_with_smoothness_near_0():
     X, Y = points(6, 3), points(5, 3, seed=1)
     r = np.linalg.norm(X[:, None] - Y, axis=-1)
     np.testing.assert_allclose(MaternKernel(0.5, 0.7)(X, Y), np.exp(-r / 0.7), rtol=1e-10)
@@ -110,7 +110,7 @@ def test_matern_limits():
 
 
 def half_line():
-    """Nodes and weights on (0, infinity) by the exp-sinh rule: heavy tails are no obstacle."""
+    """Nodes and weights on (0, infinity) of the exp-sinh rule, which integrates heavy tails."""
     t = np.linspace(-4, 4, 161)
     node = np.exp(np.pi / 2 * np.sinh(t))
     return node, node * np.pi / 2 * np.cosh(t) * (t[1] - t[0])
@@ -155,7 +155,7 @@ def test_draws_in_one_dimension_follow_the_density(kernel):
 
 
 def projected(kernel, direction):
-    """The law of direction . omega, where it has a name."""
+    """Distribution of direction . omega, where it has a name."""
     if isinstance(kernel, GaussianKernel):
         return stats.norm(scale=np.linalg.norm(direction) / kernel.sigma)
     if isinstance(kernel, MaternKernel):
@@ -167,7 +167,7 @@ def projected(kernel, direction):
 
 @every_kernel
 @pytest.mark.parametrize("d", [2, 5])
-def test_projections_of_the_draws(kernel, d):
+def test_projections_of_the_draws_follow_their_distribution(kernel, d):
     omega = kernel.sample_frequencies(20000, d, random_state=10 + d)
     directions = [np.eye(d)[0], np.eye(d)[-1]]
     if not isinstance(kernel, CauchyKernel):
@@ -179,7 +179,7 @@ def test_projections_of_the_draws(kernel, d):
 @pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("d", [2, 5])
-def test_boxes_hold_the_share_of_draws_that_the_density_says(kernel, d):
+def test_fraction_of_draws_in_a_box_is_the_integral_of_the_density(kernel, d):
     m = 200000
     omega = kernel.sample_frequencies(m, d, random_state=20 + d)
     node, weight = np.polynomial.legendre.leggauss(8)
@@ -188,10 +188,10 @@ def test_boxes_hold_the_share_of_draws_that_the_density_says(kernel, d):
         axis, length = low + (node + 1) / 2 * (high - low), (high - low) / 2
         grid = np.stack(np.meshgrid(*[axis] * d), axis=-1).reshape(-1, d)
         weights = np.prod(np.meshgrid(*[weight * length] * d), axis=0).ravel()
-        share = weights @ kernel.spectral_density(grid)
+        expected = weights @ kernel.spectral_density(grid)
         found = np.mean(((np.abs(omega) > low) & (np.abs(omega) < high)).all(axis=1)) / 2**d  # all orthants alike
-        assert share * 2**d * m > 500
-        assert abs(found - share) < 4.5 * np.sqrt(share / 2**d / m)
+        assert expected * 2**d * m > 500
+        assert abs(found - expected) < 4.5 * np.sqrt(expected / 2**d / m)
 
 
 @every_kernel
@@ -224,7 +224,7 @@ def test_bad_parameters_are_named(make, name, bad):
         make(bad)
 
 
-def test_kernels_are_values():
+def test_kernels_compare_and_hash_by_value():
     assert MaternKernel(1.5) == MaternKernel(1.5, 1.0) != MaternKernel(2.5)
     assert len({GaussianKernel(), GaussianKernel(1.0), LaplacianKernel()}) == 2
     with pytest.raises(AttributeError):
@@ -233,7 +233,7 @@ def test_kernels_are_values():
 
 @every_kernel
 @pytest.mark.parametrize("sparse", [False, True])
-def test_points_whose_sum_is_no_number_are_points(kernel, sparse):
+def test_points_whose_sum_is_nan_are_accepted(kernel, sparse):
     X = np.zeros((4, 4), dtype=np.float32)
     X.flat[[0, 8]], X.flat[[1, 9]] = 3e38, -3e38  # a sum in pieces meets inf - inf
     K = kernel(sp.csr_array(X) if sparse else X)

@@ -46,7 +46,7 @@ def sample(sizes, d=3, seed=0, names=None):
         ([1, 2, 3], 6, [1, 2, 3]),
     ],
 )
-def test_quotas(sizes, total, quotas, method):
+def test_every_class_gets_its_quota_of_landmarks(sizes, total, quotas, method):
     X, y = sample(sizes)
     points, labels, _ = select_landmarks(X, y, total, method, random_state=1)
     assert points.shape == (total, 3) and labels.shape == (total,)
@@ -60,7 +60,7 @@ def test_quotas_are_as_even_as_the_classes_allow(total):
     quotas, available = np.bincount(labels, minlength=4), np.array([1, 4, 15, 20])
     assert quotas.sum() == total and (quotas <= available).all()
     open_classes = quotas < available
-    if open_classes.any():  # a class that could give more has no fewer than any other, but for the remainder
+    if open_classes.any():  # a class with points left has as many as any other, up to the remainder
         assert quotas[open_classes].min() >= quotas.max() - 1
 
 
@@ -77,7 +77,7 @@ def test_random_landmarks_are_different_rows_with_their_labels(container, names)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_centroids_stay_within_their_class(sparse):
+def test_centroids_are_of_their_class(sparse):
     X, y = sample([30, 25], d=4)
     given = sp.csr_array(X) if sparse else X
     points, labels, indices = select_landmarks(given, y, 7, "kmeans", random_state=3)
@@ -144,7 +144,7 @@ def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries)
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("zero", [[1], [0, 2], [0, 1, 2]])
-def test_landmarks_may_have_what_no_point_has(own, zero):
+def test_landmarks_may_have_columns_that_are_zero_in_all_points(own, zero):
     X, points, omega, Q = representation(own=own)
     X[:, zero] = 0.0
     similarity = landmark_similarity(X, points, omega, Q)
@@ -166,7 +166,7 @@ def test_sparse_points_or_landmarks_equal_dense_ones(monkeypatch, own, entries):
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize(("shift", "tolerance"), [(0.0, 1e-5), (1e5, 1e-6)])
-def test_float32_stays_and_is_right_even_where_points_are_large(own, shift, tolerance):
+def test_float32_is_precise_for_large_points(own, shift, tolerance):
     X, points, omega, Q = representation(own=own)
     X, points, omega = ((A + s).astype(np.float32) for A, s in ((X, shift), (points, shift), (omega, 0)))
     found = landmark_similarity(X, points, omega, Q.astype(np.float32))
@@ -178,11 +178,11 @@ def test_float32_stays_and_is_right_even_where_points_are_large(own, shift, tole
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("entries", [2**22, 60])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_settings_share_waves_and_change_nothing(monkeypatch, dtype, entries, own):
+def test_settings_together_equal_settings_one_by_one(monkeypatch, dtype, entries, own):
     set_blocks(monkeypatch, entries)
     X, points, omega, Q = representation(own=own)
     X = X.astype(dtype)
-    Q = np.stack([Q, Q**2, Q * (np.arange(9) < 4)])  # the last: fewer frequencies, with zeros behind
+    Q = np.stack([Q, Q**2, Q * (np.arange(9) < 4)])  # the last has fewer frequencies, followed by zeros
     found = landmark_similarity(X, points, omega, Q)
     assert found.shape == (3, 13, 5) and found.dtype == dtype
     for similarity, weights in zip(found, Q, strict=True):
@@ -192,7 +192,7 @@ def test_settings_share_waves_and_change_nothing(monkeypatch, dtype, entries, ow
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("settings", [False, True])
-def test_it_is_written_where_it_is_wanted(monkeypatch, settings, own):
+def test_out_receives_the_similarities(monkeypatch, settings, own):
     set_blocks(monkeypatch, 60)
     X, points, omega, Q = representation(own=own)
     Q = np.stack([Q, Q[::-1]]) if settings else Q
@@ -206,7 +206,7 @@ def test_it_is_written_where_it_is_wanted(monkeypatch, settings, own):
 @pytest.mark.parametrize(
     "out", [np.empty((13, 4)), np.empty((1, 13, 5)), np.empty((13, 5), dtype=np.float32), [[0.0] * 5] * 13]
 )
-def test_a_place_that_does_not_fit_is_refused(out):
+def test_bad_out_is_refused(out):
     X, points, omega, Q = representation()
     with pytest.raises(ValueError, match=r"out has shape .* of shape \(13, 5\) and dtype float64 is needed"):
         landmark_similarity(X, points, omega, Q, out=out)
@@ -218,16 +218,16 @@ def test_no_array_of_points_and_frequencies_is_made(own):
     rng = np.random.default_rng(0)
     X, points, Q = rng.normal(size=(n, d)), rng.normal(size=(L, d)), rng.random((L, D))
     omega = rng.normal(size=(L, D, d) if own else (D, d))
-    landmark_similarity(X[:9], points, omega, Q)  # what is imported or cached once is not counted
+    landmark_similarity(X[:9], points, omega, Q)  # imports and caches are not counted
     tracemalloc.start()
     landmark_similarity(X, points, omega, Q)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6  # n x L x D would be 96 MB, and the output is 1
+    assert peak < 20e6  # n x L x D entries take 96 MB, the output takes 1 MB
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_a_landmark_is_wholly_similar_to_itself(own):
+def test_similarity_of_a_landmark_to_itself_is_1(own):
     _, points, omega, Q = representation(own=own)
     np.testing.assert_allclose(np.diag(landmark_similarity(points, points, omega, Q)), 1, rtol=1e-12)
 
@@ -267,7 +267,7 @@ def test_uniform_weights_on_many_frequencies_give_the_kernel(kernel, d):
     assert (np.abs(similarity - value) < 4.5 * deviation + 1e-12).all()
 
 
-def test_centroids_of_a_matrix_with_indices_of_64_bits():
+def test_centroids_do_not_depend_on_the_type_of_sparse_indices():
     rng = np.random.default_rng(0)
     X = sp.random_array((40, 6), density=0.5, format="csr", rng=rng)
     y = np.arange(40) % 2
@@ -277,6 +277,6 @@ def test_centroids_of_a_matrix_with_indices_of_64_bits():
     np.testing.assert_array_equal(landmarks, expected)
 
 
-@pytest.mark.parametrize(("n", "share", "expected"), [(100, 0.07, 6), (340, 0.1, 34), (10, 0.01, 2), (5, 1.0, 4)])
-def test_a_share_of_landmarks_is_the_same_number_for_each_of_two_classes(n, share, expected):
-    assert landmarks.landmark_count(n, 2, share) == expected
+@pytest.mark.parametrize(("n", "fraction", "expected"), [(100, 0.07, 6), (340, 0.1, 34), (10, 0.01, 2), (5, 1.0, 4)])
+def test_fraction_of_landmarks_is_split_evenly_over_two_classes(n, fraction, expected):
+    assert landmarks.landmark_count(n, 2, fraction) == expected

@@ -101,7 +101,7 @@ def test_separable_data_and_a_huge_C_give_finite_weights_that_separate(case, for
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e5])
-def test_features_of_any_scale(scale):
+def test_the_gradient_vanishes_at_any_scale_of_the_features(scale):
     Z, y = make("tall")
     coef, intercept = linear_svm_path(scale * Z, y, C_GRID)
     for w, b, C in zip(coef, intercept, C_GRID, strict=True):
@@ -110,7 +110,7 @@ def test_features_of_any_scale(scale):
 
 
 @pytest.mark.parametrize("case", ["wide", "tall"])
-def test_sparse_rows_and_float32(case):
+def test_sparse_and_float32_rows_give_the_same_svm(case):
     Z, y = make(case)
     Z[np.abs(Z) < 0.2] = 0
     Z = Z.astype(np.float32)
@@ -125,7 +125,7 @@ def test_sparse_rows_and_float32(case):
 
 
 def large(n=900, F=600, seed=0):
-    """Features of a size at which conjugate gradients and factorisations in both precisions are used."""
+    """Features so large that conjugate gradients and factorisations in both precisions are used."""
     rng = np.random.default_rng(seed)
     angle = rng.standard_normal((n, 5)) @ rng.standard_normal((5, F // 2))
     Z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(F // 2)
@@ -135,7 +135,7 @@ def large(n=900, F=600, seed=0):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["primal", "gram"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dtype, monkeypatch):
+def test_large_systems_reach_the_minimum_by_either_solver(form, dtype, monkeypatch):
     Z, y = large()
     if dtype == np.float32:
         for module in (_newton, _products):
@@ -146,10 +146,10 @@ def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dty
         original = getattr(_newton, name)
         return lambda *arguments, **named: used.add(name) or original(*arguments, **named)
 
-    for name in ("conjugate_gradients", "factor"):
+    for name in ("conjugate_gradients", "cholesky_solver"):
         monkeypatch.setattr(_newton, name, recorded(name))
     coef, intercept = linear_svm_path(Z.astype(dtype), y, C_GRID, form=form)
-    assert used == {"conjugate_gradients", "factor"}
+    assert used == {"conjugate_gradients", "cholesky_solver"}
     Z = Z.astype(dtype).astype(np.float64)
     monkeypatch.undo()
     monkeypatch.setattr(_newton, "_SMALL_SYSTEM", 10**6)  # factorisations alone
@@ -160,7 +160,7 @@ def test_large_systems_reach_the_minimum_whichever_way_they_are_solved(form, dty
 
 
 @pytest.mark.parametrize("through_gram", [False, True])
-def test_conjugate_gradients_need_a_step_for_each_distinct_eigenvalue(through_gram):
+def test_conjugate_gradients_take_one_step_for_each_distinct_eigenvalue(through_gram):
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((40, 40)))[0]
     K, b = basis * np.repeat([1.0, 7.0, 50.0, 300.0], 10) @ basis.T, rng.standard_normal(40)
@@ -175,7 +175,7 @@ def test_conjugate_gradients_need_a_step_for_each_distinct_eigenvalue(through_gr
 
 
 @pytest.mark.parametrize("form", ["primal", "gram"])
-def test_without_room_for_a_factorisation_gradients_alone_will_do(form, monkeypatch):
+def test_conjugate_gradients_suffice_without_memory_for_a_factorisation(form, monkeypatch):
     Z, y = large()
     expected = linear_svm_path(Z, y, C_GRID[:6])
     monkeypatch.setattr(_newton, "_MOST_BYTES", 1000)
@@ -186,7 +186,7 @@ def test_without_room_for_a_factorisation_gradients_alone_will_do(form, monkeypa
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_gram_matrix_may_grow_with_the_features(dtype):
+def test_gram_matrix_may_be_summed_over_features(dtype):
     Z, y = (a.astype(dtype) for a in make("wide"))
     grown = gram_matrix(Z[:, :50])
     address = grown.ctypes.data
@@ -214,7 +214,7 @@ def test_the_larger_label_is_positive():
 
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("case", CASES)
-def test_a_batch_holds_the_svms_of_its_parts(case, C):
+def test_batch_equals_its_svms_one_by_one(case, C):
     Z, y = make(case)
     # Problems that need different numbers of steps and rows, one of them with fewer features than the others.
     parts = [Z, 0.1 * Z[:, ::-1], np.where(np.arange(Z.shape[1]) < 3, Z, 0.0)]
@@ -246,7 +246,7 @@ def test_in_a_batch_a_huge_C_gives_finite_weights_that_separate():
         ({"C": 0.0}, "above 0"),
     ],
 )
-def test_a_batch_refuses_what_makes_no_sense(change, said):
+def test_batch_refuses_bad_input(change, said):
     arguments = {"features": np.ones((1, 80, 2)), "y": np.arange(80) % 2, "C": 1.0} | change
     with pytest.raises(ValueError, match=said):
         linear_svm_batch(**arguments)
@@ -292,8 +292,8 @@ def test_decision_checks_shapes():
         linear_svm_decision(np.ones((3, 4)), np.ones((1, 4)), [0.0, 1.0])
 
 
-def test_without_active_rows_there_is_no_system_to_solve():
-    """As a Gram matrix that is none may bring about where float32 does not do."""
+def test_without_active_rows_the_direction_is_minus_the_point():
+    """A wrong Gram matrix can lead to this where float32 is too imprecise."""
     Z, y, point = np.ones((3, 5), dtype=np.float32), np.array([-1.0, 1.0, -1.0]), np.array([0.5, -2.0, 1.0])
     form = _newton.GramForm(Z, Z @ Z.T)
     form.prepare(point, y, C=1e9)

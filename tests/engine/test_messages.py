@@ -1,4 +1,4 @@
-"""A warning points to the line of the caller, and a TypeError names the class that the caller knows."""
+"""Warnings point to the line of the caller, and TypeErrors name public classes."""
 
 import ast
 import inspect
@@ -18,7 +18,7 @@ ENGINE = Path(rff.__file__).parent
 X, Y = np.random.default_rng(0).normal(size=(12, 5)), np.arange(12) % 2
 FEW = {"n_components": 3, "sampling": "moment_matching", "random_state": 0}  # too few to match a covariance
 
-# Every way to each of the engine's warnings.
+# Calls that give the engine's warnings.
 CALLS = {
     "draw_frequencies": lambda: rff.draw_frequencies(rff.GaussianKernel(), 3, 5, "moment_matching", 0),
     "fit": lambda: rff.RandomFourierFeatures(**FEW).fit(X),
@@ -44,7 +44,7 @@ def test_a_warning_points_to_the_line_of_the_caller(call):
         assert lines[1] <= warning.lineno < lines[1] + len(lines[0])
 
 
-def test_where_all_callers_are_passed_through_the_outermost_is_named():
+def test_warning_points_to_the_outermost_line_without_a_caller_outside():
     code = compile("def call(function): function('said')\ncall(warn)", "outermost.py", "exec")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -52,7 +52,7 @@ def test_where_all_callers_are_passed_through_the_outermost_is_named():
     assert caught[0].filename == __file__ and caught[0].category is UserWarning
 
 
-def test_every_warning_of_the_engine_is_given_by_the_function_that_points_outwards():
+def test_engine_warns_only_through_warn():
     found = set()
     for path in ENGINE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -87,3 +87,33 @@ def test_no_method_of_a_public_class_has_a_private_name(value):
         called_by_others = not name.startswith("_") or name in ("__init__", "__call__")
         if called_by_others and method.__module__.startswith("rff_engine"):
             assert not method.__qualname__.startswith("_"), method.__qualname__
+
+
+# --- deprecated names ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimator", "old", "new"),
+    [
+        (rff.PseudoPosteriorFeatures(n_components=2, n_candidates=4), "loss_", "alignment_loss_"),
+        (rff.OptimizedKernelFeatures(n_components=2, n_candidates=4), "loss_", "alignment_loss_"),
+        (rff.LandmarkSimilarity(n_landmarks=2, n_components=2), "loss_", "alignment_loss_"),
+        (rff.AdaptiveFourierFeatures(n_components=2), "losses_", "loss_curve_"),
+        (rff.SupervisedFourierFeatures(n_components=2, decay=0.1), "losses_", "loss_curve_"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_deprecated_attribute_warns_and_has_the_value_of_its_new_name(estimator, old, new):
+    assert not hasattr(estimator, old)
+    fitted = estimator.fit(X, Y)
+    with pytest.warns(FutureWarning, match=f"{old} is deprecated and will be removed in 0.2; use {new}") as caught:
+        assert getattr(fitted, old) is getattr(fitted, new)
+    assert caught[0].filename == __file__
+
+
+def test_deprecated_function_warns_and_is_the_one_of_its_new_name():
+    with pytest.warns(FutureWarning, match="use alignment_loss_batched") as caught:
+        assert rff.alignment_loss_of_blocks is rff.alignment_loss_batched
+    assert caught[0].filename == __file__
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = rff.no_such_name

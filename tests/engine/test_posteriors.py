@@ -36,7 +36,7 @@ def test_pseudo_posterior_minimises_loss_plus_kl_over_t(D, t):
     assert Q.sum() == pytest.approx(1, abs=1e-12) and (Q > 0).all()
 
 
-def test_no_other_distribution_does_better():
+def test_no_other_distribution_is_better():
     rng = np.random.default_rng(0)
     loss = rng.random(30)
     for t in (0.5, 5.0, 50.0):
@@ -52,13 +52,13 @@ def test_beta_zero_gives_the_prior():
 
 
 @pytest.mark.parametrize("beta", [1e3, 1e100, 1e308])
-def test_huge_beta_keeps_the_smallest_losses_and_shares_among_ties(beta):
+def test_huge_beta_is_uniform_on_the_smallest_losses(beta):
     loss = [[0.1, 0.3, 0.1, 0.2], [0.5, 0.5, 0.5, 0.5], [1.0, 0.0, 1.0, 1.0]]
     expected = [[0.5, 0, 0.5, 0], [0.25, 0.25, 0.25, 0.25], [0, 1, 0, 0]]
     np.testing.assert_allclose(pseudo_posterior(loss, beta, 10**6), expected, rtol=1e-12, atol=1e-300)
 
 
-def test_a_row_at_a_time_and_together_are_the_same_and_a_shift_changes_nothing():
+def test_rows_are_independent_and_invariant_to_shifts():
     loss = np.random.default_rng(1).random((4, 9))
     Q = pseudo_posterior(loss, 2.0, 50)
     for row, alone in zip(Q, loss, strict=True):
@@ -71,7 +71,7 @@ def test_a_row_at_a_time_and_together_are_the_same_and_a_shift_changes_nothing()
 
 
 @pytest.mark.parametrize("D", [1, 2, 5, 300])
-def test_divergences_are_their_sums(D):
+def test_divergences_equal_their_sums(D):
     rng = np.random.default_rng(D)
     Q = rng.dirichlet(np.full(D, 0.2), size=3)
     np.testing.assert_allclose(kl_divergence(Q), [naive.kl_divergence(q) for q in Q], rtol=0, atol=1e-12)
@@ -84,7 +84,7 @@ def test_divergences_are_their_sums(D):
 
 
 @pytest.mark.parametrize("D", [2, 7, 1000])
-def test_divergences_of_the_extremes(D):
+def test_divergences_of_uniform_and_one_point_weights(D):
     uniform, point = np.full(D, 1 / D), np.eye(D)[0]
     assert kl_divergence(uniform) == pytest.approx(0, abs=1e-12)
     assert kl_divergence(point) == pytest.approx(np.log(D), rel=1e-12)
@@ -125,7 +125,7 @@ def assert_optimal(Q, loss, rho, mu):
     """The conditions of the optimum: Q^(mu-1) is affine in the loss where Q > 0, negative beyond, and D_mu = rho."""
     N = len(loss)
     support = Q > 0
-    if np.ptp(loss[support]) == 0 and loss[support].max() == loss.min():  # only the smallest losses: nothing is better
+    if np.ptp(loss[support]) == 0 and loss[support].max() == loss.min():  # only the smallest losses: optimal
         return
     power = (Q[support] / Q.max()) ** (mu - 1)
     low, high = loss[support].min(), loss[support].max()
@@ -138,7 +138,7 @@ def assert_optimal(Q, loss, rho, mu):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # said of tolerances tighter than 1e-8
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # for tolerances tighter than 1e-8
 @pytest.mark.parametrize("mu", [1.5, 2, 3])
 @pytest.mark.parametrize("N", [1, 2, 50, 300])
 def test_weights_reach_the_objective_of_a_convex_solver(N, mu):
@@ -168,7 +168,7 @@ def test_weights_satisfy_the_conditions_of_the_optimum(N, kind, mu):
         Q = optimized_kernel_weights(loss, rho, mu)
         assert (Q >= 0).all() and Q.sum() == pytest.approx(1, abs=1e-12)
         assert np.log1p(naive.power_divergence(Q, mu)) <= np.log1p(rho) + 1e-10
-        if kind != "near ties":  # whose affine law is below the rounding of Q
+        if kind != "near ties":  # their affine law is below the rounding of Q
             assert_optimal(Q, loss, rho, mu)
 
 
@@ -181,7 +181,7 @@ def test_slack_constraint_gives_the_uniform_on_the_smallest_losses(N, tied, mu):
     for rho in (threshold, 1.5 * threshold, 1e6 * (1 + threshold)):
         np.testing.assert_allclose(optimized_kernel_weights(loss, rho, mu), uniform, rtol=0, atol=1e-12)
     rho = threshold
-    for _ in range(6):  # just below: rounding must not break it
+    for _ in range(6):  # just below: rounding must not violate the constraint
         rho = max(np.nextafter(rho, 0), 0.0)
         Q = optimized_kernel_weights(loss, rho, mu)
         assert_feasible(Q, N, rho, mu)
@@ -190,7 +190,7 @@ def test_slack_constraint_gives_the_uniform_on_the_smallest_losses(N, tied, mu):
 
 @pytest.mark.parametrize("mu", [1.5, 2, 3])
 @pytest.mark.parametrize("N", [1, 2, 50])
-def test_no_radius_or_no_difference_gives_the_prior(N, mu):
+def test_zero_radius_or_equal_losses_give_the_prior(N, mu):
     prior = np.full(N, 1 / N)
     np.testing.assert_allclose(optimized_kernel_weights(make_losses("random", N), 0, mu), prior, rtol=1e-13)
     for rho in (0, 0.3, N):
@@ -210,7 +210,7 @@ def test_closed_form_and_root_finder_agree_at_mu_2(kind, N):
 
 @pytest.mark.parametrize("mu", [1.2, 1.5, 2, 3, 10])
 @pytest.mark.parametrize("gap", [1e-10, 1e-18, 1e-100, 1e-170, 5e-324])
-def test_gaps_of_any_size(mu, gap):
+def test_weights_are_feasible_at_any_gap(mu, gap):
     loss = np.array([gap, 0.0, 1.0, 0.5])
     for bound in (2.0 ** (mu - 1) - 1, 4.0 ** (mu - 1) - 1):  # where two weights and where one weight are left
         for rho in (0.5 * bound, 0.999 * bound):
@@ -223,7 +223,7 @@ def test_gaps_of_any_size(mu, gap):
 
 
 @pytest.mark.parametrize("mu", [1.5, 2, 3])
-def test_20000_candidates(mu):
+def test_weights_of_20000_candidates_are_feasible_and_a_larger_radius_allows_a_smaller_loss(mu):
     N = 20000
     loss = make_losses("narrow", N)
     values = []
@@ -237,7 +237,7 @@ def test_20000_candidates(mu):
     assert values[0] < loss.mean() and values[-1] >= loss.min()
 
 
-def test_order_shift_and_scale_of_the_losses():
+def test_weights_are_invariant_to_order_shift_and_scale():
     loss = make_losses("random", 40)
     order = np.random.default_rng(0).permutation(40)
     for mu in (1.5, 2, 3):

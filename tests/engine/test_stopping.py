@@ -1,4 +1,4 @@
-"""When descents stop, what they say of it, and how many threads they take."""
+"""Stopping rules of descents, their warnings and output, and their threads."""
 
 import re
 import warnings
@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 import rff_engine as rff
 from rff_engine import _approximation_loss
 from rff_engine._blocks import blas_threads
-from rff_engine.experiments import feature_methods
+from rff_engine.experiments.studies import feature_methods
 
 ADAPTIVE = rff.AdaptiveFourierFeatures(rff.GaussianKernel(1.5), 8, random_state=0)
 SUPERVISED = rff.SupervisedFourierFeatures(rff.GaussianKernel(1.5), 4, decay=0.01, random_state=0)
@@ -31,7 +31,7 @@ def sample(n=60, d=3):
 
 
 def fitted(estimator, **parameters):
-    """The estimator, and what it warned of."""
+    """The fitted estimator and its warnings."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         estimator = clone(estimator).set_params(**parameters).fit(*sample())
@@ -41,7 +41,7 @@ def fitted(estimator, **parameters):
 @both
 def test_reaching_max_iter_before_tol_warns_at_the_line_that_fits(estimator):
     short, warned = fitted(estimator, max_iter=3, tol=0)
-    assert short.n_iter_ == 3 and len(short.losses_) == 4
+    assert short.n_iter_ == 3 and len(short.loss_curve_) == 4
     (warning,) = warned
     assert issubclass(warning.category, ConvergenceWarning) and warning.filename == __file__
     for part in (type(estimator).__name__, "3 steps", "max_iter=3", "tol=0"):
@@ -50,24 +50,24 @@ def test_reaching_max_iter_before_tol_warns_at_the_line_that_fits(estimator):
 
 @both
 @pytest.mark.parametrize("tol", [0.5, 0.05])
-def test_tol_ends_the_descent_at_the_first_ten_steps_that_gain_less(estimator, tol):
+def test_tol_ends_the_descent_at_the_first_ten_steps_of_smaller_decrease(estimator, tol):
     done, warned = fitted(estimator, max_iter=400, tol=tol)
     assert not warned and 10 <= done.n_iter_ < 400
-    gains = 1 - done.losses_[10:] / done.losses_[:-10]
+    gains = 1 - done.loss_curve_[10:] / done.loss_curve_[:-10]
     assert gains[-1] < tol and (gains[:-1] >= tol).all()
     further, _ = fitted(estimator, max_iter=400, tol=tol / 10)
-    assert further.n_iter_ >= done.n_iter_ and further.losses_[-1] <= done.losses_[-1]
+    assert further.n_iter_ >= done.n_iter_ and further.loss_curve_[-1] <= done.loss_curve_[-1]
 
 
-def test_rows_held_out_may_end_the_descent_and_that_is_no_warning():
+def test_early_stop_by_held_out_rows_does_not_warn():
     done, warned = fitted(CHOSEN, max_iter=40, tol=0)
-    assert done.n_iter_ == 40 and len(done.losses_) - 1 < 40 and not warned
+    assert done.n_iter_ == 40 and len(done.loss_curve_) - 1 < 40 and not warned
     short, warned = fitted(CHOSEN, max_iter=1, tol=0)
     assert short.n_iter_ == 1
-    assert bool(warned) == (len(short.losses_) == 2)
+    assert bool(warned) == (len(short.loss_curve_) == 2)
 
 
-def test_functions_say_whether_they_converged():
+def test_result_says_whether_the_descent_converged():
     X, y = sample()
     kernel, omega = rff.GaussianKernel(1.5), np.random.default_rng(1).normal(size=(5, 3))
     assert not rff.adapt_frequencies(X[:9], kernel, omega, max_steps=0).converged
@@ -80,7 +80,7 @@ def test_functions_say_whether_they_converged():
 
 
 @every
-def test_scikit_learn_counts_a_step_at_least(estimator):
+def test_n_iter_is_at_least_1(estimator):
     check_transformer_n_iter(type(estimator).__name__, estimator)
 
 
@@ -89,18 +89,18 @@ def test_verbose_prints_every_tenth_objective(estimator, capsys):
     quiet, _ = fitted(estimator, max_iter=25, tol=1e-9)
     assert capsys.readouterr().out == ""
     loud, _ = fitted(estimator, max_iter=25, tol=1e-9, verbose=1)
-    np.testing.assert_array_equal(loud.losses_, quiet.losses_)
+    np.testing.assert_array_equal(loud.loss_curve_, quiet.loss_curve_)
     lines = capsys.readouterr().out.splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith("Iteration 0,")]
     assert len(starts) == (4 if estimator is CHOSEN else 1)
     last = lines[starts[-1] :]  # of the descent to `frequencies_`
-    steps = len(loud.losses_) - 1
-    expected = [f"Iteration {k}, objective {loud.losses_[k]:.6g}" for k in range(0, steps + 1, 10)]
+    steps = len(loud.loss_curve_) - 1
+    expected = [f"Iteration {k}, objective {loud.loss_curve_[k]:.6g}" for k in range(0, steps + 1, 10)]
     assert last[:-1] == expected
     assert re.fullmatch(f"(Converged|Stopped) at iteration {steps}, objective .*", last[-1])
     if estimator is CHOSEN:
         assert [line for line in lines if line.startswith("Decay ")] == [
-            f"Decay {decay}, without the rows held out:" for decay in ("0.0001", "0.001", "0.01")
+            f"Decay {decay}, without the held-out rows:" for decay in ("0.0001", "0.001", "0.01")
         ]
         assert f"after {steps} iterations" in lines[starts[-1] - 1]
 
@@ -114,7 +114,7 @@ def test_verbose_prints_every_tenth_objective(estimator, capsys):
         *(("verbose", value) for value in (-1, 0.5, "loud", None)),
     ],
 )
-def test_what_is_not_allowed_is_refused_in_one_sentence(estimator, name, value):
+def test_bad_parameters_raise_one_sentence(estimator, name, value):
     with pytest.raises(ValueError, match=f"^{name} is ") as raised:
         clone(estimator).set_params(**{name: value}).fit(*sample())
     assert repr(value) in str(raised.value) and str(raised.value).count(". ") == 0
@@ -147,7 +147,7 @@ def test_small_descents_hold_blas_to_one_thread(size, alone):
     assert seen and all(threads == ([1] * len(before) if alone else before) for threads in seen)
 
 
-def test_stored_rows_do_not_follow_the_defaults(monkeypatch):
+def test_stored_rows_do_not_depend_on_the_defaults(monkeypatch):
     asked = {}
 
     def noted(name, call):

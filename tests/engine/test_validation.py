@@ -41,7 +41,7 @@ def changed(array, value, at=0):
     return array
 
 
-# The arguments that each function takes of the above, then the others it needs.
+# The arguments above that each function takes, then others that it needs.
 FUNCTIONS = {
     "kernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
     "density": (rff.GaussianKernel().spectral_density, {"omega": "omega"}, {}),
@@ -71,8 +71,8 @@ FUNCTIONS = {
         {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
         {"n_jobs": None},
     ),
-    "alignment_loss_of_blocks": (
-        lambda X, y, omega, classes, n_jobs: rff.alignment_loss_of_blocks([(X, y)], omega, classes, n_jobs),
+    "alignment_loss_batched": (
+        lambda X, y, omega, classes, n_jobs: rff.alignment_loss_batched([(X, y)], omega, classes, n_jobs),
         {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
         {"n_jobs": None},
     ),
@@ -212,7 +212,7 @@ def cases():
             elif name == "n_landmarks" and function != "select_landmarks":
                 bad = _COUNT
             elif name == "y" and function == "alignment_sums":
-                bad = bad[1:]  # one class will do
+                bad = bad[1:]  # one class is enough
             elif name == "omega" and function == "density":
                 bad = [omega for omega in bad if np.shape(omega) != (3, 7)]
             elif name == "n" and function != "pseudo_posterior":
@@ -235,17 +235,17 @@ def assert_one_sentence(error):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_good_arguments_are_taken(function):
+def test_good_arguments_are_accepted(function):
     call(function)
 
 
 @pytest.mark.parametrize(("function", "name", "value"), list(cases()))
-def test_a_bad_argument_is_named_in_one_sentence(function, name, value):
+def test_bad_argument_is_named_in_one_sentence(function, name, value):
     with warnings.catch_warnings(), pytest.raises(ValueError) as raised:
         warnings.simplefilter("error")
         call(function, **{name: value})
     assert_one_sentence(raised.value)
-    # A mismatch of two arguments may be told from the side of the other.
+    # A mismatch of two arguments may be reported for either.
     partners = {"landmarks": "omega|landmark_indices|Q", "omega": "Q|X", "Q": "omega", "X": "omega|Y|landmarks|y"}
     partners |= {"b": "block", "classes": "y", "landmark_labels": "landmark_indices", "y": "landmark_indices"}
     expected = [name, *partners.get(name, name).split("|")]
@@ -273,7 +273,7 @@ def test_messages_name_the_value():
         assert value in str(raised.value)
 
 
-def test_landmarks_must_be_the_rows_that_the_indices_say():
+def test_landmarks_must_be_the_rows_of_their_indices():
     given = good()
     for change in ({"landmarks": given["landmarks"] + 1e-9}, {"landmark_labels": 1 - given["landmark_labels"]}):
         with pytest.raises(ValueError, match="landmark_indices names rows") as raised:
@@ -290,19 +290,19 @@ def test_own_frequencies_must_be_of_all_landmarks():
             call("landmark_alignment_loss", omega=empty)
 
 
-def test_frequency_blocks_of_another_dimension():
+def test_frequency_blocks_of_another_dimension_are_refused():
     with pytest.raises(ValueError, match=r"omega has 3 columns; 2 are needed to match X\.$"):
         call("alignment_loss", omega=rff.FrequencyBlocks(rff.GaussianKernel(), 4, 3))
 
 
-def test_large_finite_values_are_not_taken_for_infinite_ones():
+def test_large_finite_values_are_not_reported_as_infinite():
     X = np.full((4, 1), 1e100)
     assert _validation.as_points(X) is X
     with pytest.raises(ValueError, match=r"X reaches 1e\+308 in size; every value must be at most 1e\+100 in size\.$"):
         _validation.as_points(1e208 * X)
 
 
-def test_numbers_as_no_float_holds_are_named():
+def test_integers_beyond_floats_are_named():
     for attempt in (
         lambda: rff.GaussianKernel(10**400),
         lambda: rff.pseudo_posterior([0.1], 1.0, 10**400),
@@ -380,7 +380,7 @@ def test_bad_parameters_are_named_by_fit(estimator, name, value):
 def test_estimators_refuse_bad_points(estimator):
     X, y = good()["X"], good()["y"]
     for bad in (changed(X, np.nan), changed(X, np.inf), X[0], X[:0], X[:, :0], [["a", "b"]] * N):
-        with pytest.raises(ValueError):  # in scikit-learn's words
+        with pytest.raises(ValueError):  # a message of scikit-learn
             estimator.fit(bad, y)
     with pytest.raises(NotFittedError):
         type(estimator)().transform(X)

@@ -1,22 +1,21 @@
-"""Turns a Parquet file of unknown origin into plain arrays.
+"""Decoding of user-uploaded Parquet files into plain arrays.
 
-The file is compressed, its readers are large, and what it says of its own size need not be true: so its metadata is
-looked at first, and it is decoded in bounded pieces. More memory than allowed, or a damaged file that ends the process,
-is the business of `uploads`, which has all files read in a child. What pandas or others have left in the metadata is
-not interpreted.
+The file is compressed and its metadata may lie about its size, so the metadata are checked first and the data are
+decoded in bounded batches. If memory runs out, or PyArrow crashes on a damaged file, `uploads` handles it: it reads all
+files in a child process. Metadata of pandas and other libraries are ignored.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from datasets.tables import Kind, Limits, UploadError, quoted
+from datasets.tables.table import Kind, Limits, UploadError, quoted
 
 _BATCH_ROWS = 4096
 _METADATA_BYTES = 4_000_000
 
 Decoded = tuple[str, Kind, np.ndarray, list[str]]
-"""Name, kind, values and categories of a column, as in `tables.Column`; infinite and missing numbers are as they are"""
+"""Name, kind, values and categories of a column, as in `table.Column`, with infinite numbers kept"""
 
 
 def decode(data: bytes, limits: Limits) -> list[Decoded]:
@@ -30,14 +29,14 @@ def decode(data: bytes, limits: Limits) -> list[Decoded]:
     Returns
     -------
     list of Decoded
-        A tuple for each column.
+        One tuple per column.
 
     Raises
     ------
     UploadError
-        If it is no such file, is too large, or holds what is neither a number, a date nor a text.
+        If it is not a Parquet file, is too large, or has values other than numbers, dates and text.
     MemoryError
-        If there is not enough.
+        If memory does not suffice.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -48,25 +47,25 @@ def decode(data: bytes, limits: Limits) -> list[Decoded]:
             thrift_string_size_limit=_METADATA_BYTES,
             thrift_container_size_limit=_METADATA_BYTES // 8,
         )
-        fields = _checked(file, limits)
+        fields = _checked_fields(file, limits)
         budget = [limits.expanded_bytes]
-        columns = [_Pieces(field.name, budget) for field in fields]
+        columns = [_ColumnBuilder(field.name, budget) for field in fields]
         n_rows = 0
         for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
             n_rows += batch.num_rows
-            if n_rows > limits.rows:  # whatever the metadata said
+            if n_rows > limits.rows:  # the metadata may be wrong
                 raise UploadError(f"The table has more than {limits.rows} rows, the most allowed.")
             for column, values in zip(columns, batch.columns, strict=True):
                 column.append(values, limits.cell_characters)
-        return [column.finished() for column in columns]
+        return [column.decoded() for column in columns]
     except (UploadError, MemoryError):
         raise
-    except Exception:  # of damaged files the library raises whatever its C++ does, RuntimeError among others
-        raise UploadError("The Parquet file cannot be read: it is damaged, or cut off.") from None
+    except Exception:  # on damaged files PyArrow raises various types, RuntimeError among them
+        raise UploadError("The Parquet file cannot be read: it is damaged or incomplete.") from None
 
 
-def _checked(file, limits):
-    """The fields of the file, if its metadata keeps to the limits."""
+def _checked_fields(file, limits):
+    """The fields of the file, if its metadata are within the limits."""
     import pyarrow as pa
 
     metadata, fields = file.metadata, list(file.schema_arrow)
@@ -79,8 +78,8 @@ def _checked(file, limits):
             f"{metadata.num_rows} rows of {len(fields)} columns are {metadata.num_rows * len(fields)} cells; at most "
             f"{limits.cells} are allowed."
         )
-    # Asked for a column's own size, the library ends the process over some damaged metadata; what these hide is met
-    # with the memory that the child may have.
+    # Of row groups, not of columns: PyArrow crashes on the size of a column in some damaged metadata. Sizes that these
+    # hide are bounded by the memory of the child.
     n_groups = min(metadata.num_row_groups, limits.rows + 1)
     expanded = sum(metadata.row_group(i).total_byte_size for i in range(n_groups))
     if expanded > limits.expanded_bytes:
@@ -89,11 +88,11 @@ def _checked(file, limits):
             f"{limits.expanded_bytes / 1e6:g} MB are allowed."
         )
     for field in fields:
-        of = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if not any(is_a(of) for is_a in _readable(pa)):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if not any(is_a(kind) for is_a in _readable(pa)):
             raise UploadError(
-                f"The column {quoted(field.name)} of the Parquet file holds {quoted(str(field.type))}; only numbers, "
-                "truth values, text and dates can be read."
+                f"The column {quoted(field.name)} of the Parquet file has the type {quoted(str(field.type))}; only "
+                "numbers, Booleans, text and dates can be read."
             )
     return fields
 
@@ -106,11 +105,14 @@ def _readable(pa):
     )
 
 
-class _Pieces:
-    """A column, batch by batch; all columns share a budget of characters."""
+class _ColumnBuilder:
+    """A column, built batch by batch; all columns share a budget of characters."""
 
     def __init__(self, name: str, budget: list[int]):
-        self.name, self.budget, self.parts, self.known, self.kind = name, budget, [], {}, "number"
+        self.name, self.budget = name, budget
+        self.kind: Kind = "number"
+        self.parts: list[np.ndarray] = []
+        self.known: dict[str, int] = {}
 
     def append(self, values, cell_characters: int) -> None:
         import pyarrow as pa
@@ -118,16 +120,15 @@ class _Pieces:
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
         kind = values.type
-        if pa.types.is_boolean(kind) or pa.types.is_string(kind) or not _is_numeric(pa, kind):
-            if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-                self.kind = "date"
-                micros = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
-                self.parts.append(_floats(pa, micros) / 86400e6)
-                return
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            self.kind = "date"
+            micros = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
+            self.parts.append(_floats(pa, micros) / 86400e6)
+        elif _is_numeric(pa, kind):
+            self.parts.append(_floats(pa, values))
+        else:
             self.kind = "text"
             self.parts.append(np.array([self._code(cell, cell_characters) for cell in values.to_pylist()], np.int32))
-            return
-        self.parts.append(_floats(pa, values))
 
     def _code(self, cell, cell_characters: int) -> int:
         if cell is None:
@@ -142,10 +143,10 @@ class _Pieces:
             self.known[cell] = len(self.known)
             self.budget[0] -= len(cell)
             if self.budget[0] < 0:
-                raise UploadError("The text of the Parquet file is longer than is allowed.")
+                raise UploadError("The text of the Parquet file is longer than allowed.")
         return self.known[cell]
 
-    def finished(self) -> Decoded:
+    def decoded(self) -> Decoded:
         values = np.concatenate(self.parts) if self.parts else np.empty(0)
         return self.name, self.kind, values, list(self.known)
 
@@ -156,5 +157,5 @@ def _is_numeric(pa, kind) -> bool:
 
 
 def _floats(pa, values) -> np.ndarray:
-    """Float64, NaN where nothing is."""
+    """Values as float64, NaN where missing."""
     return np.array(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -1,7 +1,9 @@
-"""Downloads the files that are not bundled into the user's cache, checked before they count as there.
+"""Download of the files that are not bundled into the user's cache, checked before they are stored.
 
-An interrupted or failed download leaves nothing behind. Addresses and checksums are the catalogue's; what is
-read from the network or out of an archive is bounded, and no name from outside ever becomes a path.
+An interrupted or failed download leaves nothing behind. Addresses and checksums are the catalogue's; every read is
+bounded in size and time, and no name from outside ever becomes a path.
+Not pooch: it checks the hash of the downloaded file, but publishers repack archives and only the hash of the content is
+stable; and it bounds neither size nor time.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from datasets import files
-from datasets.catalogue import RawFile, describe
+from datasets.papers import files
+from datasets.papers.catalogue import RawFile, describe
 
 TIMEOUT = 30.0  # seconds without a byte
 _CHUNK = 1 << 16
@@ -25,7 +27,7 @@ Report = Callable[[str, int, int | None], None]
 
 
 class FetchError(RuntimeError):
-    """A data set could not be fetched; the message is one sentence that says why, and what to do by hand."""
+    """A data set could not be fetched; the message is one sentence with the reason and what to do by hand."""
 
 
 def fetch(name: str, report: Report | None = None) -> str:
@@ -36,25 +38,25 @@ def fetch(name: str, report: Report | None = None) -> str:
     name : str
         One of `names()`.
     report : callable, optional
-        Called as report(address, bytes received, bytes expected or None) while a download goes on.
+        Called during a download as report(address, bytes received, bytes expected or None).
 
     Returns
     -------
     str
-        One sentence: what was stored where, or that nothing had to be done.
+        One sentence: where the files are, and whether they are new.
 
     Raises
     ------
     ValueError
         For an unknown name.
     FetchError
-        If it fails, for whatever reason.
+        If it fails for any reason.
     """
     info = describe(name)
     if not info.files:
         return f"{name} comes with scikit-learn: nothing to fetch"
     try:
-        missing = [raw for raw in info.files if not _is_there(raw)]
+        missing = [raw for raw in info.files if not _is_stored(raw)]
         for address in dict.fromkeys(raw.address for raw in missing):
             _fetch_from(address, [raw for raw in missing if raw.address == address], report)
     except (files.DamagedFileError, _DownloadError) as error:
@@ -69,11 +71,11 @@ def fetch(name: str, report: Report | None = None) -> str:
 
 
 class _DownloadError(Exception):
-    """The network did not give what was asked for."""
+    """The connection failed, or sent something else than the file."""
 
 
-def _is_there(raw: RawFile) -> bool:
-    """Whether a good copy is found; a bad one outside the cache raises, as it would hide the new one."""
+def _is_stored(raw: RawFile) -> bool:
+    """Whether a good copy is found; a damaged one outside the cache raises, since it would hide the new one."""
     path = files.find(raw)
     if path is None:
         return False
@@ -88,55 +90,52 @@ def _is_there(raw: RawFile) -> bool:
 
 
 def _fetch_from(address: str, wanted: list[RawFile], report: Report | None) -> None:
-    """Download one address and store the files wanted from it, once all of them are good."""
+    """Download one address and store the wanted files from it, once all of them are checked."""
     with _workspace() as workspace:
-        # The catalogue's name, not the server's: its suffix tells how to open it.
+        # The catalogue's name, not the server's; its suffix tells the compression.
         archive = workspace / wanted[0].download_name
         plain = archive.name == wanted[0].name
         _download(address, archive, wanted[0].size if plain else files.MAX_ARCHIVE, report)
-        checked = []
-        for number, raw in enumerate(wanted):
-            content = workspace / f"checked-{number}"
+        checked = {workspace / f"checked-{number}": raw for number, raw in enumerate(wanted)}
+        for content, raw in checked.items():
             with content.open("wb") as out:
-                for piece in files.chunks(archive, raw, label=f"what {address} sent"):
-                    out.write(piece)
-            checked.append(content)
-        for raw, content in zip(wanted, checked, strict=True):
-            folder = files.cache_folder() / raw.folder
-            folder.mkdir(exist_ok=True)
-            try:
+                out.writelines(files.chunks(archive, raw, label=f"the file that {address} sent"))
+        for content, raw in checked.items():
+            with _folder(files.cache_folder() / raw.folder) as folder:
                 os.replace(content, folder / raw.name)
-            finally:
-                with suppress(OSError):  # goes only if it is empty, so if that failed
-                    folder.rmdir()
 
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """A temporary folder in the cache: on the same disk, so that files can be moved out of it in one step."""
-    cache = files.cache_folder()
-    is_new = not cache.exists()
-    cache.mkdir(parents=True, exist_ok=True)
+    """A temporary folder in the cache: on the same disk, so that moving files out of it is atomic."""
+    with _folder(files.cache_folder()) as cache, tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """A folder, made if needed; a new one is removed at the end if it is empty."""
+    is_new = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as folder:
-            yield Path(folder)
+        yield path
     finally:
         if is_new:
-            with suppress(OSError):  # something was stored in it: then it stays
-                cache.rmdir()
+            with suppress(OSError):  # not empty
+                path.rmdir()
 
 
 def _download(address: str, target: Path, limit: int, report: Report | None) -> None:
-    """Write what an address gives to a file, at most `limit` bytes of it."""
+    """Write the response of an address to a file, at most `limit` bytes."""
     received = 0
     with _open(address) as response, target.open("wb") as out:
         expected = response.length
         if expected is not None and expected > limit:
-            raise _DownloadError(f"{address} announces {expected} bytes, where at most {limit} are expected")
+            raise _DownloadError(f"{address} announces {expected} bytes; at most {limit} are expected")
         while piece := _receive(response, address):
             received += len(piece)
             if received > limit:
-                raise _DownloadError(f"{address} sends more than the {limit} bytes that are expected")
+                raise _DownloadError(f"{address} sends more than the {limit} bytes expected")
             out.write(piece)
             if report is not None:
                 report(address, received, expected)
@@ -146,25 +145,26 @@ def _download(address: str, target: Path, limit: int, report: Report | None) -> 
 
 def _open(address: str) -> http.client.HTTPResponse:
     request = urllib.request.Request(address, headers={"User-Agent": "rff-datasets (python-urllib)"})
-    try:
+    with _connection_errors(address):
         return urllib.request.urlopen(request, timeout=TIMEOUT)
+
+
+def _receive(response: http.client.HTTPResponse, address: str) -> bytes:
+    with _connection_errors(address):
+        return response.read(_CHUNK)
+
+
+@contextmanager
+def _connection_errors(address: str) -> Iterator[None]:
+    """Turn errors of the connection into a `_DownloadError`, as opposed to an error of the disk."""
+    try:
+        yield
     except urllib.error.HTTPError as error:
         error.close()
         raise _DownloadError(f"{address} answers with HTTP status {error.code} ({error.reason})") from error
     except (OSError, http.client.HTTPException) as error:
-        raise _DownloadError(_unreachable(address, getattr(error, "reason", error))) from error
-
-
-def _receive(response: http.client.HTTPResponse, address: str) -> bytes:
-    # Apart from the writing, so that the network's OSErrors are not taken for the disk's.
-    try:
-        return response.read(_CHUNK)
-    except (OSError, http.client.HTTPException) as error:
-        raise _DownloadError(_unreachable(address, error)) from error
-
-
-def _unreachable(address: str, reason: object) -> str:
-    if isinstance(reason, TimeoutError):
-        return f"{address} did not answer for {TIMEOUT:g} seconds"
-    text = " ".join(str(reason).split()) or type(reason).__name__
-    return f"{address} cannot be reached ({text})"
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            raise _DownloadError(f"{address} did not answer for {TIMEOUT:g} seconds") from error
+        text = " ".join(str(reason).split()) or type(reason).__name__
+        raise _DownloadError(f"{address} cannot be reached ({text})") from error

@@ -1,7 +1,7 @@
-"""From a table of unknown origin to a learning problem: its target, numbers for all columns, no gaps.
+"""Preparation of a user-uploaded table as a learning problem: a target, and finite numbers in all columns.
 
-Text becomes a column for each of its values, up to a cap; gaps are filled or their rows dropped. What experiments ask
-for on top, two classes, two columns or two halves, is made from the problem.
+Text is one-hot encoded, up to a limit; missing values are filled, or their rows dropped. What experiments need besides,
+two classes, two columns or two halves, is made from the problem.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import replace
 import numpy as np
 
 from datasets.dataset import Dataset, Task
-from datasets.tables import Column, Limits, Table, UploadError, printable, quoted
+from datasets.tables.table import Column, Limits, Table, UploadError, printable, quoted
 
 SCALINGS = ("standard", "range", "none")
-"""Each column to mean 0 and variance 1, to [0, 1], or as it is."""
+"""Each column to mean 0 and variance 1, to [0, 1], or unchanged."""
 IMPUTATIONS = ("fill", "drop")
-"""Gaps take the median of their column, or its most frequent text; or rows with gaps are dropped."""
+"""Missing values become the median of the column, or its most frequent text; or their rows are dropped."""
 LARGEST_UNSCALED = 1e9
-"""In size, of a value that is not scaled: frequencies times values must leave cosines a meaning."""
-_FEW_VALUES = 10  # a column of so many whole numbers looks like classes
+"""Largest absolute value without scaling: cosines of larger phases are noise."""
+_FEW_VALUES = 10  # a column of at most so many distinct whole numbers holds classes
 _TARGET_NAMES = ("target", "class", "label", "y", "outcome", "diagnosis", "species", "quality")
 YOUR_DATA = "your data"
 
 
 def target_task(column: Column) -> Task:
-    """What a target seems to be for: classes if it is text or few whole numbers."""
+    """The likely task of a target: classification for text and for few whole numbers, else regression."""
     if column.kind == "text":
         return "classification"
     present = column.values[~column.missing]
@@ -35,20 +35,16 @@ def target_task(column: Column) -> Task:
 
 
 def suggest_target(table: Table) -> str:
-    """The column that is most likely to be predicted: the format's own, one with a telling name, or the last."""
+    """The likely target: the one that the format defines, else one with a usual name, else the last column."""
     if table.target is not None:
         return table.target
-    fit = [column for column in table.columns if not column.constant]
-    named = {column.name.strip().lower(): column.name for column in fit}
-    for name in _TARGET_NAMES:
-        if name in named:
-            return named[name]
-    last = fit or list(table.columns)
-    return last[-1].name
+    candidates = [column for column in table.columns if not column.constant] or table.columns
+    named = {column.name.strip().lower(): column.name for column in candidates if not column.constant}
+    return next((named[name] for name in _TARGET_NAMES if name in named), candidates[-1].name)
 
 
 def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
-    """All other columns but those that say nothing: empty, constant, or a different text in nearly every row."""
+    """All columns but the target and those without information: empty, constant, or mostly distinct texts."""
     return tuple(
         column.name
         for column in table.columns
@@ -67,7 +63,7 @@ def prepare(
     task: Task | None = None,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
 ) -> Dataset:
-    """Make a learning problem of a table.
+    """Turn a table into a learning problem.
 
     Parameters
     ----------
@@ -77,9 +73,9 @@ def prepare(
     columns : sequence of str
         Names of the columns to predict it from.
     scaling : {"standard", "range", "none"}
-        Of every column of numbers; those made of text stay 0 and 1 unless it is "standard".
+        See `SCALINGS`; one-hot columns stay 0 and 1 unless it is "standard".
     imputation : {"fill", "drop"}
-        What becomes of gaps, see `IMPUTATIONS`.
+        See `IMPUTATIONS`.
     task : {"classification", "regression"}, optional
         By default `target_task`.
     limits : Limits
@@ -87,84 +83,46 @@ def prepare(
     Returns
     -------
     Dataset
-        Float64 and finite; labels -1 and 1 where there are two classes, 0, 1, ... where there are more. Its
-        description says what was left out; words of the file stand between “ and ” there.
+        Float64 and finite; labels -1 and 1 for two classes, 0, 1, ... for more. The description lists what was left
+        out, with text of the file between “ and ”.
 
     Raises
     ------
     UploadError
-        If a name or choice is unknown, or nothing is left to learn from.
+        If a name or choice is unknown, or too little is left to learn from.
     """
     _check_choice(scaling, "scaling", SCALINGS)
     _check_choice(imputation, "imputation", IMPUTATIONS)
     goal = table.column(target)
-    chosen = [table.column(name) for name in dict.fromkeys(columns)]
-    if not chosen:
-        raise UploadError("No column is chosen; at least one is needed to predict the target from.")
-    if goal in chosen:
-        raise UploadError(f"The target {quoted(target)} is among the columns that it is to be predicted from.")
-    if goal.kind == "empty":
-        raise UploadError(f"The target {quoted(target)} has no value; choose another column.")
+    inputs = [table.column(name) for name in dict.fromkeys(columns)]
+    _check_columns(goal, inputs)
     task = target_task(goal) if task is None else task
     _check_choice(task, "task", ("classification", "regression"))
-
-    notes = []
-    kept = ~goal.missing
-    if not kept.all():
-        notes.append(f"{(~kept).sum()} rows without a target were dropped.")
-    for column in chosen:
-        if column.kind == "empty":
-            raise UploadError(f"The column {quoted(column.name)} has no value; leave it out.")
-    if imputation == "drop":
-        before = kept.sum()
-        for column in chosen:
-            kept = kept & ~column.missing
-        if kept.sum() < before:
-            notes.append(f"{before - kept.sum()} rows with gaps were dropped.")
-    if kept.sum() < limits.fewest_rows:
-        raise UploadError(
-            f"{kept.sum()} of {table.n_rows} rows are left without gaps; at least {limits.fewest_rows} are needed."
-        )
+    kept, notes = _kept_rows(goal, inputs, imputation, limits)
     y, labels = _classes(goal, kept, limits) if task == "classification" else (_target_numbers(goal, kept), {})
-
-    parts, names = [], []
-    for column in chosen:
-        part, own_names, note = _features(column, kept, scaling, limits)
-        if part.shape[1] == 0:
-            notes.append(f"The column {quoted(column.name)} has the same value in every row and was left out.")
-            continue
-        parts.append(part)
-        names += own_names
-        notes += [note] if note else []
-        if kept.sum() * len(names) > limits.cells:
-            raise UploadError(
-                f"{kept.sum()} rows of more than {len(names) - 1} columns are beyond {limits.cells} cells, the most "
-                "allowed: choose fewer columns."
-            )
-    if not parts:
-        raise UploadError("Every chosen column has the same value in every row; choose one that varies.")
+    X, names, more_notes = _matrix(inputs, kept, scaling, limits)
     return Dataset(
         name=YOUR_DATA,
-        X=np.ascontiguousarray(np.concatenate(parts, axis=1)),
+        X=X,
         y=y,
         task=task,
         feature_names=tuple(names),
-        source="handed in by you, kept for this session",
+        source="uploaded by you, kept for this session",
         licence="yours",
         title="Your data",
-        description=" ".join(notes),
+        description=" ".join(notes + more_notes),
         label_names=labels,
     )
 
 
 def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
-    """A problem of two classes made of any: a class against all others, or above against below the median.
+    """A two-class version of a problem: one class against all others, or above the median against the rest.
 
     Parameters
     ----------
     dataset : Dataset
     label : int, optional
-        The class that becomes +1; of numbers there is none.
+        The class that becomes +1; not used for regression.
 
     Returns
     -------
@@ -174,16 +132,16 @@ def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
     Raises
     ------
     UploadError
-        If there is no such class, or either side would be empty.
+        If there is no such class, or one side would be empty.
     """
     if dataset.task == "regression":
         median = _median(dataset.y)
         positive = dataset.y > median
-        if not positive.any():  # half of the values and more are the largest one
+        if not positive.any():  # the median is the largest value
             positive = dataset.y >= median
         names = {1: f"above the median, {median:.6g}", -1: "the others"}
     else:
-        if label not in dataset.label_names:
+        if label is None or label not in dataset.label_names:
             raise UploadError(f"There is no class {label!r}; there are {len(dataset.label_names)}.")
         positive = dataset.y == label
         others = [name for other, name in dataset.label_names.items() if other != label]
@@ -194,13 +152,13 @@ def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
 
 
 def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
-    """Two coordinates of every row, each of mean 0 and variance 1.
+    """A two-dimensional version of a problem, each coordinate of mean 0 and variance 1.
 
     Parameters
     ----------
     dataset : Dataset
     columns : pair of int, optional
-        Which columns of X; ``None`` stands for the first two principal components.
+        Columns of X; by default the first two principal components.
 
     Returns
     -------
@@ -210,15 +168,15 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
     Raises
     ------
     UploadError
-        If there is only one column, or the two chosen are one.
+        If there is only one column, or the two are the same.
     """
     if dataset.n_features < 2:
-        raise UploadError("There is one column to predict from; a map needs two: choose one more.")
+        raise UploadError("There is one column to predict from; a map needs two, so choose one more.")
     if columns is None:
         centred = dataset.X - dataset.X.mean(axis=0)
         _, axes = np.linalg.eigh(centred.T @ centred)
         axes = axes[:, :-3:-1]
-        # The sign of a component is nobody's: its largest entry is positive.
+        # The sign of a component is arbitrary: make its largest entry positive.
         axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
         X, names = centred @ axes, ("first principal component", "second principal component")
     else:
@@ -229,7 +187,7 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
 
 
 def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
-    """At most so many rows, drawn at random, in their order."""
+    """A random subset of at most `at_most` rows, in their order."""
     if dataset.n_samples <= at_most:
         return dataset
     rows = np.sort(np.random.default_rng(random_state).permutation(dataset.n_samples)[:at_most])
@@ -237,7 +195,7 @@ def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
 
 
 def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
-    """A random half of the rows to learn from, and the others, at most so many of each.
+    """Two random halves of the rows, each of at most `at_most` rows.
 
     Parameters
     ----------
@@ -248,7 +206,7 @@ def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, 
     Returns
     -------
     pair of Dataset
-        Rows in their order; of an odd number of rows the second part has one more.
+        Rows in their order; the second part has one more if the number is odd.
     """
     drawn = some_rows(dataset, 2 * at_most, random_state)
     order = np.random.default_rng((random_state, 1)).permutation(drawn.n_samples)
@@ -264,6 +222,58 @@ def _check_choice(value, name: str, allowed) -> None:
         raise UploadError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}.")
 
 
+def _check_columns(goal: Column, inputs: list[Column]) -> None:
+    if not inputs:
+        raise UploadError("No column is chosen; at least one is needed to predict the target from.")
+    if goal in inputs:
+        raise UploadError(f"The target {quoted(goal.name)} is among the columns to predict it from.")
+    if goal.kind == "empty":
+        raise UploadError(f"The target {quoted(goal.name)} has no value; choose another column.")
+    for column in inputs:
+        if column.kind == "empty":
+            raise UploadError(f"The column {quoted(column.name)} has no value; leave it out.")
+
+
+def _kept_rows(goal: Column, inputs: list[Column], imputation: str, limits: Limits) -> tuple[np.ndarray, list[str]]:
+    """Mask of the rows to learn from, and notes on the others."""
+    kept, notes = ~goal.missing, []
+    if not kept.all():
+        notes.append(f"{(~kept).sum()} rows without a target were dropped.")
+    if imputation == "drop":
+        before = kept.sum()
+        for column in inputs:
+            kept = kept & ~column.missing
+        if kept.sum() < before:
+            notes.append(f"{before - kept.sum()} rows with missing values were dropped.")
+    if kept.sum() < limits.fewest_rows:
+        raise UploadError(
+            f"{kept.sum()} of {len(kept)} rows are left after dropping missing values; at least {limits.fewest_rows} "
+            "are needed."
+        )
+    return kept, notes
+
+
+def _matrix(inputs: list[Column], kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], list[str]]:
+    """The inputs as numbers, their names, and notes."""
+    parts, names, notes = [], [], []
+    for column in inputs:
+        part, own_names, note = _features(column, kept, scaling, limits)
+        if part.shape[1] == 0:
+            notes.append(f"The column {quoted(column.name)} has the same value in every row and was left out.")
+            continue
+        parts.append(part)
+        names += own_names
+        notes += [note] if note else []
+        if kept.sum() * len(names) > limits.cells:
+            raise UploadError(
+                f"{kept.sum()} rows of more than {len(names) - 1} columns exceed {limits.cells} cells, the most "
+                "allowed: choose fewer columns."
+            )
+    if not parts:
+        raise UploadError("Every chosen column has the same value in every row; choose one that varies.")
+    return np.ascontiguousarray(np.concatenate(parts, axis=1)), names, notes
+
+
 def _classes(goal: Column, kept, limits: Limits) -> tuple[np.ndarray, dict[int, str]]:
     values, codes = np.unique(goal.values[kept], return_inverse=True)
     if len(values) > limits.classes:
@@ -272,12 +282,10 @@ def _classes(goal: Column, kept, limits: Limits) -> tuple[np.ndarray, dict[int, 
             "allowed."
         )
     if len(values) < 2:
-        raise UploadError(
-            f"The target {quoted(goal.name)} has only one class in the rows that are left; two are needed."
-        )
+        raise UploadError(f"The target {quoted(goal.name)} has only one class in the remaining rows; two are needed.")
     rows = {value: int(np.flatnonzero(goal.values == value)[0]) for value in values}
     shown = [goal.shown(rows[value]) for value in values]
-    # Texts in the order of the alphabet, numbers in theirs.
+    # Texts in alphabetical order, numbers in ascending order.
     order = np.argsort(shown, kind="stable") if goal.kind == "text" else np.arange(len(values))
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values))
@@ -293,14 +301,12 @@ def _target_numbers(goal: Column, kept) -> np.ndarray:
         )
     y = np.array(goal.values[kept])
     if (y == y[0]).all():
-        raise UploadError(
-            f"The target {quoted(goal.name)} has the same value in every row that is left; choose another."
-        )
+        raise UploadError(f"The target {quoted(goal.name)} has the same value in every remaining row; choose another.")
     return y
 
 
 def _features(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], str]:
-    """A column as numbers, (n, k); k is 0 if it says nothing."""
+    """Numbers of a column, (n, k), their names and a note; k is 0 if the column is constant."""
     if column.kind == "text":
         return _one_hot(column, kept, scaling, limits)
     values = column.values[kept]
@@ -324,25 +330,21 @@ def _features(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.nd
 def _median(values: np.ndarray) -> float:
     present = np.sort(values[~np.isnan(values)])
     middle = present[(len(present) - 1) // 2], present[len(present) // 2]
-    return float(middle[0] / 2 + middle[1] / 2)  # their sum might overflow
+    return float(middle[0] / 2 + middle[1] / 2)  # the sum might overflow
 
 
 def _to_range(values: np.ndarray) -> np.ndarray:
-    values = _of_size_one(values)
+    largest = np.abs(values).max()
+    values = values / largest if largest > 0 else values  # high - low might overflow
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
-    """Mean 0 and variance 1, of any finite values: also where their squares would overflow or vanish."""
+    """Values scaled to mean 0 and variance 1, also where their squares overflow or underflow."""
     values = _to_range(values)
     deviation = values.std()
     return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)
-
-
-def _of_size_one(values: np.ndarray) -> np.ndarray:
-    largest = np.abs(values).max()
-    return values / largest if largest > 0 else values
 
 
 def _one_hot(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], str]:
@@ -360,7 +362,7 @@ def _one_hot(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.nda
             f"the other {len(rest)} share one."
         )
     else:
-        # Of two values one column says all.
+        # For two values one column suffices.
         own, rest = (common[1:], common[:0]) if len(common) == 2 else (common, common[:0])
     hot = [codes == code for code in own] + ([np.isin(codes, rest)] if len(rest) else [])
     names = [f"{column.name} = {printable(column.categories[code], 40)}" for code in own]

@@ -1,6 +1,6 @@
-"""Reads the real data sets, prepared as the papers prepare them.
+"""Loaders of the real data sets, prepared as in the papers.
 
-One function a data set turns the bytes of its files into (X, y, feature names); `load` adds the facts of the
+One function per data set turns the bytes of its files into (X, y, feature names); `load` adds the facts of the
 catalogue. Nothing is cached, scaled or divided here: callers cache, `splits` divides.
 """
 
@@ -15,9 +15,9 @@ import pandas as pd
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 
-from datasets import files
-from datasets.catalogue import DatasetInfo, describe
 from datasets.dataset import Dataset
+from datasets.papers import files
+from datasets.papers.catalogue import DatasetInfo, describe
 
 Parsed = tuple[np.ndarray | scipy.sparse.csr_array, np.ndarray, Sequence[str]]
 
@@ -26,28 +26,28 @@ def load(name: str) -> Dataset:
     """Load a real data set.
 
     Two-class sets have labels -1 and 1, digits and mnist 0 to 9; regression targets are floats. Values are as
-    published: nothing is scaled, but for the pixels of the MNIST family, which are divided by 255.
+    published, except that the pixels of the MNIST family are divided by 255.
 
     Preparation, after the published code of paper A (data sets ads, adult, breast, farm and the MNIST pairs):
 
-    - breast, digits: as scikit-learn has them.
+    - breast, digits: as in scikit-learn.
     - adult: six numeric columns, then the eight categorical ones, both in the order of the file. Each of the
-      latter becomes one column for each of its values, sorted as text, `?` being a value like any other. The
-      values are those of the training file: one that only the test file knew would be all zeros. The 32561
-      rows of the training file come first, then the 16281 of the test file (`n_train_file`).
+      latter becomes one column per value, sorted as text, `?` being a value like any other. The values are
+      those of the training file; one that occurs only in the test file would be all zeros. The 32561 rows of
+      the training file come first, then the 16281 of the test file (`n_train_file`).
     - mnist: the 60000 training images, then the 10000 test images (`n_train_file`).
     - mnist01, mnist17, mnist49, mnist56: all of the smaller digit (-1), then all of the larger (+1); within
       each, training images first.
     - wine: 11 measurements, target the grade.
     - ads: the first four columns, which have missing values, are dropped; -1 is an advertisement, as in the
-      paper's code. The sign shows: in the published split one validation point lies so near the border of the
-      SVM with C = 1e4, gamma = 1e-5 that libsvm, at its default tolerance, puts it on the other side when the
-      signs change.
+      paper's code. The sign matters: in the published split one validation point lies so near the border of the
+      SVM with C = 1e4, gamma = 1e-5 that libsvm, at its default tolerance, classifies it differently if the signs
+      are swapped.
     - farm: binary and sparse.
     - parkinson, parkinson_motor: the 16 voice measures, target total_UPDRS or motor_UPDRS.
     - cpu: 21 counters, target usr.
     - a9a: the people of adult, in the same order, in 123 binary columns; the 32561 rows of the training file come
-      first, then the 16281 of the test file (`n_train_file`). Columns are dense, for standardising fills them.
+      first, then the 16281 of the test file (`n_train_file`). Columns are dense, since standardising fills them.
     - covtype: 54 columns, type 1 (+1) against the rest (-1).
 
     Parameters
@@ -62,18 +62,13 @@ def load(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        For an unknown name, or a file that is not what it should be (the message names it).
+        For an unknown name, or a damaged file, which the message names.
     DataNotFoundError
-        If a file is in none of the places where it is looked for.
+        If a file is missing.
     """
     info = describe(name)
     X, y, feature_names = _PARSERS[name](info)
-    if X.shape != (info.n_samples, info.n_features) or y.shape != (info.n_samples,):
-        origin = ", ".join(str(files.find(raw)) for raw in info.files) or "scikit-learn"
-        raise ValueError(
-            f"{origin} gave {X.shape[0]} rows and {X.shape[1]} columns for the data set {name}, "
-            f"where {info.n_samples} and {info.n_features} are expected"
-        )
+    _check_shape(info, X, y)
     return Dataset(
         name=name,
         X=X,
@@ -90,6 +85,15 @@ def load(name: str) -> Dataset:
     )
 
 
+def _check_shape(info: DatasetInfo, X, y) -> None:
+    if X.shape != (info.n_samples, info.n_features) or y.shape != (info.n_samples,):
+        origin = ", ".join(str(files.find(raw)) for raw in info.files) or "scikit-learn"
+        raise ValueError(
+            f"{origin} gave {X.shape[0]} rows and {X.shape[1]} columns for the data set {info.name}; "
+            f"{info.n_samples} and {info.n_features} are expected"
+        )
+
+
 def _signs(positive: np.ndarray) -> np.ndarray:
     """Labels -1 and 1 from a boolean mask."""
     return np.where(positive, 1, -1).astype(np.int64)
@@ -100,7 +104,10 @@ def _floats(values) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _pixel_names(height: int, width: int) -> list[str]:
+def _pixel_names(info: DatasetInfo) -> list[str]:
+    if info.image_shape is None:
+        raise ValueError(f"the rows of {info.name} are not images")
+    height, width = info.image_shape
     return [f"pixel {row},{column}" for row in range(height) for column in range(width)]
 
 
@@ -111,7 +118,7 @@ def _breast(info: DatasetInfo) -> Parsed:
 
 def _digits(info: DatasetInfo) -> Parsed:
     bunch = load_digits()
-    return _floats(bunch.data), bunch.target.astype(np.int64), _pixel_names(*info.image_shape)
+    return _floats(bunch.data), bunch.target.astype(np.int64), _pixel_names(info)
 
 
 _ADULT_COLUMNS = (
@@ -138,7 +145,7 @@ def _adult(info: DatasetInfo) -> Parsed:
 
 
 def _adult_table(content: bytes, skiprows: int = 0) -> pd.DataFrame:
-    # keep_default_na=False: nothing is missing in these files, and "?" must stay a value.
+    # keep_default_na=False: "?" must stay a value.
     return pd.read_csv(
         io.BytesIO(content),
         header=None,
@@ -151,8 +158,8 @@ def _adult_table(content: bytes, skiprows: int = 0) -> pd.DataFrame:
 
 def _mnist_bytes(info: DatasetInfo) -> tuple[np.ndarray, np.ndarray]:
     """All images as (70000, 784) bytes and their digits, training files first."""
-    # An idx file is its header, 16 bytes before images and 8 before labels, then plain bytes (files.read has
-    # checked that these are the very files).
+    # An idx file has a header of 16 bytes for images and 8 for labels, then plain bytes; `files.read` has checked the
+    # hashes.
     train_images, train_labels, test_images, test_labels = files.read(info)
     images = [np.frombuffer(part, np.uint8, offset=16) for part in (train_images, test_images)]
     labels = [np.frombuffer(part, np.uint8, offset=8) for part in (train_labels, test_labels)]
@@ -161,13 +168,13 @@ def _mnist_bytes(info: DatasetInfo) -> tuple[np.ndarray, np.ndarray]:
 
 def _mnist(info: DatasetInfo) -> Parsed:
     images, digits = _mnist_bytes(info)
-    return _grey(images), digits.astype(np.int64), _pixel_names(*info.image_shape)
+    return _grey(images), digits.astype(np.int64), _pixel_names(info)
 
 
 def _mnist_pair(info: DatasetInfo, low: int, high: int) -> Parsed:
     images, digits = _mnist_bytes(info)
     rows = np.concatenate([np.flatnonzero(digits == low), np.flatnonzero(digits == high)])
-    return _grey(images[rows]), _signs(digits[rows] == high), _pixel_names(*info.image_shape)
+    return _grey(images[rows]), _signs(digits[rows] == high), _pixel_names(info)
 
 
 def _grey(images: np.ndarray) -> np.ndarray:
@@ -180,8 +187,8 @@ def _wine(info: DatasetInfo) -> Parsed:
     return _floats(table.iloc[:, :-1]), _floats(table["quality"]), table.columns[:-1]
 
 
-# The four columns of the image's geometry and place come first and are dropped; these are the terms that
-# follow. The data file does not name them: kinds and counts are those of its documentation.
+# The first four columns, geometry and position of the image, are dropped; these are the terms that follow. The data
+# file does not name them; kinds and counts are from its documentation.
 _ADS_TERMS = {"url": 457, "origurl": 495, "ancurl": 472, "alt": 111, "caption": 19}
 
 
@@ -210,7 +217,7 @@ def _cpu(info: DatasetInfo) -> Parsed:
     header, _, rows = content.decode("ascii").partition("@data")
     columns = [line.split()[1] for line in header.splitlines() if line.startswith("@attribute")]
     table = pd.read_csv(io.StringIO(rows), header=None, names=columns)
-    # The last column is usr, the time in user mode; the file calls it "class", as this format likes to.
+    # The last column is usr, the time in user mode; the file calls it "class".
     return _floats(table.iloc[:, :-1]), _floats(table.iloc[:, -1]), columns[:-1]
 
 
@@ -241,7 +248,7 @@ _COVTYPE_COLUMNS = (
 
 def _covtype(info: DatasetInfo) -> Parsed:
     (content,) = files.read(info)
-    # All values are small integers: parsed as such it takes half the time, and a quarter of the memory.
+    # Values are small integers; as int16 parsing takes half the time and a quarter of the memory.
     table = pd.read_csv(io.BytesIO(content), header=None, dtype=np.int16).to_numpy()
     return _floats(table[:, :-1]), _signs(table[:, -1] == 1), _COVTYPE_COLUMNS
 

@@ -1,7 +1,7 @@
-"""A table of unknown origin: its columns as numbers, dates or text, and the limits that it must keep to.
+"""A user-uploaded table: its columns as numbers, dates or text, and its limits.
 
-What a file becomes once `uploads` has read it. Values are kept as plain arrays, never as Python objects of the file's
-choosing; what they are used for is the business of `preparation`.
+The readers make it of a file, and `preparation` makes a learning problem of it. Values are plain arrays, never Python
+objects of a type that the file chooses.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,44 +20,43 @@ import numpy as np
 Kind = Literal["number", "date", "text", "empty"]
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "."})
-"""Cells that stand for no value, in lower case."""
+"""Cells that count as missing, in lower case."""
 _NAME_CHARACTERS, _QUOTED_CHARACTERS, _NUMBER_CHARACTERS = 80, 40, 400
-_UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them the marks that turn the direction of writing
+_UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
 _DATE = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
-# What has been taken is not given back (++): else the digits before a letter are tried in every division into two runs.
+# Possessive quantifiers (++): with backtracking, digits before a letter would take quadratic time.
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
 class UploadError(ValueError):
-    """What is wrong with a file or with what was asked of its table, in one sentence.
+    """An invalid file, table or choice; the message is one sentence.
 
-    Words of the file stand between “ and ”, without either of these marks in them: whoever shows the sentence can
-    tell them from ours.
+    Text of the file is enclosed in “ and ” and contains neither mark, so that a page can tell it from the rest.
     """
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a table may have at most, and at least.
+    """Largest and smallest sizes of a table.
 
     Attributes
     ----------
     bytes : int
-        Of the file.
+        Size of the file.
     expanded_bytes : int
-        Of a Parquet file, once its pages are uncompressed.
+        Size of a Parquet file with uncompressed pages.
     rows, columns, cells : int
-        Of the table; `cells` also of the matrix that it becomes.
+        Of the table; `cells` also of the prepared matrix.
     cell_characters : int
-        Of one cell.
+        Length of a cell.
     classes : int
-        Of a target that stands for classes.
+        Classes of a target.
     categories : int
-        Of a text column, each a column of its own: what is rarer shares the last of them.
+        Columns made of a text column; the rarest values share the last one.
     fewest_rows : int
-        At least so many, of the table and of the rows without gaps.
+        Smallest number of rows of the table, and of rows left after preparation.
     """
 
     bytes: int = 10_000_000
@@ -79,23 +78,23 @@ class Limits:
         if n_rows * n_columns > self.cells:
             raise UploadError(
                 f"{n_rows} rows of {n_columns} columns are {n_rows * n_columns} cells; at most {self.cells} are "
-                f"allowed: {self.cells // n_columns} rows of so many columns would fit."
+                f"allowed, which is {self.cells // n_columns} rows of {n_columns} columns."
             )
 
 
 def printable(text: str, at_most: int = _NAME_CHARACTERS) -> str:
-    """One line of a text of unknown origin, with a sign for every character that cannot be seen."""
+    """Untrusted text on one line, shortened, with U+FFFD for every unprintable character."""
     cut = text if len(text) <= at_most else text[: at_most - 1] + "…"
     return "".join("\ufffd" if unicodedata.category(sign) in _UNPRINTABLE else sign for sign in cut).strip()
 
 
 def quoted(text: str) -> str:
-    """A word of a file, for a sentence of ours."""
+    """Untrusted text for a message: printable and between “ and ”."""
     return "“" + printable(text, _QUOTED_CHARACTERS).replace("“", '"').replace("”", '"') + "”"
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Printable names that differ: a number is added to what is there already or empty."""
+    """Printable, distinct names: repeated ones are numbered, empty ones named by position."""
     taken, counts = [], {}
     used = set()
     for position, name in enumerate(names, start=1):
@@ -109,7 +108,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(taken)
 
 
-# eq=False: a column is known by where it stands.
+# eq=False: identity, not an element-wise comparison.
 @dataclass(frozen=True, eq=False)
 class Column:
     """One column of a table.
@@ -118,14 +117,14 @@ class Column:
     ----------
     name : str
     kind : {"number", "date", "text", "empty"}
-        "empty" has no value at all.
+        "empty": every value is missing.
     values : ndarray of shape (n,)
-        float64 numbers, or days since 1970 for a date, NaN where missing; positions in `categories` for text, -1
+        float64 numbers, or days since 1970 for dates, NaN where missing; for text int32 positions in `categories`, -1
         where missing.
     categories : tuple of str
-        The different values of a text column, in the order of their appearance, as they are in the file.
+        Distinct values of a text column in order of appearance, unchanged from the file.
     note : str
-        What a reader should know about how it was understood; a sentence, or nothing.
+        A sentence on how the column was interpreted, or an empty string.
     """
 
     name: str
@@ -136,7 +135,7 @@ class Column:
 
     @classmethod
     def of_numbers(cls, name: str, values, kind: Kind = "number") -> Column:
-        """A column of numbers; infinite ones count as missing."""
+        """A column of numbers or dates; infinite values count as missing."""
         values = np.array(values, dtype=np.float64)
         infinite = np.isinf(values)
         note = ""
@@ -149,24 +148,26 @@ class Column:
 
     @property
     def missing(self) -> np.ndarray:
-        """Which rows have no value, (n,)."""
+        """Mask of the missing values, (n,)."""
         return self.values < 0 if self.kind == "text" else np.isnan(self.values)
 
     @cached_property
     def n_missing(self) -> int:
+        """Number of missing values."""
         return int(self.missing.sum())
 
     @cached_property
     def n_values(self) -> int:
-        """How many different values there are, not counting missing ones."""
+        """Number of distinct values, missing ones not counted."""
         return len(np.unique(self.values[~self.missing]))
 
     @property
     def constant(self) -> bool:
+        """Whether it has fewer than two distinct values."""
         return self.n_values < 2
 
     def shown(self, row: int) -> str:
-        """The value of a row, for people."""
+        """The value of a row as printable text."""
         if self.missing[row]:
             return ""
         value = self.values[row]
@@ -182,18 +183,18 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of one length, with what was understood of the file.
+    """Columns of equal length, and how the file was read.
 
     Attributes
     ----------
     columns : tuple of Column
-        Their names differ.
+        With distinct names.
     format : str
-        What the file was read as, for people.
+        Format of the file, as text to show.
     notes : tuple of str
-        Sentences on what a reader may want to check.
+        Sentences on what the user may want to check.
     target : str or None
-        The column that the format itself says to be the target.
+        Name of the target column, if the format defines one.
     """
 
     columns: tuple[Column, ...]
@@ -210,7 +211,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """The column of this name.
+        """The column with a name.
 
         Raises
         ------
@@ -224,7 +225,7 @@ class Table:
 
 
 class CellColumn:
-    """The cells of a column while they are read: each different text is kept once."""
+    """The cells of a column during reading; each distinct text is stored once."""
 
     def __init__(self):
         self._codes, self._known = array("i"), {}
@@ -233,16 +234,17 @@ class CellColumn:
         known = self._known
         self._codes.extend([known.setdefault(cell, len(known)) for cell in cells])
 
-    def column(self, name: str, decimal_comma: bool = False) -> Column:
-        """What the cells are: numbers if all of them are, else dates if all of them are, else text."""
+    def to_column(self, name: str, decimal_comma: bool = False) -> Column:
+        """The column: numbers if all cells are numbers, else dates if all are dates, else text."""
         codes = np.frombuffer(self._codes, dtype=np.intc)
         texts = [text.strip() for text in self._known]
         present = [text.lower() not in MISSING for text in texts]
         if not any(present):
             return Column(name, "empty", np.full(len(codes), np.nan))
-        for kind, parse in (("number", _number), ("number", _comma_number), ("date", _days)):
-            if parse is _comma_number and not decimal_comma:
-                continue
+        parsers: list[tuple[Kind, Callable[[str], float | None]]] = [("number", parse_number), ("date", parse_days)]
+        if decimal_comma:
+            parsers.insert(1, ("number", _parse_comma_number))
+        for kind, parse in parsers:
             parsed = _parsed(texts, present, parse)
             if parsed is not None:
                 return Column.of_numbers(name, parsed[codes], kind)
@@ -250,9 +252,9 @@ class CellColumn:
 
 
 def _parsed(texts, present, parse) -> np.ndarray | None:
-    """Every text as a number, or None as soon as one is none."""
+    """All texts as numbers, NaN where missing; None if one cannot be parsed."""
     values = np.full(len(texts), np.nan)
-    if parse is _number and _plain(texts):  # a million of them one by one would take seconds
+    if parse is parse_number and _float_suffices(texts):  # a million texts one by one would take seconds
         try:
             values[present] = [float(text) for text, there in zip(texts, present, strict=True) if there]
             return values
@@ -267,23 +269,24 @@ def _parsed(texts, present, parse) -> np.ndarray | None:
     return values
 
 
-def _number(text: str) -> float | None:
-    # float() alone would take underscores and digits of any script.
+def parse_number(text: str) -> float | None:
+    """The number that a text stands for, or None."""
+    # float() alone accepts underscores and digits of any script.
     return float(text) if len(text) < _NUMBER_CHARACTERS and _NUMBER.fullmatch(text) else None
 
 
-def _plain(texts: Sequence[str]) -> bool:
-    """Whether float() takes those of these texts that `_number` does, and no others."""
+def _float_suffices(texts: Sequence[str]) -> bool:
+    """Whether float() accepts the same of these texts as `parse_number`."""
     joined = "".join(texts)
     return joined.isascii() and "_" not in joined and max(map(len, texts)) < _NUMBER_CHARACTERS
 
 
-def _comma_number(text: str) -> float | None:
-    return None if "." in text else _number(text.replace(",", ".", 1))
+def _parse_comma_number(text: str) -> float | None:
+    return None if "." in text else parse_number(text.replace(",", ".", 1))
 
 
-def _days(text: str) -> float | None:
-    """Days since 1970, UTC where nothing else is said."""
+def parse_days(text: str) -> float | None:
+    """Days since 1970 of a date or time, read as UTC if it has no offset; None for other text."""
     found = _DATE.fullmatch(text) if len(text) < 40 else None
     if found is None:
         return None
@@ -299,7 +302,7 @@ def _days(text: str) -> float | None:
 
 
 def _text_column(name, codes, texts, present) -> Column:
-    """Cells that differ by blanks around them alone are the same value."""
+    """A text column; cells that differ only in surrounding blanks have the same value."""
     known: dict[str, int] = {}
     new = np.array(
         [known.setdefault(text, len(known)) if there else -1 for text, there in zip(texts, present, strict=True)],
@@ -307,9 +310,9 @@ def _text_column(name, codes, texts, present) -> Column:
     )
     values = new[codes]
     note = ""
-    numbers = [there and _number(text) is not None for text, there in zip(texts, present, strict=True)]
+    numbers = [there and parse_number(text) is not None for text, there in zip(texts, present, strict=True)]
     n_present, n_numbers = int((values >= 0).sum()), int(np.array(numbers)[codes].sum())
     if 2 * n_numbers >= n_present:
         stray = next(text for text, there, number in zip(texts, present, numbers, strict=True) if there and not number)
-        note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are taken as text."
+        note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are read as text."
     return Column(name, "text", values, tuple(known), note)

@@ -1,7 +1,6 @@
-"""What is known about each real data set before it is loaded: its size, its files, its origin.
+"""Catalogue of the real data sets: size, files and origin of each.
 
-Facts only, and no input or output: finding and opening files is `files`, reading them is `loaders`,
-downloading them is `download`.
+Facts only, no input or output: `files` finds and opens files, `loaders` reads them, `download` fetches them.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from datasets.dataset import Task
 
 @dataclass(frozen=True)
 class RawFile:
-    """One file as its publisher made it.
+    """A published file.
 
     Attributes
     ----------
     folder : str
-        Folder it lies in, below each place where files are looked for.
+        Its folder, below each folder that is searched.
     name : str
-        Its own name, uncompressed.
+        Uncompressed file name.
     size : int
-        Bytes, uncompressed.
+        Uncompressed size in bytes.
     sha256 : str
-        Of the uncompressed bytes: archives and compressors differ, the content must not.
+        Hash of the uncompressed bytes, since archives of the same content differ.
     address : str
-        Where it, or an archive with it, can be downloaded.
+        URL of the file or of an archive that contains it.
     other_names : tuple of str
-        Further archives that it is known to come in.
+        Names of other archives that contain it.
     """
 
     folder: str
@@ -43,28 +42,28 @@ class RawFile:
 
     @property
     def download_name(self) -> str:
-        """Name of what `address` gives, as a browser would save it."""
+        """File name of `address`, as a browser saves it."""
         return posixpath.basename(urlsplit(self.address).path)
 
     @property
     def local_names(self) -> tuple[str, ...]:
-        """File names that are accepted for it, best first; what was downloaded by hand is one of them."""
+        """Accepted file names, best first, among them that of a download by hand."""
         forms = tuple(self.name + suffix for suffix in ("", ".gz", ".xz", ".zip"))
         return tuple(dict.fromkeys((*forms, self.download_name, *self.other_names)))
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A data set without its arrays; the attributes mean what they mean in `Dataset`.
+    """A data set without its arrays; other attributes as in `Dataset`.
 
     Attributes
     ----------
     n_samples, n_features : int
-        What `X.shape` is once it is loaded.
+        `X.shape` of the loaded data set.
     bundled : bool
-        Whether it comes with this package or with scikit-learn, so that nothing need be fetched.
+        Whether it is part of this package or of scikit-learn, so that nothing needs to be fetched.
     files : tuple of RawFile
-        What it is read from; empty for those that scikit-learn ships.
+        Files that it is read from; empty if it is part of scikit-learn.
     """
 
     name: str
@@ -83,12 +82,12 @@ class DatasetInfo:
 
 
 def names() -> tuple[str, ...]:
-    """Names of all real data sets, whether their files are here or not."""
+    """Names of all real data sets, with or without files on this machine."""
     return tuple(CATALOGUE)
 
 
 def describe(name: str) -> DatasetInfo:
-    """What is known about a real data set without opening a file.
+    """The catalogue's entry of a real data set.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def describe(name: str) -> DatasetInfo:
     Raises
     ------
     ValueError
-        If there is no data set of that name.
+        For an unknown name.
     """
     if name not in CATALOGUE:
         raise ValueError(f"unknown data set {name!r}: choose one of {', '.join(CATALOGUE)}")
@@ -111,7 +110,7 @@ def describe(name: str) -> DatasetInfo:
 
 _UCI = "https://archive.ics.uci.edu/static/public"
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
-# DELVE publishes cpu in a format of its own; this is an ARFF copy, pinned to a commit.
+# DELVE publishes cpu in its own format; this is an ARFF copy, pinned to a commit.
 _CPU_COPY = "https://raw.githubusercontent.com/genyang/datasets/9cf25ea6e5b376a5a2a98092cb6ab8b03f05adcf"
 _CC_BY = "CC BY 4.0"
 
@@ -403,7 +402,7 @@ _ALL = (
         bundled=False,
         source="UCI Covertype (Blackard 1998, Colorado State University)",
         licence=_CC_BY,
-        description="Maps' facts on 30 by 30 metre cells: is the forest spruce and fir (+1) or not (-1)?",
+        description="Cartographic variables of 30 by 30 metre cells: is the forest spruce and fir (+1) or not (-1)?",
         files=_COVTYPE_FILES,
         label_names={-1: "types 2 to 7", 1: "type 1 (spruce/fir)"},
     ),

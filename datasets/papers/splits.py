@@ -1,7 +1,6 @@
-"""Divides a data set into training, validation and test rows: the paper's split, or others like it.
+"""Splits of a data set: training, validation and test rows as in paper A, training and test rows as in paper B.
 
-Rows are drawn without regard to their classes, as in the paper; so are those of paper B, into training and test rows
-alone. Repeats and cross-validation are the caller's.
+Draws are not stratified, as in the papers. Callers repeat splits and cross-validate.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from datasets.dataset import Dataset, Task
-from datasets.loaders import load
+from datasets.papers.loaders import load
 
 PUBLISHED_SEED = 42
-TEST_SHARE = 0.25
-VALID_SHARE = 0.2  # of what is left after the test rows
+TEST_FRACTION = 0.25
+VALID_FRACTION = 0.2  # of the rows that are not test rows
 _PUBLISHED = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 
 Inputs = np.ndarray | scipy.sparse.csr_array
@@ -53,23 +52,23 @@ class Split:
 
     @cached_property
     def checksum(self) -> str:
-        """Key of the six arrays, their shapes and types: the first 16 hex digits of a sha256.
+        """The first 16 hex digits of a sha256 of the six arrays, their shapes and types.
 
-        Computed once: arrays changed in place afterwards are not noticed.
+        Computed once; later changes of the arrays in place are not noticed.
         """
         digest = hashlib.sha256()
         for part in (self.X_train, self.y_train, self.X_valid, self.y_valid, self.X_test, self.y_test):
-            arrays = (part.data, part.indices, part.indptr) if scipy.sparse.issparse(part) else (part,)
+            arrays = (part,) if isinstance(part, np.ndarray) else (part.data, part.indices, part.indptr)
             digest.update(repr(part.shape).encode())
             for array in arrays:
                 digest.update(array.dtype.str.encode())
-                digest.update(np.ascontiguousarray(array))
+                digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPartSplit:
-    """Training and test parts of a data set, where what is chosen is chosen by cross-validation.
+    """Training and test parts of a data set, for parameters chosen by cross-validation.
 
     Attributes
     ----------
@@ -79,7 +78,7 @@ class TwoPartSplit:
         Which rows of the data set they are: X_train is X[rows_train].
     task : {"classification", "regression"}
     n_samples : int
-        Rows of the data set; the parts may hold fewer.
+        Rows of the data set; the parts may have fewer.
     name : str
         Name of the data set.
     """
@@ -96,15 +95,15 @@ class TwoPartSplit:
 
 
 def published_names() -> tuple[str, ...]:
-    """Names of the data sets that `published_split` knows: those of paper A."""
+    """Names of the data sets of `published_split`: those of paper A."""
     return _PUBLISHED
 
 
 def published_split(name: str) -> Split:
-    """Load a data set of paper A in the very split of the paper, row for row.
+    """Load a data set of paper A and split it as the paper does, row for row.
 
-    It is `random_split(load(name), 42)`, after the published code: for adult the test file is the test part,
-    otherwise a quarter of the rows; of the others a fifth is for validation.
+    This is `random_split(load(name), 42)`, as in the published code: the test part is the test file for adult, a
+    quarter of the rows otherwise; a fifth of the remaining rows is for validation.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def published_split(name: str) -> Split:
     ValueError
         For a data set without a published split.
     DataNotFoundError
-        If its file is in none of the places where it is looked for.
+        If its file is missing.
     """
     if name not in _PUBLISHED:
         raise ValueError(f"there is no published split of {name!r}, only of {', '.join(_PUBLISHED)}")
@@ -127,18 +126,18 @@ def published_split(name: str) -> Split:
 
 
 def random_split(dataset: Dataset, random_state) -> Split:
-    """Divide a data set in the proportions of paper A, with any seed.
+    """Split a data set in the proportions of paper A.
 
-    A quarter of the rows is for testing, and a fifth of the others for validation. Where the publisher sets
-    test rows apart (`dataset.n_train_file`: adult and mnist) these stay the test part, whatever the seed, and
-    only training and validation rows are redrawn. Like the paper's, the draw is not stratified.
+    A quarter of the rows is for testing, and a fifth of the others for validation. Published test rows
+    (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed; only training and validation rows
+    are drawn. The draw is not stratified.
 
     Parameters
     ----------
     dataset : Dataset
         Of at least 3 rows.
     random_state : int, RandomState or None
-        As in scikit-learn; with 42 the split of the paper comes out.
+        As in scikit-learn; 42 gives the split of the paper.
 
     Returns
     -------
@@ -154,29 +153,23 @@ def random_split(dataset: Dataset, random_state) -> Split:
     if n < 3:
         raise ValueError(f"{dataset.name} has {n} rows, but a split into three parts needs at least 3")
     rng = check_random_state(random_state)
-    # Splitting row numbers instead of the arrays gives the same rows, and tells which they are.
+    # Splitting row numbers gives the same rows as splitting the arrays, with their numbers.
     rows = np.arange(n)
     if dataset.n_train_file is None:
-        rest, test = train_test_split(rows, test_size=TEST_SHARE, random_state=rng)
+        rest, test = train_test_split(rows, test_size=TEST_FRACTION, random_state=rng)
     else:
         rest, test = rows[: dataset.n_train_file], rows[dataset.n_train_file :]
-    train, valid = train_test_split(rest, test_size=VALID_SHARE, random_state=rng)
-    if dataset.task == "classification":
-        absent = np.setdiff1d(dataset.y, dataset.y[train])
-        if absent.size:
-            raise ValueError(
-                f"this split of {dataset.name} leaves the class {absent[0]} without a training row "
-                f"({len(train)} of {n} rows are for training): take more rows or another random_state"
-            )
+    train, valid = train_test_split(rest, test_size=VALID_FRACTION, random_state=rng)
     X, y = dataset.X, dataset.y
+    _check_classes(dataset, y, train)
     return Split(X[train], y[train], X[valid], y[valid], X[test], y[test], train, valid, test, dataset.name)
 
 
 def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) -> TwoPartSplit:
-    """Divide a data set in the proportions of paper B: a third of the rows is for testing.
+    """Split a data set in the proportions of paper B: a third of the rows is for testing.
 
-    Where the publisher sets test rows apart (`dataset.n_train_file`: adult, a9a and mnist) these are the test part,
-    whatever the seed. The draw is not stratified.
+    Published test rows (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed. The draw is not
+    stratified.
 
     Parameters
     ----------
@@ -185,8 +178,7 @@ def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) 
     random_state : int, RandomState or None
         As in scikit-learn.
     max_rows : int, optional
-        Draw at most so many rows first, and divide these; of data with test rows apart, as many of both kinds in
-        proportion. At least 3.
+        Split a random subset of at most this many rows, at least 3; of published training and test rows in proportion.
 
     Returns
     -------
@@ -208,11 +200,17 @@ def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) 
     else:
         train, test = rows[rows < dataset.n_train_file], rows[rows >= dataset.n_train_file]
     X, y = dataset.X, dataset.y
-    if dataset.task == "classification":
-        absent = np.setdiff1d(y[test], y[train])
-        if absent.size:
-            raise ValueError(
-                f"this split of {dataset.name} leaves the class {absent[0]} without a training row "
-                f"({len(train)} of {n} rows are for training): take more rows or another random_state"
-            )
+    _check_classes(dataset, y[test], train)
     return TwoPartSplit(X[train], y[train], X[test], y[test], train, test, dataset.task, n, dataset.name)
+
+
+def _check_classes(dataset: Dataset, labels: np.ndarray, train: np.ndarray) -> None:
+    """Raise a ValueError if a class of `labels` has no training row."""
+    if dataset.task != "classification":
+        return
+    absent = np.setdiff1d(labels, dataset.y[train])
+    if len(absent):
+        raise ValueError(
+            f"this split of {dataset.name} leaves the class {absent[0]} without a training row "
+            f"({len(train)} of {dataset.n_samples} rows are for training): take more rows or another random_state"
+        )

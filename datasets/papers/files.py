@@ -1,81 +1,77 @@
-"""Where data files are looked for, and how their bytes are read, compressed or not.
+"""Search for data files, and checked reading of their bytes, compressed or not.
 
-Every read is checked against the size and sha256 of the catalogue and never goes beyond that size, so a
-damaged download or a malicious archive is told by name instead of being parsed. Nothing is written here.
+Every read is checked against the size and sha256 of the catalogue and stops at that size, so a damaged download or a
+malicious archive is reported by name instead of being parsed. Nothing is written here.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import lzma
 import os
-import sys
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
-from datasets.catalogue import DatasetInfo, RawFile, describe, names
+import platformdirs
 
-BUNDLED = Path(__file__).parent / "data"
+from datasets.papers.catalogue import DatasetInfo, RawFile, describe, names
+
+BUNDLED = Path(__file__).parents[1] / "data"
 MAX_ARCHIVE = 30_000_000  # bytes; the largest archive of the catalogue has 11 million
 _CHUNK = 1 << 18
+_Stream = IO[bytes] | io.BufferedIOBase
 _NOT_READABLE = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    OSError,  # gzip's own error, or an offset that the system refuses
-    NotImplementedError,  # a zip method that Python does not know
+    OSError,  # gzip's own error, or an invalid offset
+    NotImplementedError,  # an unknown zip method
     RuntimeError,  # an encrypted zip
-    ValueError,  # offsets that point nowhere
-    MemoryError,  # a window or a directory as large as a header likes to say
+    ValueError,  # an offset outside the file
+    MemoryError,  # a window or a directory of any size that a header claims
 )
 
 
 class DataNotFoundError(FileNotFoundError):
-    """The file of a data set lies in none of the places where it is looked for."""
+    """A file of a data set is in none of the folders that are searched."""
 
 
 class DamagedFileError(ValueError):
-    """A file is there, but is not the one that the catalogue describes."""
+    """A file exists, but is not the one that the catalogue describes."""
 
 
 def cache_folder() -> Path:
-    """Folder of this user for what `python -m datasets fetch` downloads; it need not exist."""
-    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
-    configured = os.environ.get(variable, "")
-    if os.path.isabs(configured):  # the XDG specification says to ignore relative paths
-        return Path(configured) / "rff"
+    """Folder of this user for downloaded data sets; it need not exist."""
     try:
-        return Path.home() / ".cache" / "rff"
+        return platformdirs.user_cache_path("rff", appauthor=False, opinion=False)
     except RuntimeError:  # a container's user may have no home
         return Path(tempfile.gettempdir()) / "rff"
 
 
 def search_folders() -> tuple[Path, ...]:
-    """Folders below which data files are looked for, in order.
-
-    They are this package's data, the folder that the environment variable RFF_DATA names, and the cache.
-    """
+    """Folders that are searched, in order: this package's data, the one named by RFF_DATA if set, and the cache."""
     configured = os.environ.get("RFF_DATA", "")
     extra = (Path(os.path.expanduser(configured)),) if configured else ()
     return (BUNDLED, *extra, cache_folder())
 
 
 def find(raw: RawFile) -> Path | None:
-    """First place where a file, compressed or not, exists; None if there is none."""
+    """Path of the first copy of a file, compressed or not; None if there is none."""
     candidates = (folder / raw.folder / name for folder in search_folders() for name in raw.local_names)
-    # Not Path.is_file: that one raises where a folder may not be looked into.
+    # Not Path.is_file, which raises where a folder cannot be read.
     return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def status(name: str) -> str:
-    """Say where a data set is, without opening a file.
+    """Where a data set is, without opening a file.
 
     Parameters
     ----------
@@ -85,29 +81,29 @@ def status(name: str) -> str:
     Returns
     -------
     {"bundled", "found", "to fetch"}
-        "bundled" if it comes with this package or with scikit-learn, "found" if it is below RFF_DATA or in
-        the cache.
+        "bundled": part of this package or of scikit-learn; "found": below RFF_DATA or in the cache.
 
     Raises
     ------
     ValueError
         For an unknown name.
     """
-    paths = [find(raw) for raw in describe(name).files]
-    if None in paths:
+    raw_files = describe(name).files
+    paths = [path for raw in raw_files if (path := find(raw)) is not None]
+    if len(paths) < len(raw_files):
         return "to fetch"
     return "bundled" if all(path.is_relative_to(BUNDLED) for path in paths) else "found"
 
 
 def available() -> tuple[str, ...]:
-    """Names of the data sets that can be loaded here and now. Opens no file."""
+    """Names of the data sets whose files are on this machine. Opens no file."""
     return tuple(name for name in names() if status(name) != "to fetch")
 
 
 def by_hand(raw: RawFile) -> str:
-    """How to do without `fetch`: what to download, and where to put it."""
+    """Instructions for a download by hand: the address, and the folder to put it in."""
     place = cache_folder() / raw.folder
-    return f"download {raw.address} by hand and put it, as it is, in {place} or $RFF_DATA/{raw.folder}"
+    return f"download {raw.address} by hand and put it, unchanged, in {place} or $RFF_DATA/{raw.folder}"
 
 
 def read(info: DatasetInfo) -> Iterator[bytes]:
@@ -116,9 +112,9 @@ def read(info: DatasetInfo) -> Iterator[bytes]:
     Raises
     ------
     DataNotFoundError
-        If a file is nowhere.
+        If a file is missing.
     DamagedFileError
-        If a file is not the one expected; it is a ValueError.
+        If a file is not the expected one.
     """
     for raw in info.files:
         path = find(raw)
@@ -132,16 +128,16 @@ def read(info: DatasetInfo) -> Iterator[bytes]:
 
 
 def chunks(path: Path, raw: RawFile, label: str | None = None) -> Iterator[bytes]:
-    """Uncompressed content of a file, piece by piece; it is the right one only if this comes to its end.
+    """Uncompressed content of a file, piece by piece; it is correct only if the iteration ends without an error.
 
     Parameters
     ----------
     path : Path
-        The file itself, or a .gz, .xz or .zip with it.
+        The file itself, or a .gz, .xz or .zip that contains it.
     raw : RawFile
-        What must be in it.
+        The expected content.
     label : str, optional
-        What errors call it instead of its path.
+        Its name in errors; its path by default.
 
     Raises
     ------
@@ -155,7 +151,7 @@ def chunks(path: Path, raw: RawFile, label: str | None = None) -> Iterator[bytes
     with path.open("rb") as file, ExitStack() as stack:
         try:
             stream = _uncompressed(file, path.name, raw.name, stack)
-            # One byte more than expected is enough to know that it is too long.
+            # One byte more than expected shows that it is too long.
             while piece := stream.read(min(_CHUNK, raw.size + 1 - size)):
                 size += len(piece)
                 digest.update(piece)
@@ -167,17 +163,17 @@ def chunks(path: Path, raw: RawFile, label: str | None = None) -> Iterator[bytes
             raise DamagedFileError(f"{label} is not a readable {kind} file ({error})") from error
     if size != raw.size:
         amount = f"more than {raw.size}" if size > raw.size else f"only {size}"
-        raise DamagedFileError(f"{label} has {amount} bytes of {raw.name}, where {raw.size} are expected")
+        raise DamagedFileError(f"{label} has {amount} bytes of {raw.name}; {raw.size} are expected")
     if digest.hexdigest() != raw.sha256:
-        raise DamagedFileError(f"{label} has another content than {raw.name} should have (sha256 differs)")
+        raise DamagedFileError(f"{label} is not the expected {raw.name} (its sha256 differs)")
 
 
 class _MemberNotFound(Exception):
-    """An archive lacks the file wanted."""
+    """An archive lacks the requested file."""
 
 
-def _uncompressed(stream: BinaryIO, name: str, wanted: str, stack: ExitStack) -> BinaryIO:
-    """Take off the compression that a file's name tells."""
+def _uncompressed(stream: IO[bytes], name: str, wanted: str, stack: ExitStack) -> _Stream:
+    """A stream of the uncompressed bytes; the suffix of the name tells the compression."""
     match PurePosixPath(name).suffix:
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=stream))
@@ -189,11 +185,11 @@ def _uncompressed(stream: BinaryIO, name: str, wanted: str, stack: ExitStack) ->
             return stream
 
 
-def _member(archive: zipfile.ZipFile, wanted: str, stack: ExitStack, depth: int = 0) -> BinaryIO:
-    """Open the member of an archive by its base name, whichever folder it is in.
+def _member(archive: zipfile.ZipFile, wanted: str, stack: ExitStack, depth: int = 0) -> _Stream:
+    """Open a member of an archive by its base name, in any folder of it.
 
-    Paths of the archive are compared, never used on the disk. Publishers repack their archives: the member
-    may be compressed once more, or be in an archive within.
+    Paths of the archive are compared, never used on the disk. Publishers repack their archives: the member may be
+    compressed again, or be in an inner archive.
     """
     members = {PurePosixPath(info.filename).name: info for info in archive.infolist() if not info.is_dir()}
     for name in (wanted, f"{wanted}.gz", f"{wanted}.xz"):

@@ -1,0 +1,1 @@
+"""Data sets of the papers: catalogue, files, download, loaders and splits."""

@@ -1,0 +1,73 @@
+"""Program that reads one file for `uploads`, under limits of time and memory; nothing imports it.
+
+Input: a line of JSON with the request and its limits, then the file. Output: what `transport` encodes. Exit status:
+ENOMEM if memory did not suffice. It uses no environment variable, and no folder but those of the interpreter and of the
+readers. Of this package it loads the readers only, since the rest takes seconds.
+"""
+
+import contextlib
+import errno
+import json
+import sys
+import traceback
+import types
+from pathlib import Path
+
+
+def _limit_resources(seconds: int, memory_bytes: int) -> None:
+    """Limit processor time, memory and file size, where the system has such limits."""
+    try:
+        import resource
+    except ImportError:
+        return
+    wanted = {
+        resource.RLIMIT_AS: (memory_bytes, memory_bytes),
+        resource.RLIMIT_CPU: (seconds, seconds + 1),  # SIGXCPU first, which the parent can explain, then SIGKILL
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (0, 0),  # no file can be written
+    }
+    for kind, limits in wanted.items():
+        hard = resource.getrlimit(kind)[1]  # which cannot be raised
+        if hard != resource.RLIM_INFINITY:
+            limits = (min(limits[0], hard), min(limits[1], hard))
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit on addresses
+            resource.setrlimit(kind, limits)
+
+
+def _skip_package_init() -> None:
+    """Make the subpackages of `datasets` importable without running its `__init__`."""
+    package = types.ModuleType("datasets")
+    package.__path__ = [str(Path(__file__).parents[1])]
+    sys.modules["datasets"] = package
+
+
+def _reply(request: dict, data: bytes) -> bytes:
+    """The encoded table, or the reason why there is none."""
+    from datasets.tables import readers, transport
+    from datasets.tables.table import Limits, UploadError
+
+    try:
+        source = data.decode("utf-8", "surrogatepass") if request["is_text"] else data
+        return transport.encode_table(readers.read(source, request["name"], Limits(**request["limits"])))
+    except UploadError as error:
+        return transport.encode_refusal(str(error))
+    except MemoryError:
+        raise
+    except Exception as error:  # its message may quote the file, whose content is not logged
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return transport.encode_reader_error(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}")
+
+
+def _main() -> None:
+    request = json.loads(sys.stdin.buffer.readline())
+    _limit_resources(request["seconds"], request["memory_bytes"])
+    sys.path += request["folders"]
+    _skip_package_init()
+    sys.stdout.buffer.write(_reply(request, sys.stdin.buffer.read()))
+
+
+if __name__ == "__main__":
+    try:
+        _main()
+    except MemoryError:  # a traceback would take more
+        sys.exit(errno.ENOMEM)
