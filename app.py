@@ -1,26 +1,26 @@
-"""The app's entry: page configuration and navigation, nothing else."""
+"""Entry of the app: page configuration and navigation."""
 
 import gc
 
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.components import entry, turns, visits
+from pages.components.server import entry, queues, visits
 
 
 @st.cache_resource
 def settle_libraries() -> None:
-    """Once a server: what makes every rerun slower is put out of the way."""
-    # Pictures are small problems in many sessions: BLAS threads would mostly wait for each other.
+    """Limit BLAS threads and freeze the garbage collector, once a server, so that reruns are faster."""
+    # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
     threadpool_limits(limits=1, user_api="blas")
-    # Garbage is collected after every script run: what the imports have made need not be looked through again.
+    # Streamlit collects garbage after every script run: objects made by imports need not be scanned again.
     gc.collect()
     gc.freeze()
 
 
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
-# No url_path: a page's address is its file's name, see pages/components/entry.py.
-# Pages under an empty heading stand in the bar themselves, the others in a menu each.
+# No url_path: a page's address is its file's name, see pages/components/server/entry.py.
+# Pages under the empty heading are entries of the bar itself; each other heading is a menu.
 page = st.navigation(
     {
         "": [st.Page("pages/start.py", title="Start here", icon=":material/home:", default=True)],
@@ -43,8 +43,8 @@ page = st.navigation(
     },
     position="top",
 )
-entry.mark(page.url_path)
-visits.who()
-with turns.turn():
+entry.record_page(page.url_path)
+visits.current_visitor()
+with queues.compute_slot():
     page.run()
 settle_libraries()

@@ -1,11 +1,14 @@
-"""Approximate a kernel: every way to choose frequencies on the same rows, two of them side by side in the plane."""
+"""Approximate a kernel: all methods on the same rows, two of them side by side."""
 
 from dataclasses import replace
 
 import streamlit as st
 
-from pages.components import guide, layout, presets, sharing
-from pages.components.approximation_results import (
+from pages.components import layout, lessons, sharing
+from pages.components.controls import presets
+from pages.components.controls.toy import DATA, SEED
+from pages.components.controls.widgets import Options, Scale, Several, mount, powers
+from pages.components.results.approximation import (
     DESCENT,
     DESCENT_DRAWS,
     DESCENT_R_VALUES,
@@ -15,6 +18,7 @@ from pages.components.approximation_results import (
     REAL_DATA,
     ROWS,
     VARIANCE_DRAWS,
+    ApproximationSettings,
     approximation_rows,
     approximation_settings,
     curve_counts,
@@ -26,10 +30,8 @@ from pages.components.approximation_results import (
     variance_curves,
     views_side_by_side,
 )
-from pages.components.controls import Options, Scale, Several, mount, powers
-from pages.components.kernel_results import KERNELS
+from pages.components.results.kernel import KERNELS
 from pages.components.sharing.recipes import approximate as recipe
-from pages.components.toy_controls import DATA, SEED
 from rff_engine.figures import approximation as figures
 
 CONTROLS = (
@@ -41,7 +43,7 @@ CONTROLS = (
     replace(
         DATA,
         label="Data set",
-        help=f"{ROWS} rows, columns brought to mean 0 and variance 1. The last three are real.",
+        help=f"{ROWS} rows, columns scaled to mean 0 and variance 1. The last three are real data.",
         options=(*DATA.options, *REAL_DATA),
         default="wine",
     ),
@@ -66,107 +68,127 @@ CONTROLS = (
     Several(
         "methods",
         "Methods",
-        "Those that descend (Sample, Cluster) take longest; their curves end at r = 50.",
+        "Methods that optimize frequencies (Sample, Cluster) take longest; their curves end at r = 50.",
         tuple(METHODS),
         ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
     ),
 )
 
-tour = guide.Tour("approximate", CONTROLS)
-values = mount(CONTROLS, tour)
-layout.title(
-    "How few cosines make a kernel?",
-    "Random features replace a kernel by the average of **r** cosines. Their frequencies may be drawn one by one, "
-    "spread evenly, or **fitted to the data**. Choose two methods and compare where their frequencies lie and where "
-    "they err; then see all methods side by side.",
-)
-presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
-tour.show()
 
-pair = METHODS[values.first], METHODS[values.second]
-with layout.problems_explained():
-    settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
-    rows = approximation_rows(settings.data, settings.seed)
-    views, misfits = views_side_by_side(settings, pair, values.r)
-
-for sentence in misfits.values():
-    st.info(sentence, icon=":material/info:")
-
-flat = rows.X.shape[1] == 2
-plane = "the plane" if flat else "the plane of the first two principal components"
-through = "" if flat else " through it"
-landmarks = (
-    " Stars are landmarks among the rows: Nyström has no frequencies."
-    if "Nyström" in values.first + values.second
-    else ""
-)
-left, right = st.columns(2)
-with left:
-    layout.figure(
-        figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
-        f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave holes and heaps, "
-        "evenly spread ones do not, fitted ones move to where the data ask for them."
-        + landmarks
-        + unmatched(settings, pair, [values.r]),
-        key="frequencies",
-        alt="The frequencies of two methods in the plane, side by side, sized by weight",
+def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, str], views) -> None:
+    """The frequencies of two methods and their errors, side by side."""
+    flat = rows.X.shape[1] == 2
+    plane = "the plane" if flat else "the plane of the first two principal components"
+    through = "" if flat else " through it"
+    landmarks = (
+        " Stars are landmarks among the rows: Nyström has no frequencies."
+        if "Nyström" in values.first + values.second
+        else ""
     )
-with right:
-    layout.figure(
-        figures.error_maps(pair, views, rows.in_plane, rows.extent),
-        f"How wrong the similarity to the row at the star is, for points of {plane}{through}; the same colours "
-        "for both. White dots are the rows: a method that is fitted to data may err where there are none.",
-        key="maps",
-        alt="Error of the approximated kernel over a plane through the data, for two methods",
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
+            f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave gaps and "
+            "clusters, evenly spread ones do not, fitted ones move to where the data need them."
+            + landmarks
+            + unmatched(settings, pair, [values.r]),
+            key="frequencies",
+            alt="The frequencies of two methods in the plane, side by side, sized by weight",
+        )
+    with right:
+        layout.figure(
+            figures.error_maps(pair, views, rows.in_plane, rows.extent),
+            f"The error of the similarity to the row at the star, for points of {plane}{through}; both maps share "
+            "their colours. White dots are the rows: a method that is fitted to data may err where there are none.",
+            key="maps",
+            alt="Error of the approximated kernel over a plane through the data, for two methods",
+        )
+    layout.equation(
+        "relative error",
+        r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
+        r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
+        "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
+        "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that "
+        "this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and "
+        "Kumar, 2019, Equation 5). Nyström has no frequencies: its features are $K_r^{-1/2}$ times the kernel's values "
+        "at $r$ landmarks.",
     )
-layout.equation(
-    "relative error",
-    r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
-    r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
-    "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
-    "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that this "
-    "error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and Kumar, 2019, "
-    "Equation 5). Nyström has no frequencies: its features are "
-    "$K_r^{-1/2}$ times the kernel's values at $r$ landmarks.",
-)
 
-chosen = [METHODS[name] for name in values.methods]
-errors, refused = error_curves(settings, chosen)
-counts = {method: curve_counts(method) for method in errors}
-ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
-layout.figure(
-    figures.errors_against_frequencies(counts, errors, values.r),
-    f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
-    f"({DESCENT_DRAWS} where frequencies descend{ends}), bands from the best draw to the worst. "
-    f"At r = {values.r}, best first: {ranking(errors, values.r) or 'none of these is known'}. r frequencies are 2r "
-    "features, r landmarks of Nyström are r. Align and PBRFF look at the labels and aim at another kernel."
-    + unmatched(settings, errors, R_VALUES),
-    key="errors",
-    alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
-)
-for sentence in (said for method, said in refused.items() if method not in misfits):
-    st.info(sentence, icon=":material/info:")
 
-curves = variance_curves(settings)
-compared = (
-    "Far out a random phase is slightly better for this kernel: k(2δ) is above 2 k(δ)² there."
-    if random_phase_wins(curves)
-    else "Nowhere here is cos/sin above it."
-)
-layout.figure(
-    figures.variances(curves),
-    "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and Schneider "
-    f"(2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at distance 0 "
-    f"cos/sin is never wrong, random phase is. {compared} A larger r divides both alike.",
-    key="variances",
-    alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
-)
-layout.equation(
-    "variance of the two feature maps",
-    r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
-    r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
-    "$E$ is the number of features: $2r$ for $r$ frequencies with cosine and sine, $r$ with random phases. "
-    "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
-)
+def show_errors(values, settings: ApproximationSettings, rows, counts, errors) -> None:
+    """The error of every method against the number of frequencies."""
+    ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
+    layout.figure(
+        figures.errors_against_frequencies(counts, errors, values.r),
+        f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
+        f"({DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. At r = "
+        f"{values.r}, best first: {ranking(errors, values.r) or 'no method has an error there'}. r frequencies give 2r "
+        "features, r landmarks of Nyström give r. Align and PBRFF use the labels and approximate another kernel."
+        + unmatched(settings, errors, R_VALUES),
+        key="errors",
+        alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
+    )
 
-sharing.offer("approximate", CONTROLS, values, lambda: recipe.numbers(pair, views, counts, errors, curves))
+
+def show_variances(curves) -> None:
+    """The variances of both feature maps."""
+    compared = (
+        "At large distances a random phase is slightly better for this kernel: there k(2δ) is above 2 k(δ)²."
+        if random_phase_wins(curves)
+        else "Here cos/sin is nowhere above it."
+    )
+    layout.figure(
+        figures.variances(curves),
+        "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and "
+        f"Schneider (2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at "
+        f"distance 0 cos/sin has no error, random phase has. {compared} A larger r divides both variances equally.",
+        key="variances",
+        alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
+    )
+    layout.equation(
+        "variance of the two feature maps",
+        r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
+        r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
+        "$E$ is the number of features: $2r$ for $r$ frequencies with cosine and sine, $r$ with random phases. "
+        "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
+    )
+
+
+def main() -> None:
+    tour = lessons.Tour("approximate", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "How few cosines make a kernel?",
+        "Random features replace a kernel by the average of **r** cosines. Their frequencies may be drawn "
+        "independently, spread evenly, or **fitted to the data**. Choose two methods and compare where their "
+        "frequencies lie and where they err; then compare all methods.",
+    )
+    presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
+    tour.show()
+
+    pair = METHODS[values.first], METHODS[values.second]
+    with layout.show_errors():
+        settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
+        rows = approximation_rows(settings.data, settings.seed)
+        views, misfits = views_side_by_side(settings, pair, values.r)
+
+    for sentence in misfits.values():
+        st.info(sentence, icon=":material/info:")
+
+    show_views(values, settings, rows, pair, views)
+
+    chosen = [METHODS[name] for name in values.methods]
+    errors, refused = error_curves(settings, chosen)
+    counts = {method: curve_counts(method) for method in errors}
+    show_errors(values, settings, rows, counts, errors)
+    for sentence in (said for method, said in refused.items() if method not in misfits):
+        st.info(sentence, icon=":material/info:")
+
+    curves = variance_curves(settings)
+    show_variances(curves)
+    sharing.offer("approximate", CONTROLS, values, lambda: recipe.numbers(pair, views, counts, errors, curves))
+
+
+if __name__ == "__main__":
+    main()

@@ -4,11 +4,20 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components import layout, lecturing
-from pages.components.controls import mount
+from pages.components import layout
+from pages.components.controls import presentation
+from pages.components.controls.widgets import mount
 
-mount(())
-heading, text = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8").split("\n", 1)
-layout.title(heading.removeprefix("# "), text)
-st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
-lecturing.offer(())
+ERRATA = Path(__file__).parents[1] / "docs" / "errata.md"
+
+
+def main() -> None:
+    mount(())
+    heading, text = ERRATA.read_text(encoding="utf-8").split("\n", 1)
+    layout.title(heading.removeprefix("# "), text)
+    st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
+    presentation.show_buttons(())
+
+
+if __name__ == "__main__":
+    main()

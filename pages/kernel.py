@@ -1,10 +1,11 @@
-"""A kernel is a prior: its spectral density says which cosines it believes in; random features draw from it."""
+"""A kernel is a prior: its spectral density weighs cosines, and random features draw from it."""
 
 import streamlit as st
 
-from pages.components import guide, layout, sharing
-from pages.components.controls import Options, Scale, mount, powers
-from pages.components.kernel_results import (
+from pages.components import layout, lessons, sharing
+from pages.components.controls.toy import SEED
+from pages.components.controls.widgets import Options, Scale, mount, powers
+from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
     APPROXIMATION_POINTS,
     DELTA_RANGE,
@@ -18,8 +19,7 @@ from pages.components.kernel_results import (
     kernel_settings,
 )
 from pages.components.sharing.recipes import kernel as recipe
-from pages.components.toy_controls import SEED
-from rff_engine.figures import kernels as figures
+from rff_engine.figures import kernel as figures
 
 CONTROLS = (
     "Kernel",
@@ -40,84 +40,105 @@ CONTROLS = (
         only_if=("kernel", ("Matérn",)),
     ),
     "Random features",
-    Scale("D", "Frequencies D", "More frequencies join the ones already drawn.", FREQUENCY_COUNTS, 50),
+    Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50),
     SEED,
 )
 
-tour = guide.Tour("kernel", CONTROLS)
-values = mount(CONTROLS, tour)
-layout.title(
-    "What does a kernel believe before it sees data?",
-    "A shift-invariant kernel is an average of cosines. The **spectral density** says how much it believes in each "
-    "frequency: it is a prior. Random features draw **D** frequencies from it and average their cosines. "
-    "Change the **width** and see the density and the kernel move in opposite directions.",
-)
-tour.show()
-with layout.problems_explained():
-    settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
-    line = kernel_line(settings, values.D)
-    plane = kernel_plane(settings, values.D)
-    omega = kernel_draw(settings, 2)[0][: values.D]
-    n_features = [2 * D for D in FREQUENCY_COUNTS]
 
-layout.figure(
-    figures.spectrum_and_kernel(line),
-    f"Left: where the D frequencies fell (ticks; bars above 100), against the density they come from; {line.outside} "
-    f"of {values.D} lie beyond the axis. Right: the kernel is the average of all cosines, the coloured estimate the "
-    "average of D. Thin lines are single cosines, in the colours of the long ticks. The random-phase estimate, from as "
-    "many features, is shown at x′ = 0: it depends on x and x′, not on their difference only, and it misses the value "
-    "1 at δ = 0.",
-    key="line",
-    alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
-)
-layout.equation(
-    "Bochner's theorem",
-    r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
-    r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
-    "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; here "
-    "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A wide "
-    "kernel believes in slow cosines, a narrow one in fast ones; a kernel with a kink at 0 needs heavy tails.",
-)
-
-left, right = st.columns(2)
-with left:
+def show_line(values, line) -> None:
+    """The spectral density and the kernel on the line."""
     layout.figure(
-        figures.frequencies_and_kernel(plane, omega, FREQUENCY_RANGE, DELTA_RANGE),
-        "The same in the plane. Each dot is a frequency drawn from the density, a wave of its own direction and "
-        f"length; the kernel is the average of all of them. {plane.outside} of {values.D} lie beyond the axes.",
-        key="plane",
-        alt="Sampled frequencies over the spectral density in the plane, and the kernel",
+        figures.spectrum_and_kernel(line),
+        f"Left: the D frequencies (ticks; bars above 100) and the density they are drawn from; {line.outside} of "
+        f"{values.D} lie beyond the axis. Right: the kernel is the average of all cosines, the coloured estimate the "
+        "average of D. Thin lines are single cosines, in the colours of the long ticks. The random-phase estimate, "
+        "from as many features, is shown at x′ = 0: it depends on x and x′, not only on their difference, and it is "
+        "not 1 at δ = 0.",
+        key="line",
+        alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
     )
-with right:
-    layout.figure(
-        figures.approximation_and_difference(plane, DELTA_RANGE),
-        "Drag D: the mean of the waves, a pattern of stripes at first, settles on the kernel. The difference has a "
-        "finer scale, which stays as D grows.",
-        key="approximation",
-        alt="The mean of D cosines in the plane, and its difference from the kernel",
+    layout.equation(
+        "Bochner's theorem",
+        r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
+        r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
+        "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; here "
+        "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A wide "
+        "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails.",
     )
 
-with layout.problems_explained():
-    measured, expected = kernel_errors(settings)  # not above: the other figures are drawn meanwhile
-layout.figure(
-    figures.approximation_error(n_features, measured, expected, FREQUENCY_COUNTS.index(values.D)),
-    f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
-    f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
-    "Sutherland and Schneider (2015) expect. Four times the features halve the error of either map. For the Gaussian "
-    "kernel cos/sin is the better map at every distance.",
-    key="errors",
-    alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
-)
-layout.equation(
-    "two feature maps",
-    r"\varphi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot x, \dots, \cos\omega_D\!\cdot x,\; "
-    r"\sin\omega_1\!\cdot x, \dots, \sin\omega_D\!\cdot x\big)"
-    r"\qquad\text{or}\qquad"
-    r"\varphi(x) = \sqrt{\tfrac{2}{D}}\,\big(\cos(\omega_1\!\cdot x + b_1), \dots, \cos(\omega_D\!\cdot x + b_D)\big)",
-    "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
-    "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ features "
-    "and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature a frequency, "
-    "so it gets $2D$ frequencies here.",
-)
 
-sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected))
+def show_plane(values, plane, omega) -> None:
+    """The same in the plane."""
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            figures.frequencies_and_kernel(plane, omega, FREQUENCY_RANGE, DELTA_RANGE),
+            "The same in the plane. Each dot is a frequency drawn from the density, a wave of its own direction and "
+            f"length; the kernel is the average of all of them. {plane.outside} of {values.D} lie beyond the axes.",
+            key="plane",
+            alt="Sampled frequencies over the spectral density in the plane, and the kernel",
+        )
+    with right:
+        layout.figure(
+            figures.approximation_and_difference(plane, DELTA_RANGE),
+            "Drag D: the mean of the waves, a pattern of stripes at first, converges to the kernel. The colours of the "
+            "difference have a finer scale, which does not change with D.",
+            key="approximation",
+            alt="The mean of D cosines in the plane, and its difference from the kernel",
+        )
+
+
+def show_errors(values, n_features: list[int], measured: dict, expected: dict) -> None:
+    """The error of both feature maps against the number of features."""
+    layout.figure(
+        figures.approximation_error(n_features, measured, expected, FREQUENCY_COUNTS.index(values.D)),
+        f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
+        f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
+        "Sutherland and Schneider (2015) predict. Four times as many features halve the error of both maps. For the "
+        "Gaussian kernel cos/sin is the better map at every distance.",
+        key="errors",
+        alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
+    )
+    layout.equation(
+        "two feature maps",
+        r"\varphi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot x, \dots, \cos\omega_D\!\cdot x,\; "
+        r"\sin\omega_1\!\cdot x, \dots, \sin\omega_D\!\cdot x\big)"
+        r"\qquad\text{or}\qquad"
+        r"\varphi(x) = \sqrt{\tfrac{2}{D}}\,\big(\cos(\omega_1\!\cdot x + b_1), \dots, \cos(\omega_D\!\cdot x + "
+        r"b_D)\big)",
+        "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
+        "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
+        "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature "
+        "per frequency, so it gets $2D$ frequencies here.",
+    )
+
+
+def main() -> None:
+    tour = lessons.Tour("kernel", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "What does a kernel assume before it sees data?",
+        "A shift-invariant kernel is an average of cosines. The **spectral density** says how much weight each "
+        "frequency has: it is a prior. Random features draw **D** frequencies from it and average their cosines. "
+        "Change the **width** and see the density and the kernel move in opposite directions.",
+    )
+    tour.show()
+    with layout.show_errors():
+        settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
+        line = kernel_line(settings, values.D)
+        plane = kernel_plane(settings, values.D)
+        omega = kernel_draw(settings, 2)[0][: values.D]
+        n_features = [2 * D for D in FREQUENCY_COUNTS]
+
+    show_line(values, line)
+    show_plane(values, plane, omega)
+    with layout.show_errors():
+        measured, expected = kernel_errors(
+            settings
+        )  # last, since it takes longest: the figures above are shown meanwhile
+    show_errors(values, n_features, measured, expected)
+    sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,16 @@
-"""Landmarks: the kernel's similarity to a few points against the one learned for each (Figures 1 and 4)."""
+"""Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
 
 from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from pages.components import guide, layout, literal, live, presets, sharing
-from pages.components.controls import Number, Options, mount
-from pages.components.landmark_results import (
+from pages.components import escaping, layout, lessons, live, sharing
+from pages.components.controls import presets
+from pages.components.controls.toy import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
+from pages.components.controls.toy_data import TEST_POINTS, map_extent
+from pages.components.controls.widgets import Number, Options, mount
+from pages.components.results.landmarks import (
     LandmarkSettings,
     landmark_path,
     landmark_problem,
@@ -15,14 +18,11 @@ from pages.components.landmark_results import (
     live_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
-from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.toy_data import TEST_POINTS, map_extent, toy_sample
-from rff_engine.figures import landmarks as figures
-from rff_engine.figures import paths
+from rff_engine.figures import landmarks as figures, paths
 
-MOST_LANDMARKS, MOST_FREQUENCIES = 8, 256
+MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
 
-FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MOST_FREQUENCIES, 20, 1)
+FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MAX_FREQUENCIES, 20, 1)
 
 CONTROLS = (
     "Learning",
@@ -38,7 +38,7 @@ CONTROLS = (
         "random",
         True,
     ),
-    Number("landmarks", "Number of landmarks", None, 1, MOST_LANDMARKS, 5, 1, only_if=("how", ("random", "k-means"))),
+    Number("landmarks", "Number of landmarks", None, 1, MAX_LANDMARKS, 5, 1, only_if=("how", ("random", "k-means"))),
     "Data",
     DATA,
     NOISE,
@@ -48,51 +48,74 @@ CONTROLS = (
     PLAIN,
 )
 
+EQUATION = (
+    "pseudo-posterior and similarity",
+    r"Q^l_m = \frac{1}{Z_l}\, e^{-\beta\sqrt{n}\,\widehat L^l_S(h^l_m)}, \qquad "
+    r"\widehat k_{Q^l}(x_l - x) = \sum_{m=1}^{D} Q^l_m \cos\big(\omega^l_m\cdot(x_l - x)\big)",
+    "Each landmark $l$ draws its own $D$ frequencies from the Gaussian prior and weighs them by their alignment "
+    "loss: how far $\\cos(\\omega\\cdot(x_l-x))$ is from $+1$ on points of the landmark's class and from $-1$ on "
+    "the others (Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
+)
+
 PICKS = "picks"
 CLICKS = "clicks on points"
 
 
 def clicked_points(n: int) -> tuple[int, ...]:
-    """Rows of the training points that the URL names as landmarks; what it names wrongly is dropped and said."""
+    """Rows of the training points that the URL names as landmarks; invalid ones are dropped with a note."""
     raw = st.query_params.get(PICKS, "")
     parts = [part for part in raw.split("-") if part]
     rows = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 7 and int(part) < n]
-    rows = list(dict.fromkeys(rows))[:MOST_LANDMARKS]
+    rows = list(dict.fromkeys(rows))[:MAX_LANDMARKS]
     if len(rows) < len(parts):
         st.warning(
-            f"The link names the points {literal.asked(raw)}; kept are at most {MOST_LANDMARKS} different ones below "
-            f"n = {n}.",
+            f"The link names the points {escaping.value_as_code(raw)}; kept are at most {MAX_LANDMARKS} different ones "
+            f"below n = {n}.",
             icon=":material/link_off:",
         )
         st.query_params[PICKS] = "-".join(map(str, rows))
     return tuple(rows)
 
 
+def chosen_settings(values) -> LandmarkSettings:
+    """The settings of the controls and the clicks."""
+    picks = clicked_points(values.n) if values.how == "clicked" else ()
+    if values.how == "clicked" and not picks:
+        st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
+    method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
+    return LandmarkSettings(toy_data(values), values.sigma, values.D, values.landmarks, method)
+
+
+def shown_rows(problem) -> tuple[int, ...]:
+    """Rows of the training points that are landmarks; empty if landmarks are no rows."""
+    return () if problem.indices is None else tuple(map(int, problem.indices))
+
+
 def toggle(row: int, shown: tuple[int, ...]) -> None:
-    """Make a point a landmark, or a landmark none any more."""
+    """Add a point to the landmarks, or remove it."""
     picks = list(shown)
     if row in picks:
         picks.remove(row)
-    elif len(picks) < MOST_LANDMARKS:
+    elif len(picks) < MAX_LANDMARKS:
         picks.append(row)
     else:
-        st.toast(f"There are {MOST_LANDMARKS} landmarks already, the most allowed: click a star to remove it first.")
+        st.toast(f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first.")
     st.query_params[PICKS] = "-".join(map(str, picks))
     st.session_state["how"] = "clicked"
 
 
 def take_click(key: str, shown: tuple[int, ...]) -> None:
-    """A click in the plain figure."""
+    """Handle a click in the plain figure."""
     for mark in st.session_state[key].selection.points:
         toggle(mark["customdata"], shown)
-    # The next figure starts with nothing selected, so that the next click is seen whatever it is on.
+    # A new key starts the next figure without a selection, so that any click changes it.
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
-def show_live(settings: LandmarkSettings) -> None:
-    """The live pictures; their own sliders stand for those of the sidebar."""
+def show_live(values, settings: LandmarkSettings) -> None:
+    """The live view; its own sliders replace those of the sidebar."""
     problem = landmark_problem(settings)
-    shown = () if problem.indices is None else tuple(map(int, problem.indices))
+    shown = shown_rows(problem)
     live.mount(
         "landmarks",
         live_landmarks(settings, values.C),
@@ -101,77 +124,96 @@ def show_live(settings: LandmarkSettings) -> None:
         on_clicked=lambda row: toggle(row, shown),
     )
     st.caption(
-        "Drag β and D, or press play: everything follows. Each column is one landmark, the star. Green: similar to it; "
-        "purple: dissimilar; white: neither. Hover over a weight to see its cosine on the map, over a point to find it "
-        "on every map; click a point to make it a landmark, a star to remove it. Decisions are a linear SVM on the "
-        f"similarities of a row, with errors on the training points and on {TEST_POINTS} fresh ones."
+        "Drag β and D, or press play: everything follows. Each column is one landmark, marked by a star. Green: "
+        "similar to it; purple: dissimilar; white: neither. Hover over a weight to see its cosine on the map, over a "
+        "point to find it on every map; click a point to make it a landmark, a star to remove it. Decisions are those "
+        f"of a linear SVM on the similarities of a row, with errors on the training points and on {TEST_POINTS} fresh "
+        "ones."
     )
 
 
-def show_plain(settings: LandmarkSettings) -> None:
-    """The same in Plotly figures, drawn anew when a slider is let go."""
-    with layout.problems_explained():
+def show_plain(values, settings: LandmarkSettings) -> None:
+    """The live view as Plotly figures, redrawn when a slider is released."""
+    with layout.show_errors():
         problem = landmark_problem(settings)
         view = landmark_view(settings, values.beta, values.C)
+    show_maps(settings, problem, view)
+    left, right = st.columns([2, 4])
+    with left:
+        show_points(settings, problem)
+    with right:
+        show_decisions(settings, problem, view)
+    show_weights(problem, view)
 
+
+def show_maps(settings: LandmarkSettings, problem, view) -> None:
+    """The similarity to each landmark, by the prior and as learned."""
     layout.figure(
         figures.similarity_mosaic(
-            map_extent(data),
+            map_extent(settings.data),
             np.stack([view.prior_maps, view.learned_maps]),
             problem.landmarks,
-            sample.X,
-            sample.y,
+            problem.X,
+            problem.y,
             row_names=("prior", "learned"),
         ),
-        "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither. The learned "
-        "maps try to be green on the landmark's own class and purple on the other. At the smallest β they are the "
-        "plain average of the same D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
+        "Each column is one landmark, marked by a star. Green: similar to it; purple: dissimilar; white: neither. The "
+        "learned maps tend to be green on the landmark's own class and purple on the other. At the smallest β they are "
+        "the plain average of D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
         key="maps",
         alt="Similarity maps of each landmark for the prior and for the learned weights",
     )
 
-    left, right = st.columns([2, 4])
-    with left:
-        shown = () if problem.indices is None else tuple(map(int, problem.indices))
-        key = f"points{st.session_state.get(CLICKS, 0)}"
-        layout.figure(
-            figures.points_and_landmarks(sample.X, sample.y, problem.landmarks, problem.indices, map_extent(data)),
-            "Click a point to make it a landmark; click a star to remove it.",
-            key=key,
-            alt="Training points of two classes with the landmarks as numbered stars",
-            on_select=lambda: take_click(key, shown),
-            selection_mode="points",
-        )
-    with right:
-        layout.figure(
-            figures.decision_maps(
-                map_extent(data),
-                np.stack([view.prior.values, view.learned.values]),
-                problem.landmarks,
-                sample.X,
-                sample.y,
-                titles=[
-                    f"<b>{name}</b>: train error {layout.percent(made.train_error)}, "
-                    f"test error {layout.percent(made.test_error)}"
-                    for name, made in (("prior", view.prior), ("learned", view.learned))
-                ],
-            ),
-            f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
-            f"errors are measured on {TEST_POINTS} fresh points.",
-            key="decisions",
-            alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
-        )
+
+def show_points(settings: LandmarkSettings, problem) -> None:
+    """The training points and the landmarks among them, to be clicked."""
+    key = f"points{st.session_state.get(CLICKS, 0)}"
+    extent = map_extent(settings.data)
+    layout.figure(
+        figures.points_and_landmarks(problem.X, problem.y, problem.landmarks, problem.indices, extent),
+        "Click a point to make it a landmark; click a star to remove it.",
+        key=key,
+        alt="Training points of two classes with the landmarks as numbered stars",
+        on_select=lambda: take_click(key, shown_rows(problem)),
+        selection_mode="points",
+    )
+
+
+def show_decisions(settings: LandmarkSettings, problem, view) -> None:
+    """The decisions of a linear SVM on prior and on learned similarities."""
+    layout.figure(
+        figures.decision_maps(
+            map_extent(settings.data),
+            np.stack([view.prior.values, view.learned.values]),
+            problem.landmarks,
+            problem.X,
+            problem.y,
+            titles=[
+                f"<b>{name}</b>: train error {layout.percent(made.train_error)}, "
+                f"test error {layout.percent(made.test_error)}"
+                for name, made in (("prior", view.prior), ("learned", view.learned))
+            ],
+        ),
+        f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
+        f"errors are measured on {TEST_POINTS} fresh points.",
+        key="decisions",
+        alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
+    )
+
+
+def show_weights(problem, view) -> None:
+    """The weight of every frequency of every landmark."""
     layout.figure(
         figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
-        "One row a landmark, one cell a frequency, from slow to fast: its weight as a multiple of the prior's. At "
-        "small β every cell is 1; as β grows the weight gathers on the few cosines that agree with the labels.",
+        "One row per landmark, one cell per frequency, from slow to fast: its weight as a multiple of the prior's. At "
+        "small β every cell is 1; as β grows, weight concentrates on the few cosines that agree with the labels.",
         key="weights",
         alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
     )
 
 
-def show_path(settings: LandmarkSettings) -> None:
-    """What every beta would come to, with a marker at the one in force."""
+def show_path(values, settings: LandmarkSettings) -> None:
+    """Errors and KL divergence for every β, with a line at the current one."""
     path = landmark_path(settings, values.C)
     errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
@@ -182,57 +224,49 @@ def show_path(settings: LandmarkSettings) -> None:
             path.kl,
             "mean KL(Q‖P) over the landmarks",
         ),
-        "What every β comes to; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how "
-        "far the weights have moved from the prior, at most ln D. Look for the β at which the test error is lowest, "
-        "and at what it costs in KL, the price in a bound.",
+        "Results for every β; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how far "
+        "the weights have moved from the prior, at most ln D. Look for the β at which the test error is lowest, and at "
+        "its KL divergence, which enters a bound.",
         key="along_beta",
-        alt="Train and test error and mean KL divergence against beta, with a line at the present beta",
+        alt="Train and test error and mean KL divergence against beta, with a line at the current beta",
     )
 
 
-tour = guide.Tour("landmarks", CONTROLS)
-values = mount(CONTROLS, tour, names=(PICKS,))
-layout.title(
-    "What does a landmark learn about its neighbourhood?",
-    "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "
-    "and a linear SVM learns from these. The **prior row** shows the similarity of the Gaussian kernel, the same bump "
-    "everywhere. The **learned row** weighs a few random cosines by how well they agree with the labels around the "
-    "landmark; **β** says how strongly the labels count. Drag it.",
-)
-presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
-tour.show()
-with layout.problems_explained():
-    data = toy_data(values)
-    sample = toy_sample(data)
-    picks = clicked_points(values.n) if values.how == "clicked" else ()
-    if values.how == "clicked" and not picks:
-        st.info("No point is chosen yet: click one in the data figure below. Random landmarks are shown meanwhile.")
-    method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
-    settings = LandmarkSettings(data, values.sigma, values.D, values.landmarks, method)
-    if not values.plain:
-        # Frequencies are drawn one after the other: a smaller D takes the first of them.
-        show_live(replace(settings, n_frequencies=MOST_FREQUENCIES))
-if values.plain:
-    show_plain(settings)
-with layout.problems_explained():
-    show_path(settings)
+def main() -> None:
+    tour = lessons.Tour("landmarks", CONTROLS)
+    values = mount(CONTROLS, tour, names=(PICKS,))
+    layout.title(
+        "What does a landmark learn about its neighbourhood?",
+        "A **landmark** is a point that all others are compared with: five landmarks give every point five "
+        "similarities, and a linear SVM learns from these. The **prior row** shows the similarity of the Gaussian "
+        "kernel, the same bump everywhere. The **learned row** weighs a few random cosines by how well they agree with "
+        "the labels around the landmark; **β** sets how strongly the labels count. Drag it.",
+    )
+    presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
+    tour.show()
+    with layout.show_errors():
+        settings = chosen_settings(values)
+        if not values.plain:
+            # Frequencies are drawn in sequence: a smaller D uses the first of them.
+            show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES))
+    if values.plain:
+        show_plain(values, settings)
+    with layout.show_errors():
+        show_path(values, settings)
+    layout.equation(*EQUATION)
+    sharing.offer(
+        "landmarks",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(
+            landmark_problem(settings),
+            landmark_view(settings, values.beta, values.C),
+            landmark_path(settings, values.C),
+        ),
+        {"selection": settings.selection},
+        {PICKS: "-".join(map(str, settings.selection))} if isinstance(settings.selection, tuple) else None,
+    )
 
-layout.equation(
-    "pseudo-posterior and similarity",
-    r"Q^l_m = \frac{1}{Z_l}\, e^{-\beta\sqrt{n}\,\widehat L^l_S(h^l_m)}, \qquad "
-    r"\widehat k_{Q^l}(x_l - x) = \sum_{m=1}^{D} Q^l_m \cos\big(\omega^l_m\cdot(x_l - x)\big)",
-    "Each landmark $l$ draws its own $D$ frequencies from the Gaussian prior and weighs them by their alignment loss: "
-    "how far $\\cos(\\omega\\cdot(x_l-x))$ is from $+1$ on points of the landmark's class and from $-1$ on the others "
-    "(Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
-)
 
-sharing.offer(
-    "landmarks",
-    CONTROLS,
-    values,
-    lambda: recipe.numbers(
-        landmark_problem(settings), landmark_view(settings, values.beta, values.C), landmark_path(settings, values.C)
-    ),
-    {"selection": method},
-    {PICKS: "-".join(map(str, picks))} if picks else None,
-)
+if __name__ == "__main__":
+    main()

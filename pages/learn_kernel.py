@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
-from pages.components import guide, layout, live, sharing
-from pages.components.controls import Number, Scale, mount, powers
-from pages.components.kernel_results import FREQUENCY_COUNTS
-from pages.components.learning_results import (
+from pages.components import layout, lessons, live, sharing
+from pages.components.controls.toy import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
+from pages.components.controls.toy_data import TEST_POINTS, map_extent, toy_sample
+from pages.components.controls.widgets import Number, Scale, mount, powers
+from pages.components.results.kernel import FREQUENCY_COUNTS
+from pages.components.results.learning import (
     CURVE_COUNTS,
     CURVE_DRAWS,
     ERROR_BETAS,
@@ -16,6 +19,7 @@ from pages.components.learning_results import (
     OptimizedKernel,
     PriorWeights,
     PseudoPosterior,
+    Weighting,
     candidate_weights,
     candidates,
     feature_error_path,
@@ -29,17 +33,15 @@ from pages.components.learning_results import (
     weighted_map,
 )
 from pages.components.sharing.recipes import learn_kernel as recipe
-from pages.components.toy_controls import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.toy_data import TEST_POINTS, map_extent, toy_sample
-from rff_engine.experiments import toy_learning
-from rff_engine.figures import kernels, paths, spectra
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.figures import learning, paths
 from rff_engine.figures.style import METHOD_NAMES
 
 TEMPERATURE = replace(BETA, default=10.0)
 RADIUS = Scale(
     "rho",
     "Radius of OKRFF, ρ/N",
-    "How far from the prior the optimized kernel may go, from nearly nowhere to as far as there is.",
+    "How far the optimized kernel may move from the prior, from hardly at all to any distance.",
     powers(-4, 0, 5),
     0.01,
 )
@@ -62,97 +64,7 @@ CONTROLS = (
     PLAIN,
 )
 
-
-def heading(method: str, summary: toy_learning.WeightSummary) -> str:
-    """A method's name, its divergences from the prior and its effective number of frequencies."""
-    effective = f"{summary.effective:.{0 if summary.effective >= 100 else 1}f}"
-    return (
-        f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:,.4g}"
-        f"<br>effective: {effective} of {values.N}"
-    )
-
-
-def show_plain() -> None:
-    """The live pictures as Plotly figures, drawn anew when a slider is let go."""
-    with layout.problems_explained():
-        frequency_extent, delta_extent = plane_extents(settings)
-        plane = frequency_plane(data, values.sigma, frequency_extent)
-        posterior = toy_learning.plane_posterior(plane, values.beta)
-        weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
-        learned = {method: weights[method] for method in ("pbrff", "okrff")}
-        summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
-        maps = {"rff": prior_map(values.sigma, delta_extent)} | {
-            method: weighted_map(settings, weightings[method], delta_extent) for method in learned
-        }
-    layout.figure(
-        spectra.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
-        "Bright is where cosines are wanted. Drag β: the posterior leaves the prior's disc for the nearest and deepest "
-        "low spots of the loss.",
-        key="spectrum",
-        alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
-    )
-    left, right = st.columns([2, 1])
-    with left:
-        layout.figure(
-            spectra.weighted_candidates(
-                toy_sample(data).X,
-                toy_sample(data).y,
-                map_extent(data),
-                candidates(settings).omega,
-                learned,
-                {method: heading(method, summary) for method, summary in summaries.items()},
-                frequency_extent,
-            ),
-            f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Grey dust has next to "
-            f"no weight. Of the light ones at most {spectra.MOST_LIGHT_DOTS} are drawn.",
-            key="candidates",
-            alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
-        )
-    with right:
-        layout.figure(
-            spectra.sorted_weights(weights),
-            f"Weights from the largest down; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
-            "where it stays below, all weight is on the best candidate already.",
-            key="weights",
-            alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
-        )
-    layout.figure(
-        kernels.kernel_maps(maps, delta_extent),
-        "How similar two points are whose difference is δ: green alike, purple unlike, white neither.",
-        key="kernels",
-        alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
-    )
-
-
-tour = guide.Tour("learn_kernel", CONTROLS)
-values = mount(CONTROLS, tour)
-layout.title(
-    "Which cosines agree with the labels?",
-    "The prior kernel believes in every frequency as its density says. **PBRFF** (PAC-Bayesian random Fourier "
-    "features) and **OKRFF** (optimized kernel random Fourier features) look at the labels once and give more weight "
-    "to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see belief turn into "
-    "a learned kernel, and what that is worth with few features.",
-)
-tour.show()
-with layout.problems_explained():
-    data = toy_data(values)
-    settings = CandidateSettings(data, values.sigma, values.N)
-    weightings = {
-        "rff": PriorWeights(),
-        "pbrff": PseudoPosterior(values.beta),
-        "okrff": OptimizedKernel(values.rho, values.mu),
-    }
-    if not values.plain:
-        live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
-if values.plain:
-    show_plain()
-st.caption(
-    f"Top: what the prior believes, what the labels say of every frequency (bright is low loss), and the two together. "
-    f"Middle: the {values.N} candidates that were drawn from the prior; the area of a dot is its weight, and what was "
-    "not drawn cannot be learned. Bottom: how similar two points are whose difference is δ. The prior knows only near "
-    "and far; the learned kernels repeat the pattern of the classes, and at large β become a single wave."
-)
-layout.equation(
+POSTERIOR_EQUATION = (
     "alignment loss and pseudo-posterior",
     r"\widehat L_S(\omega) = \frac{1}{n(n-1)} \sum_{i\neq j} "
     r"\frac{1 - \lambda_{ij}\cos\big(\omega\cdot(x_i-x_j)\big)}{2}, \qquad "
@@ -162,50 +74,124 @@ layout.equation(
     "labelled points (Letarte, Morvant and Germain, 2019, Equations 9 and 19, Proposition 8).",
 )
 
-layout.equation(
+OKRFF_EQUATION = (
     "optimized kernel",
     r"\max_{Q} \sum_{m=1}^{N} Q_m \sum_{i,j} \lambda_{ij} \cos\big(\omega_m\cdot(x_i - x_j)\big)"
     r"\quad\text{subject to}\quad D_\mu(Q\,\|\,P) = \frac1N\sum_{m=1}^N (N Q_m)^\mu - 1 \le \rho",
-    "Sinha and Duchi (2016), as compared in Letarte, Morvant and Germain (2019), Equations 17 and 18. PBRFF instead "
-    "trades the loss against $\\mathrm{KL}(Q\\|P)$. The effective number of frequencies is $1/\\sum_m Q_m^2$: "
-    "$N$ for the prior, 1 when one candidate has all weight.",
-)
-
-with layout.problems_explained():
-    curves, at_chosen = {}, {}
-    for method, weighting in weightings.items():
-        curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
-        at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
-layout.figure(
-    kernels.error_curves(CURVE_COUNTS, curves, values.D, at_chosen),
-    f"A linear SVM on D frequencies drawn from each distribution, tested on {TEST_POINTS} fresh points: mean of "
-    f"{CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. Learning pays "
-    "with few features. With many, a prior that reaches the right frequencies catches up, and weights that are too "
-    "concentrated stop improving.",
-    key="errors",
-    alt="Test error against the number of frequencies for RFF, PBRFF and OKRFF",
-)
-
-layout.figure(
-    paths.errors_and_kl(
-        values.beta,
-        {
-            f"test error of PBRFF at D = {values.D}": paths.ErrorPath(
-                ERROR_BETAS, *toy_learning.mean_and_margin(feature_error_path(settings, values.C, values.D))
-            )
-        },
-        KL_BETAS,
-        kl_path(settings),
-    ),
-    "What every β comes to; dotted: yours. Above, the error that D features of PBRFF leave; below, how far the weights "
-    "have moved from the prior, at most ln N. Too small a β learns nothing, too large a one puts all on one cosine.",
-    key="along_beta",
-    alt="Test error of PBRFF and KL divergence against beta, with a line at the present beta",
+    "Sinha and Duchi (2016), as compared in Letarte, Morvant and Germain (2019), Equations 17 and 18. PBRFF "
+    "instead trades the loss against $\\mathrm{KL}(Q\\|P)$. The effective number of frequencies is $1/\\sum_m "
+    "Q_m^2$: $N$ for the prior, 1 when one candidate has all weight.",
 )
 
 
-def numbers():
-    """The table of the page, off what its figures are made of."""
+def heading(method: str, summary: toy_learning.WeightSummary, N: int) -> str:
+    """A method's name, its divergences from the prior and its effective number of frequencies."""
+    effective = f"{summary.effective:.{0 if summary.effective >= 100 else 1}f}"
+    return (
+        f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:,.4g}"
+        f"<br>effective: {effective} of {N}"
+    )
+
+
+def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
+    """The live view as Plotly figures, redrawn when a slider is released."""
+    with layout.show_errors():
+        frequency_extent, delta_extent = plane_extents(settings)
+        plane = frequency_plane(settings.data, values.sigma, frequency_extent)
+        posterior = toy_learning.plane_posterior(plane, values.beta)
+        weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
+        maps = {"rff": prior_map(values.sigma, delta_extent)} | {
+            method: weighted_map(settings, weightings[method], delta_extent) for method in ("pbrff", "okrff")
+        }
+    layout.figure(
+        learning.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
+        "Bright: likely frequencies, or a low loss. Drag β: the posterior moves from the prior's disc to the nearest "
+        "and deepest minima of the loss.",
+        key="spectrum",
+        alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
+    )
+    show_candidates(values, settings, weights)
+    layout.figure(
+        learning.kernel_maps(maps, delta_extent),
+        "The similarity of two points whose difference is δ: green similar, purple dissimilar, white neither.",
+        key="kernels",
+        alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
+    )
+
+
+def show_candidates(values, settings: CandidateSettings, weights: dict[str, np.ndarray]) -> None:
+    """The candidates sized by their weights, and the sorted weights."""
+    learned = {method: weights[method] for method in ("pbrff", "okrff")}
+    summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
+    sample = toy_sample(settings.data)
+    left, right = st.columns([2, 1])
+    with left:
+        layout.figure(
+            learning.weighted_candidates(
+                sample.X,
+                sample.y,
+                map_extent(settings.data),
+                candidates(settings).omega,
+                learned,
+                {method: heading(method, summary, values.N) for method, summary in summaries.items()},
+                plane_extents(settings)[0],
+            ),
+            f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Small grey dots have "
+            f"almost no weight; at most {learning.MOST_LIGHT_DOTS} of them are drawn.",
+            key="candidates",
+            alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
+        )
+    with right:
+        layout.figure(
+            learning.sorted_weights(weights),
+            f"Weights in descending order; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
+            "where it stays below, all weight is on the best candidate.",
+            key="weights",
+            alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
+        )
+
+
+def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
+    """The test error against D, for each distribution of frequencies."""
+    with layout.show_errors():
+        curves, at_chosen = {}, {}
+        for method, weighting in weightings.items():
+            curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
+            at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
+    layout.figure(
+        learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen),
+        f"A linear SVM on D frequencies drawn from each distribution, tested on {TEST_POINTS} fresh points: mean of "
+        f"{CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. Learning "
+        "helps with few features. With many, a prior that covers the right frequencies catches up, and weights that "
+        "are too concentrated stop improving.",
+        key="errors",
+        alt="Test error against the number of frequencies for RFF, PBRFF and OKRFF",
+    )
+
+
+def show_path(values, settings: CandidateSettings) -> None:
+    """The test error and the KL divergence against β."""
+    layout.figure(
+        paths.errors_and_kl(
+            values.beta,
+            {
+                f"test error of PBRFF at D = {values.D}": paths.ErrorPath(
+                    ERROR_BETAS, *toy_learning.mean_and_margin(feature_error_path(settings, values.C, values.D))
+                )
+            },
+            KL_BETAS,
+            kl_path(settings),
+        ),
+        "Results for every β; dotted: yours. Above, the test error of D features of PBRFF; below, how far the weights "
+        "have moved from the prior, at most ln N. Too small a β learns nothing, too large a β puts all weight on one "
+        "cosine.",
+        key="along_beta",
+        alt="Test error of PBRFF and KL divergence against beta, with a line at the current beta",
+    )
+
+
+def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting]):
+    """The table of the page, from the results that its figures show."""
     D_values = sorted({*CURVE_COUNTS, values.D})
     weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
     errors = {
@@ -216,4 +202,40 @@ def numbers():
     return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
 
 
-sharing.offer("learn_kernel", CONTROLS, values, numbers)
+def main() -> None:
+    tour = lessons.Tour("learn_kernel", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "Which cosines agree with the labels?",
+        "The prior weighs every frequency by the kernel's spectral density. **PBRFF** (PAC-Bayesian random Fourier "
+        "features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more weight to "
+        "cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the prior turn "
+        "into a learned kernel, and how much that helps with few features.",
+    )
+    tour.show()
+    with layout.show_errors():
+        settings = CandidateSettings(toy_data(values), values.sigma, values.N)
+        weightings = {
+            "rff": PriorWeights(),
+            "pbrff": PseudoPosterior(values.beta),
+            "okrff": OptimizedKernel(values.rho, values.mu),
+        }
+        if not values.plain:
+            live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
+    if values.plain:
+        show_plain(values, settings, weightings)
+    st.caption(
+        "Top: the prior density, the loss of every frequency (bright is low), and the posterior density. Middle: the "
+        f"{values.N} candidates drawn from the prior; the area of a dot is its weight, and a frequency that was not "
+        "drawn cannot be learned. Bottom: the similarity of two points whose difference is δ. The prior kernel depends "
+        "on distance alone; the learned kernels repeat the pattern of the classes, and at large β become a single wave."
+    )
+    layout.equation(*POSTERIOR_EQUATION)
+    layout.equation(*OKRFF_EQUATION)
+    show_errors(values, settings, weightings)
+    show_path(values, settings)
+    sharing.offer("learn_kernel", CONTROLS, values, lambda: numbers(values, settings, weightings))
+
+
+if __name__ == "__main__":
+    main()

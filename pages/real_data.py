@@ -1,16 +1,17 @@
-"""Real data: test error against the number of features, or of landmarks, as a run computes it (Figures 2, 3, 5, 6)."""
+"""Real data: test error against the number of features or of landmarks, from long runs (Figures 2, 3, 5, 6)."""
 
 from typing import NamedTuple
 
 import streamlit as st
 
 import datasets
-from pages.components import layout, sharing, visits
-from pages.components.controls import Number, Options, Several, mount
-from pages.components.limits import visitor
-from pages.components.runs import BREAST_SWEEP, Run, RunSettings, run_queue
-from rff_engine.experiments import report
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy
+from pages.components import layout, sharing
+from pages.components.controls.widgets import Number, Options, Several, mount
+from pages.components.server import visits
+from pages.components.server.limits import visitor
+from pages.components.server.runs import BREAST_SWEEP, Run, RunSettings, run_queue
+from rff_engine.experiments.reports import tables as report
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
 from rff_engine.figures import sweeps
 
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
@@ -21,12 +22,12 @@ METHODS = {
 }
 
 _LEFT = "run that was left"
-_ONLY_THE_BEGINNER = "The run goes on. Who began it can cancel it; where that visitor has left, whoever watches it can."
+_LEAVE_HELP = "The run continues. The visitor who started it can cancel it; after that visitor has left, anyone can."
 
 CONTROLS = (
     "Experiment",
     Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
-    Options("dataset", "Data set", "Sets with two classes.", TWO_CLASSES, "breast"),
+    Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
     Options(
         "preset",
         "Grid",
@@ -39,7 +40,7 @@ CONTROLS = (
     Options(
         "split",
         "Split",
-        "published: the paper's, to the row; random: drawn from the seed.",
+        "published: exactly that of the paper; random: drawn from the seed.",
         ("published", "random"),
         "published",
         True,
@@ -47,7 +48,7 @@ CONTROLS = (
     Options(
         "scaling",
         "Columns",
-        "none: as they are, like the paper; standard: each to mean 0 and variance 1 on the training rows.",
+        "none: unscaled, as in the paper; standard: mean 0 and variance 1 on the training rows.",
         ("none", "standard"),
         "none",
         True,
@@ -55,9 +56,9 @@ CONTROLS = (
     Number(
         "repeats", "Repeats", "Runs with consecutive seeds; the band is a 95 % interval of their mean.", 1, 20, 10, 1
     ),
-    Number("seed", "First seed", "Of all frequencies, and of the random split.", 0, 99, 0, 1),
+    Number("seed", "First seed", "Of all frequencies and of the random split.", 0, 99, 0, 1),
     *(
-        # A key of its own for each study: the methods of a link belong to one of them.
+        # Each study has its own key: the methods in a link belong to one of them.
         Several(key, "Methods", None, tuple(METHODS[study]), tuple(METHODS[study]), only_if=("study", (study,)))
         for key, study in (("methods", "features D"), ("similarities", "landmarks"))
     ),
@@ -79,24 +80,24 @@ def show_progress(run: Run) -> None:
         st.error(run.message, icon=":material/error:")
     elif run.state in ("cancelled", "stopped"):
         how = cancelled(run) if run.state == "cancelled" else f"Stopped with the server at {100 * run.fraction:.0f} %"
-        st.warning(
-            f"{how}; what was known by then is shown. Resume goes on from there.", icon=":material/pause_circle:"
-        )
+        st.warning(f"{how}; the results so far are shown. Resume continues from there.", icon=":material/pause_circle:")
 
 
 def cancelled(run: Run) -> str:
-    """When that was, and by whom."""
-    when = f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s" if run.started is not None else "before it began"
+    """When and by whom a run was cancelled."""
+    when = (
+        f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s" if run.started is not None else "before it started"
+    )
     if run.cancelled_by is None:
-        return f"Cancelled {when}, with the server"
-    if run.cancelled_by == visits.who():
+        return f"Cancelled {when}, when the server ended"
+    if run.cancelled_by == visits.current_visitor():
         return f"You cancelled it {when}"
-    if run.cancelled_by == run.beginner:
-        return f"Cancelled {when} by the visitor who began it"
-    return f"Cancelled {when} by another visitor, for the one who began it had left"
+    if run.cancelled_by == run.owner:
+        return f"Cancelled {when} by the visitor who started it"
+    return f"Cancelled {when} by another visitor, after the one who started it had left"
 
 
-class Standing(NamedTuple):
+class RunStatus(NamedTuple):
     """What the buttons of a run depend on."""
 
     active: bool = False
@@ -104,54 +105,55 @@ class Standing(NamedTuple):
     may_cancel: bool = False
 
 
-def standing(run: Run | None) -> Standing:
-    """As this visitor has it now."""
+def status(run: Run | None) -> RunStatus:
+    """The current status of a run for this visitor."""
     if run is None:
-        return Standing()
-    return Standing(run.active, run.state == "finished", run.active and run.may_cancel(visits.who()))
+        return RunStatus()
+    return RunStatus(run.active, run.state == "finished", run.active and run.may_cancel(visits.current_visitor()))
 
 
-def control(run: Run) -> None:
-    """Cancel for whoever may; for all others the way out of a run under way, and back to it."""
-    me = visits.who()
+def show_active_buttons(run: Run) -> None:
+    """Show Cancel to a visitor who may; to others, Leave and Watch."""
+    me = visits.current_visitor()
     if run.may_cancel(me):
-        gone = " The visitor who began it has left." if run.beginner != me else ""
-        if st.button("Cancel", icon=":material/stop:", help=f"Ends it for all who watch it.{gone}"):
+        gone = " The visitor who started it has left." if run.owner != me else ""
+        if st.button("Cancel", icon=":material/stop:", help=f"Ends the run for everyone who watches it.{gone}"):
             run.cancel(me)
     elif has_left(run):
         if st.button("Watch", icon=":material/visibility:"):
             st.session_state[_LEFT] = None
             st.rerun()
-    elif st.button("Leave", icon=":material/visibility_off:", help=_ONLY_THE_BEGINNER):
+    elif st.button("Leave", icon=":material/visibility_off:", help=_LEAVE_HELP):
         st.session_state[_LEFT] = run
         st.rerun()
 
 
 def has_left(run: Run) -> bool:
-    return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.who())
+    """Whether this visitor has left an active run."""
+    return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.current_visitor())
 
 
 def show_result(run: Run) -> None:
-    """The figure of what is known so far, and its rows."""
+    """The figure of the results so far, and their means."""
     rows = list(run.rows)
     protocol = run.settings.protocol()
     if run.settings.study == "features":
         means = report.error_by_features(rows)
         figure = sweeps.error_against_features(means, protocol.n_features)
         caption = (
-            "Compare the curves at small D: a learned distribution spends few frequencies better than the prior. "
-            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
+            "Compare the curves at small D: a learned distribution needs fewer frequencies than the prior. Thick: mean "
+            "test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         )
     else:
         means = report.error_by_share(rows)
         figure = sweeps.error_against_landmarks(means, protocol.shares)
         caption = (
-            "Compare the colours: with the prior, a landmark only knows distance; learned landmarks follow the labels. "
-            "Solid: k-means centroids; dotted: random landmarks. Thick: mean test error with a 95 % interval; thin: "
-            "training error."
+            "Compare the colours: prior similarities depend on distance alone; learned ones follow the labels. Solid: "
+            "k-means centroids; dotted: random landmarks. Thick: mean test error with a 95 % interval; thin: training "
+            "error."
         )
     if run.n_test:
-        caption += f" One error among the {run.n_test} test points is {100 / run.n_test:.2f} %."
+        caption += f" One of the {run.n_test} test points is {100 / run.n_test:.2f} %."
     notes = sorted({row["note"] for row in rows if row["note"]})
     layout.figure(
         figure,
@@ -164,83 +166,111 @@ def show_result(run: Run) -> None:
             st.dataframe(means, hide_index=True)
 
 
-values = mount(CONTROLS)
-chosen = values.methods if values.study == "features D" else values.similarities
-methods = tuple(METHODS[values.study][name] for name in chosen)
-layout.title(
-    "Do learned frequencies help on real data?",
-    "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the paper: "
-    "RFF draws random Fourier features from the prior, PBRFF from the pseudo-posterior, OKRFF from the optimized "
-    "kernel. "
-    "A run goes on when you leave this page, and anyone with the same settings sees it.",
-)
-describe(values.dataset)
-study = "features" if values.study == "features D" else "landmarks"
-settings = RunSettings(
-    study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods, values.scaling
-)
-with layout.problems_explained():
+def run_settings(values) -> RunSettings:
+    """The settings of a run, from the controls."""
+    chosen = values.methods if values.study == "features D" else values.similarities
+    methods = tuple(METHODS[values.study][name] for name in chosen)
+    study = "features" if values.study == "features D" else "landmarks"
+    return RunSettings(
+        study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods, values.scaling
+    )
+
+
+def check_data(settings: RunSettings) -> None:
+    """Raise a ValueError if the data set or its published split is not available."""
     here = [name for name in TWO_CLASSES if name in datasets.available()]
     if settings.dataset not in here:
         raise ValueError(
-            f"{settings.dataset} is not on this machine: whoever runs this server can fetch it with "
-            f"`python -m datasets fetch {settings.dataset}`; here now are {', '.join(here)}."
+            f"{settings.dataset} is not on this server; its administrator can fetch it with `python -m datasets fetch "
+            f"{settings.dataset}`. Available are {', '.join(here)}."
         )
     published = [name for name in here if name in datasets.published_names()]
     if settings.split_name == "published" and settings.dataset not in published:
         raise ValueError(
             f"The paper has no split of {settings.dataset}: choose the random split, or one of {', '.join(published)}."
         )
-    if not run_queue().lasting:
+
+
+def find_run(settings: RunSettings) -> Run | None:
+    """The run of these settings, if there is one; the run of the start page starts without a click."""
+    if not run_queue().persistent:
         st.warning(
-            "Results are kept until this server ends: its store of results cannot be used. Whoever runs the server "
-            "finds the reason in its log.",
+            "Results are kept only until this server ends: its store of results cannot be opened. The server's log has "
+            "the reason.",
             icon=":material/database_off:",
         )
     run = run_queue().find(settings)
     if run is None and settings == BREAST_SWEEP:
-        run = run_queue().submit(settings)  # the first visitor sees a run without a click
-    shown = standing(run)
+        run = run_queue().submit(settings)  # the first visitor sees results without a click
+    return run
+
+
+def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> None:
+    """Run or Resume for an inactive run, the buttons of an active one otherwise."""
     if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
         if st.button(label, type="primary", icon=":material/play_arrow:"):
-            run = run_queue().submit(settings, visitor(), visits.who())
+            run_queue().submit(settings, visitor(), visits.current_visitor())
             st.rerun()
     elif shown.active:
-        control(run)
+        show_active_buttons(run)
 
 
-def panel() -> None:
-    show_progress(run)
-    with layout.problems_explained():
-        show_result(run)
-    if shown != standing(run):
-        st.rerun()  # the whole page: the buttons change, or polling ends
+def show_run(run: Run | None, shown: RunStatus) -> None:
+    """The progress and results of a run, or why there are none."""
+
+    def panel() -> None:
+        show_progress(run)
+        with layout.show_errors():
+            show_result(run)
+        if shown != status(run):
+            st.rerun()  # rerun the whole page: the buttons change, or polling ends
+
+    if run is not None and has_left(run):
+        st.info(
+            "You have left this run; it continues. Watch shows its progress; its results stay available to everyone.",
+            icon=":material/visibility_off:",
+        )
+    elif run is not None:
+        st.fragment(panel, run_every=1.0 if shown.active else None)()
+    else:
+        st.info("Press Run: the figure is updated during the run.", icon=":material/play_arrow:")
 
 
-if run is not None and has_left(run):
-    st.info(
-        "You have left this run, which goes on. Watch shows how far it is; what it computes stays here for all.",
-        icon=":material/visibility_off:",
+def main() -> None:
+    values = mount(CONTROLS)
+    layout.title(
+        "Do learned frequencies help on real data?",
+        "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "
+        "paper: RFF draws random Fourier features from the prior, PBRFF from the pseudo-posterior, OKRFF from the "
+        "optimized kernel. A run continues when you leave this page, and visitors with the same settings share it.",
     )
-elif run is not None:
-    st.fragment(panel, run_every=1.0 if shown.active else None)()
-else:
-    st.info("Press Run: the figure fills in while the run goes on.", icon=":material/play_arrow:")
+    describe(values.dataset)
+    settings = run_settings(values)
+    with layout.show_errors():
+        check_data(settings)
+        run = find_run(settings)
+        shown = status(run)
+        show_buttons(settings, run, shown)
+    show_run(run, shown)
+    layout.equation(
+        "features drawn from a learned distribution",
+        r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
+        r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
+        "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
+        "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises the "
+        "alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, 2019, "
+        "Section 6.2).",
+    )
 
-layout.equation(
-    "features drawn from a learned distribution",
-    r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
-    r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
-    "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
-    "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises the alignment "
-    "within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, 2019, Section 6.2).",
-)
+    sharing.offer(
+        "real_data",
+        CONTROLS,
+        values,
+        lambda: report.to_frame([] if run is None else list(run.rows)),
+        {"study": settings.study, "methods": settings.methods},
+    )
 
-sharing.offer(
-    "real_data",
-    CONTROLS,
-    values,
-    lambda: report.to_frame([] if run is None else list(run.rows)),
-    {"study": study, "methods": methods},
-)
+
+if __name__ == "__main__":
+    main()

@@ -1,40 +1,42 @@
-"""Start here: the story in five pictures, each with links to the pages where it moves, with that picture's settings."""
+"""Start here: five figures, each with links to interactive pages with the same settings."""
 
 import numpy as np
 import streamlit as st
 
-from pages.components import guide, layout, lecturing, sharing
-from pages.components.bound_results import BoundSettings, Promise, promised_curves
-from pages.components.controls import mount
-from pages.components.kernel_results import KernelSettings, kernel_line
-from pages.components.landmark_results import LandmarkSettings, landmark_problem, landmark_view
-from pages.components.learning_results import frequency_plane
-from pages.components.runs import BREAST_SWEEP, Run, run_queue
+from pages.components import layout, lessons, sharing
+from pages.components.controls import presentation
+from pages.components.controls.toy_data import ToyData, map_extent
+from pages.components.controls.widgets import mount
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
+from pages.components.results.kernel import KernelSettings, kernel_line
+from pages.components.results.landmarks import LandmarkSettings, landmark_problem, landmark_view
+from pages.components.results.learning import frequency_plane
+from pages.components.server.runs import BREAST_SWEEP, Run, run_queue
 from pages.components.sharing.recipes import start as recipe
-from pages.components.toy_data import ToyData, map_extent
-from rff_engine.experiments import report, toy_learning
-from rff_engine.figures import bounds, kernels, landmarks, spectra, sweeps
+from rff_engine.experiments.reports import tables as report
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.figures import bounds, kernel as kernels, landmarks, learning, sweeps
 
 MOONS = ToyData("moons", 300, 0.1, 0)
 LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
-BOUNDS = BoundSettings(MOONS, 0.501, 200), Promise(0.05, 5.0, "corrected", False)
+BOUNDS = BoundSettings(MOONS, 0.501, 200), Guarantee(0.05, 5.0, "corrected", False)
 KERNEL = KernelSettings("Gaussian", 1.0, 1.5, 0), 20
 BOARD, WIDTH = ToyData("checkerboard", 300, 0.1, 0), 0.251
 
 
-def picture(number: int, heading: str, text: str) -> None:
-    """The words that belong to a picture."""
+def introduce(number: int, heading: str, text: str) -> None:
+    """The heading and the text of a figure."""
     st.header(f"{number}. {heading}")
     st.markdown(text)
 
 
 def link(page: str, label: str, **settings) -> None:
-    """The way to the page where a picture moves, with the picture's settings."""
+    """A link to a page with the settings of a figure."""
     query = {key: str(value) for key, value in settings.items()}
     st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
 
 
-def landmark_picture() -> None:
+def landmark_figure() -> None:
     problem, view = landmark_problem(LANDMARKS), landmark_view(LANDMARKS, 1.0, 1.0)
     layout.figure(
         landmarks.similarity_mosaic(
@@ -53,7 +55,7 @@ def landmark_picture() -> None:
     )
 
 
-def kernel_picture() -> None:
+def kernel_figure() -> None:
     layout.figure(
         kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
         "Left: the prior density of frequencies and 20 draws from it. Right: the average of their 20 cosines, next to "
@@ -68,22 +70,22 @@ def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
     return plane, toy_learning.plane_posterior(plane, 10.0)
 
 
-def spectrum_picture() -> None:
+def spectrum_figure() -> None:
     plane, posterior = spectrum()
     layout.figure(
-        spectra.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
-        "From left to right, over the plane of frequencies: what the kernel believes, which cosines agree "
-        "with the labels of a checkerboard, and the belief after seeing them.",
+        learning.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
+        "From left to right, over the plane of frequencies: the prior density, the agreement of each cosine with the "
+        "labels of a checkerboard, and the posterior density.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
     )
 
 
-def bound_picture() -> None:
+def bound_figure() -> None:
     layout.figure(
-        bounds.bounds_along_beta(promised_curves(*BOUNDS), 1.0),
-        "Follow one curve from left to right: too little trust in the labels wastes them, too much pays for every "
-        "chosen cosine. The lowest point is the best promise, if that β was fixed beforehand. All bounds are in their "
+        bounds.bounds_along_beta(all_bounds(*BOUNDS), 1.0),
+        "Follow one curve from left to right: a small β hardly uses the labels, a large β pays for concentrating on "
+        "few cosines. The lowest point is the best guarantee, if that β was fixed beforehand. All bounds are in their "
         "corrected form.",
         key="bounds",
         alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
@@ -91,24 +93,24 @@ def bound_picture() -> None:
 
 
 def breast_sweep() -> Run | None:
-    """The run of the fifth picture; None, and said why, where the store of results cannot be used."""
+    """The run of the fifth figure; None, with an error on the page, if the store cannot be used."""
     try:
         run = run_queue().submit(BREAST_SWEEP)
-        _ = run.rows  # known from here on, until there are more
+        _ = run.rows  # read here, so that an error of the store is shown here
         return run
-    except layout.PROBLEMS as error:
-        layout.explain(error)
+    except layout.EXPECTED_ERRORS as error:
+        layout.show_error(error)
         return None
 
 
-def sweep_picture(run: Run) -> None:
-    with layout.problems_explained():
+def sweep_figure(run: Run) -> None:
+    with layout.show_errors():
         rows = list(run.rows)
     if run.active:
         st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     layout.figure(
         sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
-        "Compare the curves at few frequencies: the learned distributions need fewer than the prior. Mean of "
+        "Compare the curves at few frequencies: learned distributions need fewer than the prior. Mean of "
         f"{BREAST_SWEEP.repeats} draws on the paper's split of the breast cancer data, with 95 % intervals.",
         key="sweep",
         alt="Test error against the number of frequencies on the breast cancer data",
@@ -119,61 +121,61 @@ def sweep_picture(run: Run) -> None:
     st.session_state["sweep was active"] = run.active
 
 
-def numbers():
-    """What the pictures state, as a table; of the fifth, what is known by now."""
-    results = landmark_view(LANDMARKS, 1.0, 1.0), kernel_line(*KERNEL), *spectrum(), promised_curves(*BOUNDS)
+def numbers(run: Run | None):
+    """The numbers of the figures as a table; of the fifth, the results so far."""
+    results = landmark_view(LANDMARKS, 1.0, 1.0), kernel_line(*KERNEL), *spectrum(), all_bounds(*BOUNDS)
     return recipe.numbers(*results, [] if run is None else list(run.rows))
 
 
-values = mount(())
-layout.title(
-    "What if a kernel were only a first guess?",
-    "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn it "
-    "into a **posterior**. Five pictures tell the story; each opens where you can move it. "
-    "Would you rather be asked? [Short lessons](#short-lessons) let you predict before anything moves.",
-)
-with layout.problems_explained():
-    picture(
+def show_landmarks() -> None:
+    introduce(
         1,
         "Every landmark learns its own similarity",
-        "The kernel draws the same bump around every landmark. Re-weighting 20 random cosines by the labels gives each "
-        "landmark a similarity of its own, which follows the classes.",
+        "The kernel draws the same bump around every landmark. Reweighting 20 random cosines by the labels gives each "
+        "landmark its own similarity, which follows the classes.",
     )
-    landmark_picture()
+    landmark_figure()
     link("landmarks", "Move β, add landmarks, click your own", data="moons", beta=1, D=20, sigma=0.501, landmarks=5)
     st.divider()
 
-    picture(
+
+def show_kernel() -> None:
+    introduce(
         2,
         "A kernel is an average of cosines",
-        "Draw frequencies from the kernel's Fourier transform, average their cosines, and the kernel comes back. The "
-        "distribution of the frequencies is all that a kernel believes.",
+        "Draw frequencies from the kernel's Fourier transform and average their cosines: the average approximates the "
+        "kernel. The distribution of the frequencies determines the kernel.",
     )
-    kernel_picture()
+    kernel_figure()
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
     link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
     st.divider()
 
-    picture(
+
+def show_spectrum() -> None:
+    introduce(
         3,
-        "Labels say which cosines to believe",
+        "Labels reweight the cosines",
         "A cosine agrees with the labels when it is large within a class and small between classes. The "
         "pseudo-posterior weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
     )
-    spectrum_picture()
+    spectrum_figure()
     link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)
     st.divider()
 
-    picture(
+
+def show_bound() -> None:
+    introduce(
         4,
-        "A bound says what belief costs",
-        "PAC-Bayes bounds the loss on new data by the loss seen plus the distance from the prior. β balances the two.",
+        "A bound shows the price of learning",
+        "PAC-Bayes bounds the loss on new data by the loss on the sample plus the distance from the prior. β balances "
+        "the two.",
     )
-    bound_picture()
+    bound_figure()
     link(
         "bounds",
-        "Take a bound apart, break a printed one",
+        "See the terms of a bound, and a printed one fail",
         form="corrected",
         beta=1,
         N=200,
@@ -183,20 +185,46 @@ with layout.problems_explained():
     )
     st.divider()
 
-    picture(
+
+def show_sweep() -> Run | None:
+    """The fifth figure; returns its run."""
+    introduce(
         5,
-        "Few learned frequencies do the work of many",
-        "With the rules of the paper, on real data: below about five frequencies the learned ones err far less often.",
+        "Few learned frequencies replace many random ones",
+        "With the protocol of the paper, on real data: with fewer than about five frequencies, learned ones err far "
+        "less.",
     )
     run = breast_sweep()
     if run is not None:
-        st.fragment(sweep_picture, run_every=1.0 if run.active else None)(run)
+        st.fragment(sweep_figure, run_every=1.0 if run.active else None)(run)
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
     st.divider()
+    return run
 
-    st.header("Short lessons")
-    st.markdown("Each is a few steps on one of the pages: look, predict, and see what happens.")
-    guide.offer_all()
-    lecturing.offer(())
 
-sharing.offer("start", (), values, numbers, {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats})
+def main() -> None:
+    values = mount(())
+    layout.title(
+        "What if a kernel were only a first guess?",
+        "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn "
+        "it into a **posterior**. Five figures show how; each links to a page where you can change it. [Short "
+        "lessons](#short-lessons) let you predict before you look.",
+    )
+    with layout.show_errors():
+        show_landmarks()
+        show_kernel()
+        show_spectrum()
+        show_bound()
+        run = show_sweep()
+        st.header("Short lessons")
+        st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
+        lessons.show_all_links()
+        presentation.show_buttons(())
+
+    sharing.offer(
+        "start", (), values, lambda: numbers(run), {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats}
+    )
+
+
+if __name__ == "__main__":
+    main()

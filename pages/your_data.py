@@ -1,4 +1,4 @@
-"""Your data: a table that a visitor hands in, and every view of this app that fits it."""
+"""Your data: an uploaded table, and the views of the other pages for it."""
 
 from dataclasses import replace
 
@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.components import handing_in, layout, literal, live, sharing, turns
-from pages.components.controls import Number, Options, Scale, mount, powers
-from pages.components.sharing.recipes import your_data as recipe
-from pages.components.toy_controls import BETA, COST, PLAIN, SEED, SIGMA
-from pages.components.your_data_results import (
+from pages.components import escaping, layout, live, sharing, upload
+from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
+from pages.components.controls.widgets import Number, Options, Scale, mount, powers
+from pages.components.results.your_data import (
     bounds_along_beta,
     coordinates,
     kernel_maps,
@@ -24,23 +23,23 @@ from pages.components.your_data_results import (
     remembered,
     sweep_means,
     sweep_steps,
-    turn,
+    sweep_turn,
 )
-from rff_engine.experiments import toy_learning
-from rff_engine.figures import bounds as bound_figures
-from rff_engine.figures import kernels, paths, spectra, sweeps
-from rff_engine.figures import landmarks as figures
+from pages.components.server import queues
+from pages.components.sharing.recipes import your_data as recipe
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.figures import bounds as bound_figures, landmarks as figures, learning, paths, sweeps
 
 LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
-MOST_FREQUENCIES = 256
+MAX_FREQUENCIES = 256
 SELECTIONS = {"random": "random", "k-means": "kmeans"}
 
 INVERSE_TEMPERATURE = replace(BETA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS)))
 FREQUENCIES = Number(
     "D",
     "Frequencies D",
-    "Of each landmark; of the candidates behind the bounds.",
-    *(1, MOST_FREQUENCIES, 50, 1),
+    "Of each landmark; for bounds, the number of candidates.",
+    *(1, MAX_FREQUENCIES, 50, 1),
     only_if=("view", (LANDMARKS, BOUNDS)),
 )
 RADIUS = Scale(
@@ -69,40 +68,46 @@ CONTROLS = (
 )
 
 
-def mapped(chosen):
-    """Two coordinates of the rows, which columns they are, and what they are known by."""
-    columns = handing_in.choose_coordinates(chosen)
+CAPTION = (
+    "The link opens these settings without your table: whoever opens it uploads their own table. Run the code from the "
+    "repository's root to recompute the numbers; it reads your table from the file named at its top."
+)
+
+
+def mapped(values, chosen):
+    """Two coordinates of the rows, their columns, and the cache key of both."""
+    columns = upload.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
-    with layout.problems_explained():
+    with layout.show_errors():
         where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
-    across, upwards = (literal.code(name) for name in where.train.feature_names)
+    across, upwards = (escaping.code(name) for name in where.train.feature_names)
     st.caption(
-        f"Across: {across}; upwards: {upwards}; both of mean 0 and variance 1, which σ refers to. Points beyond a map "
-        f"stand at its edge. Learned from {where.train.n_samples} rows, a random half of yours (at most "
-        f"{recipe.ROWS}); errors are measured on {where.test.n_samples} others."
+        f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1; σ is in these units. Points "
+        f"beyond a map are drawn at its edge. Trained on {where.train.n_samples} rows, a random half of yours (at most "
+        f"{recipe.ROWS}), and tested on {where.test.n_samples} others."
     )
     return where, columns, key
 
 
-def show_landmarks(chosen):
-    """Prior against learned maps, and what an SVM decides with either."""
-    where, axes, key = mapped(chosen)
+def show_landmarks(values, chosen):
+    """Similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
+    where, axes, key = mapped(values, chosen)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
-    # Frequencies are drawn one after the other: the live view takes the first of the most.
-    with layout.problems_explained():
-        drawn = remembered(("live problem", *key), lambda: landmark_problem(where, values, MOST_FREQUENCIES, method))
+    # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
+    with layout.show_errors():
+        drawn = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
         problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
         path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
     if values.plain:
-        show_plain_landmarks(where, problem, (*key, values.D))
+        show_plain_landmarks(values, where, problem, (*key, values.D))
     else:
         packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, drawn, values))
         live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
         st.caption(
-            "Drag β and D, or press play. Each column is one landmark, the star. Green: similar to it; purple: "
-            "dissimilar. Decisions are a linear SVM on the similarities of a row, in these two coordinates alone: does "
-            "learning pay on your data?"
+            "Drag β and D, or press play. Each column is one landmark, marked by a star. Green: similar to it; purple: "
+            "dissimilar. Decisions are those of a linear SVM on the similarities of a row, in these two coordinates: "
+            "does learning help on your data?"
         )
     errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
@@ -113,17 +118,27 @@ def show_landmarks(chosen):
             path.kl,
             "mean KL(Q‖P) over the landmarks",
         ),
-        "What every β comes to; dotted: yours. Look for the β at which the test error is lowest.",
+        "Results for every β; dotted: yours. Look for the β at which the test error is lowest.",
         key="along_beta",
         alt="Train and test error on your data and mean KL divergence against beta",
     )
     return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
 
 
-def show_plain_landmarks(where, problem, key) -> None:
-    """The live pictures as Plotly figures."""
-    with layout.problems_explained():
+def show_plain_landmarks(values, where, problem, key) -> None:
+    """The live view as Plotly figures."""
+    with layout.show_errors():
         view = remembered(("view", *key, values.beta, values.C), lambda: landmark_view(where, problem, values))
+    show_maps(where, problem, view)
+    left, right = st.columns([2, 4])
+    with left:
+        show_points(where, problem)
+    with right:
+        show_decisions(where, problem, view)
+
+
+def show_maps(where, problem, view) -> None:
+    """The similarity to each landmark, by the prior and as learned."""
     train = where.train
     layout.figure(
         figures.similarity_mosaic(
@@ -134,47 +149,54 @@ def show_plain_landmarks(where, problem, key) -> None:
             train.y,
             row_names=("prior", "learned"),
         ),
-        "Each column is one landmark, the star. Green: similar to it; purple: dissimilar; white: neither.",
+        "Each column is one landmark, marked by a star. Green: similar to it; purple: dissimilar; white: neither.",
         key="maps",
         alt="Similarity maps of each landmark on your data, for the prior and for the learned weights",
     )
-    left, right = st.columns([2, 4])
-    with left:
-        points = figures.points_and_landmarks(train.X, train.y, problem.landmarks, problem.indices, where.extent)
-        points.update_xaxes(title=literal.plotly(train.feature_names[0]))
-        points.update_yaxes(title=literal.plotly(train.feature_names[1]))
-        layout.figure(
-            points,
-            "The training rows and the landmarks.",
-            key="points",
-            alt="Training rows of your data in two coordinates, with the landmarks as numbered stars",
-        )
-    with right:
-        layout.figure(
-            figures.decision_maps(
-                where.extent,
-                np.stack([view.prior.values, view.learned.values]),
-                problem.landmarks,
-                train.X,
-                train.y,
-                titles=[
-                    f"<b>{name}</b>: train error {layout.percent(one.train_error)}, "
-                    f"test error {layout.percent(one.test_error)}"
-                    for name, one in (("prior", view.prior), ("learned", view.learned))
-                ],
-            ),
-            f"A linear SVM on the {len(problem.labels)} similarities of each row, in these two coordinates alone. "
-            "Compare the two: does learning pay on your data?",
-            key="decisions",
-            alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
-        )
 
 
-def show_kernel(chosen):
-    """Which frequencies of the plane agree with the labels, and the kernels that come of it."""
-    where, axes, key = mapped(chosen)
+def show_points(where, problem) -> None:
+    """The training rows and the landmarks among them."""
+    train = where.train
+    points = figures.points_and_landmarks(train.X, train.y, problem.landmarks, problem.indices, where.extent)
+    points.update_xaxes(title=escaping.plotly(train.feature_names[0]))
+    points.update_yaxes(title=escaping.plotly(train.feature_names[1]))
+    layout.figure(
+        points,
+        "The training rows and the landmarks.",
+        key="points",
+        alt="Training rows of your data in two coordinates, with the landmarks as numbered stars",
+    )
+
+
+def show_decisions(where, problem, view) -> None:
+    """The decisions of a linear SVM on prior and on learned similarities."""
+    train = where.train
+    layout.figure(
+        figures.decision_maps(
+            where.extent,
+            np.stack([view.prior.values, view.learned.values]),
+            problem.landmarks,
+            train.X,
+            train.y,
+            titles=[
+                f"<b>{name}</b>: train error {layout.percent(one.train_error)}, "
+                f"test error {layout.percent(one.test_error)}"
+                for name, one in (("prior", view.prior), ("learned", view.learned))
+            ],
+        ),
+        f"A linear SVM on the {len(problem.labels)} similarities of each row, in these two coordinates. Compare the "
+        "two: does learning help on your data?",
+        key="decisions",
+        alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
+    )
+
+
+def show_kernel(values, chosen):
+    """The frequencies of the plane that agree with the labels, and the learned kernels."""
+    where, axes, key = mapped(values, chosen)
     key = (*key, values.sigma)
-    with layout.problems_explained():
+    with layout.show_errors():
         made = remembered(("plane", *key), lambda: kernel_plane(where, values))
     if not values.plain:
         packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
@@ -182,52 +204,52 @@ def show_kernel(chosen):
     else:
         posterior = toy_learning.plane_posterior(made.plane, values.beta)
         layout.figure(
-            spectra.frequency_planes(made.frequency_extent, made.plane.prior, made.plane.loss, posterior),
-            "Bright is where cosines are wanted.",
+            learning.frequency_planes(made.frequency_extent, made.plane.prior, made.plane.loss, posterior),
+            "Bright: likely frequencies, or a low loss.",
             key="spectrum",
             alt="Prior density, alignment loss of your data and pseudo-posterior density over the frequency plane",
         )
         layout.figure(
-            kernels.kernel_maps(
+            learning.kernel_maps(
                 remembered(("kernels", *key, values.beta, values.rho), lambda: kernel_maps(made, values)),
                 made.delta_extent,
             ),
-            "How similar two rows are whose difference is δ: green alike, purple unlike, white neither.",
+            "The similarity of two rows whose difference is δ: green similar, purple dissimilar, white neither.",
             key="kernels",
             alt="The prior kernel and the kernels learned from your data over the plane of differences",
         )
     st.caption(
-        "What the prior believes, what your labels say of every frequency (bright is low loss), and the two together; "
-        f"{recipe.CANDIDATES} candidates weighed by PBRFF and OKRFF; and how similar two rows are whose difference "
-        "is δ."
+        "Top: the prior density, the loss of every frequency on your labels (bright is low), and the posterior "
+        f"density. Then {recipe.CANDIDATES} candidates weighted by PBRFF and OKRFF, and the similarity of two rows "
+        "whose difference is δ."
     )
     return lambda: recipe.kernel_numbers(made.drawn, values.beta, values.rho), axes
 
 
-def show_sweep(chosen):
-    """Error against D of features that are drawn from the prior, or from what the labels say."""
+def show_sweep(values, chosen):
+    """Error against D of features drawn from the prior and from learned distributions."""
     key = ("sweep", *chosen.key, values.seed)
     st.markdown(
         f"All {chosen.dataset.n_features} columns; {recipe.SPLITS} random splits, each method trained on at most "
-        f"{recipe.SWEEP.max_train} rows, its parameters chosen on validation rows: some seconds."
+        f"{recipe.SWEEP.max_train} rows, its parameters chosen on validation rows. It takes some seconds."
     )
     rows = known(key)
     if rows is None:
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
             return pd.DataFrame, None
         bar, rows = st.progress(0.0, "Starting"), []
-        with layout.problems_explained(), turns.aside(), turn(lambda text: bar.progress(0.0, text)):
+        with layout.show_errors(), queues.release_slot(), sweep_turn(lambda text: bar.progress(0.0, text)):
             for step in sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)
         remembered(key, lambda: rows)
-        st.rerun()  # the button has done its duty
+        st.rerun()  # without the button
     means = sweep_means(rows)
     layout.figure(
         sweeps.error_against_features(means, recipe.SWEEP.n_features),
-        "Compare the curves at small D: a learned distribution spends few frequencies better than the prior, where the "
-        "labels say something about frequencies. Thick: mean test error, 95 % interval. Thin, dotted: training error. "
-        "Dashed: the RBF SVM, which has no D."
+        "Compare the curves at small D: where the labels favour some frequencies, a learned distribution needs fewer "
+        "of them than the prior. Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
+        "SVM, which has no D."
         + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
         key="sweep",
         alt="Error of each method on your data against the number of features",
@@ -237,51 +259,55 @@ def show_sweep(chosen):
     return lambda: means, None
 
 
-def show_bounds(chosen):
-    """What the sample promises, and what the rows held back say."""
+def show_bounds(values, chosen):
+    """The bounds from a sample, and the loss on held-out rows."""
     key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
-    with layout.problems_explained():
+    with layout.show_errors():
         made = remembered(key, lambda: bounds_along_beta(chosen.binary, values))
     layout.figure(
         bound_figures.bounds_along_beta(made.curves, values.beta),
         f"Diamonds: the smallest value of each bound, from n = {made.n} of your rows at ε = 0.05, in the corrected "
-        f"form. The dashed line is no truth but an estimate of it, on the {made.n_fresh} rows held back. All "
+        f"form. The dashed line estimates the true risk on the {made.n_fresh} held-out rows. All "
         f"{chosen.dataset.n_features} columns; the kernel's width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The "
-        "promise holds for a β fixed beforehand.",
+        "bounds hold for a β fixed beforehand.",
         key="curves",
         alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
     )
     return lambda: recipe.bound_numbers(made.curves), None
 
 
-values = mount(CONTROLS)
-layout.title(
-    "What does the kernel learn from your data?",
-    "Hand in a table, say which column is to be predicted, and see on it what the other pages show on toys: landmarks, "
-    "the error that D frequencies leave, and bounds.",
-)
-handing_in.say_limits()
-handed = handing_in.hand_in()
-if handed is None:
-    st.stop()
-st.header("What was understood")
-handing_in.show_table(handed)
-st.header("What is to be learned")
-try:
-    chosen = handing_in.choose(handed)
-except ValueError as error:
-    st.error(literal.markdown(str(error)), icon=":material/error:")
-    st.stop()
-handing_in.show_problem(chosen)
-st.header(f"What is learned: {values.view}")
-show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
-numbers, axes = show[values.view](chosen)
-sharing.offer(
-    "your_data",
-    CONTROLS,
-    values,
-    numbers,
-    chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
-    caption="The link opens these settings without your table: whoever follows it hands in a table of their own. The "
-    "code reads yours from the file that it names at its top, and prints the numbers anew, from the repository's root.",
-)
+def main() -> None:
+    values = mount(CONTROLS)
+    layout.title(
+        "What does the kernel learn from your data?",
+        "Upload a table, choose the column to predict, and see the views of the other pages on your data: landmarks, "
+        "learned kernels, the error of D frequencies, and bounds.",
+    )
+    upload.show_limits()
+    table = upload.choose_table()
+    if table is None:
+        st.stop()
+    st.header("How your table was read")
+    upload.show_table(table)
+    st.header("The learning problem")
+    try:
+        chosen = upload.choose(table)
+    except ValueError as error:
+        st.error(escaping.markdown(str(error)), icon=":material/error:")
+        st.stop()
+    upload.show_problem(chosen)
+    st.header(f"Results: {values.view}")
+    show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
+    numbers, axes = show[values.view](values, chosen)
+    sharing.offer(
+        "your_data",
+        CONTROLS,
+        values,
+        numbers,
+        chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
+        caption=CAPTION,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""The frame of every page: title, figures with captions, equations, and errors in one sentence."""
+"""Frame of every page: title, figures with captions, equations, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages.components import lecturing
+from pages.components.controls import presentation
 
-# Less air above the title, and columns that go below each other where they would get too narrow to read. Words of
-# figures are given the colour of the text: the greys of the theme are too faint to read.
-# A link to the page that is open looks chosen already, and needs a mark of its own to show the focus.
+# Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
+# the page's text: the greys of the theme are too faint to read. A link to the current page looks selected already, so
+# its focus needs an outline.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem; max-width: 84rem}
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: inherit; opacity: 0.92}
@@ -25,56 +25,53 @@ _STYLE = """<style>
 
 
 def title(question: str, introduction: str) -> None:
-    """A page opens with its question and one or two sentences on how to find the answer in it."""
+    """The question of a page, and a few sentences on how to find the answer there."""
     st.html(_STYLE)
     st.title(question)
     st.markdown(introduction)
 
 
 def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
-    """A Plotly figure with, under it, what to do and what to see.
+    """A Plotly figure with a caption on what to do and what to see.
 
-    `alt` describes it for those who cannot see it; other arguments go to `st.plotly_chart`.
+    `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`.
     """
-    # Plotly's own download button is the one way to its export: it is there, unseen, for the row that offers figures.
+    # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
-    answer = st.plotly_chart(lecturing.enlarge(fig), width="stretch", key=key, alt=alt, config=config, **kwargs)
+    answer = st.plotly_chart(presentation.enlarge(fig), width="stretch", key=key, alt=alt, config=config, **kwargs)
     st.caption(caption)
     return answer
 
 
 def equation(name: str, latex: str, explanation: str) -> None:
-    """The equation behind a figure, folded away."""
+    """The equation behind a figure, in a closed expander."""
     with st.expander(f"The equation: {name}", icon=":material/function:"):
         st.latex(latex)
         st.markdown(explanation)
 
 
 @contextmanager
-def problems_explained():
-    """Turn what the engine refuses, or a file that cannot be used, into one sentence on the page, and stop there.
-
-    Nothing else is lost: the next run of the script asks again.
-    """
+def show_errors():
+    """Show an expected error as one sentence and stop the script; its next run tries again."""
     try:
         yield
-    except PROBLEMS as error:
-        explain(error)
+    except EXPECTED_ERRORS as error:
+        show_error(error)
         st.stop()
 
 
-#: What is no error of ours: values that are refused, and files that cannot be used.
-PROBLEMS = ValueError, OSError
+#: Errors that are no fault of the program: values that are refused, and files that cannot be used.
+EXPECTED_ERRORS = ValueError, OSError
 
 
-def explain(error: ValueError | OSError) -> None:
-    """Say in one sentence what the problem is."""
-    said = str(error)
-    if isinstance(error, OSError) and error.strerror:  # the system's own, which is no sentence
-        said = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
-    st.error(said if said.endswith((".", "?", "!")) else f"{said}.", icon=":material/error:")
+def show_error(error: ValueError | OSError) -> None:
+    """Show what the problem is, in one sentence."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:  # the system's message is no sentence
+        text = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
+    st.error(text if text.endswith((".", "?", "!")) else f"{text}.", icon=":material/error:")
 
 
 def percent(value: float) -> str:
-    """An error rate for people."""
+    """A fraction in percent, with one decimal."""
     return f"{100 * value:.1f} %"

@@ -1,7 +1,7 @@
-"""Live pictures: what the engine computed goes to the browser once, and canvases follow the sliders at every frame.
+"""Live views: the browser takes what the engine computed once, and redraws canvases at every move of a slider.
 
-A view is packed by one function and mounted by another. In the browser, only sums of cosines, softmax and a small
-linear SVM are evaluated, and the way between two steps of a descent; a browser test compares them with the engine.
+A view's data come from its ``pack_`` function; `mount` shows it. The browser evaluates only sums of cosines, softmax, a
+small linear SVM, and interpolation between two steps of a descent; tests compare these with the engine.
 """
 
 from __future__ import annotations
@@ -15,36 +15,29 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.components import lecturing
-from pages.components.controls import Control, give_way
-from rff_engine.figures import adaptive as descent_style
-from rff_engine.figures import bounds as bound_style
+from pages.components.controls import presentation
+from pages.components.controls.widgets import Control, hide_in_sidebar
+from pages.components.javascript import join_modules
+from rff_engine.figures import adaptive as descent_style, bounds as bound_style
 from rff_engine.figures.style import palette
 
-#: Cells along a side of a live similarity map, and of a live kernel map; the canvas knows them as GRID and CELLS.
+#: Cells along a side of a live similarity map, and of a live kernel map.
 LIVE_CELLS, KERNEL_CELLS = 100, 80
+VIEWS = ("landmarks", "kernel", "bounds", "descent")
+#: Constants of the JavaScript modules, declared in constants.d.ts.
+CONSTANTS = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
 
 _HERE = Path(__file__).parent
-_PALETTE = palette()
-
-
-def _read(*names: str) -> str:
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
-
-
-def _component(name: str):
-    """A component of one view; the colours are those of the figures."""
-    return st.components.v2.component(
+_components = {
+    name: st.components.v2.component(
         f"live_{name}",
-        html=_read(f"{name}.html"),
-        css=_read("live.css"),
-        js=f"const PALETTE = {json.dumps(_PALETTE)}, GRID = {LIVE_CELLS}, CELLS = {KERNEL_CELLS};\n"
-        + _read("maths.js", "draw.js", "view.js", f"{name}.js"),
+        html=(_HERE / f"{name}.html").read_text(encoding="utf-8"),
+        css=(_HERE / "live.css").read_text(encoding="utf-8"),
+        js=join_modules(_HERE / f"{name}.js", CONSTANTS),
         isolate_styles=False,
     )
-
-
-_components = {name: _component(name) for name in ("landmarks", "kernel", "bounds", "descent")}
+    for name in VIEWS
+}
 
 
 def _packed(array, dtype) -> str:
@@ -52,12 +45,12 @@ def _packed(array, dtype) -> str:
 
 
 def _with_version(data: dict) -> dict:
-    """The data with a fingerprint of it, by which the browser knows what it has already."""
+    """The data with their fingerprint, by which the browser recognises data that it has."""
     return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
 
 
 def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -> dict:
-    """What the live Landmarks view needs of a problem, its prior's maps and decision, and a fresh sample."""
+    """Data of the live Landmarks view; `fresh` is the sample of the test errors."""
     return _with_version(
         {
             "omega": _packed(problem.omega, "<f4"),
@@ -65,12 +58,12 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -
             "landmarks": _packed(problem.landmarks, "<f4"),
             "points": _packed(problem.X, "<f4"),
             "labels": _packed(problem.y, "i1"),
-            "fresh": _packed(fresh.X, "<f4"),
-            "fresh_labels": _packed(fresh.y, "i1"),
+            "test_points": _packed(fresh.X, "<f4"),
+            "test_labels": _packed(fresh.y, "i1"),
             "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
             "prior_decision": _packed(prior.values, "<f4"),
             "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
-            "most": problem.omega.shape[1],
+            "max_D": problem.omega.shape[1],
             "extent": extent,
             "C": C,
             "prior_train": prior.train_error,
@@ -82,7 +75,7 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -
 def pack_kernel(
     plane, candidates, optimized, sample, prior_kernel, mu: float, frequency_extent, delta_extent, data_extent
 ) -> dict:
-    """What the live view of a learned kernel needs; `optimized` (R, N) holds the weights of OKRFF for every radius."""
+    """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
     return _with_version(
         {
             "prior": _packed(plane.prior, "<f4"),
@@ -103,7 +96,7 @@ def pack_kernel(
 
 
 def pack_bounds(curves, chosen: str) -> dict:
-    """What the live view of the bounds needs: every curve as it was computed."""
+    """Data of the live view of the bounds: every curve, and the name of the bound whose terms are shown."""
     bounds = [
         {
             "name": name,
@@ -140,7 +133,7 @@ def pack_bounds(curves, chosen: str) -> dict:
 
 
 def pack_descent(descent, frequency_extent: float) -> dict:
-    """What the live view of a descent needs: its kept steps, and the errors along all of them."""
+    """Data of the live view of a descent: its kept steps, and the errors along all of them."""
     return _with_version(
         {
             "steps": _packed(descent.steps, "<u2"),
@@ -156,23 +149,24 @@ def pack_descent(descent, frequency_extent: float) -> dict:
 
 
 def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_clicked: Callable | None = None) -> None:
-    """Mount a live view, whose own sliders stand for controls of the sidebar, if it tells of any.
+    """Show a live view.
 
     Parameters
     ----------
     name : {"landmarks", "kernel", "bounds", "descent"}
     packed : dict
-        By the function above that goes with the view.
+        From the view's ``pack_`` function.
     values : namespace
-        The page's settings.
+        Settings of the page.
     sliders : sequence of Control
-        When a slider has come to rest, its control takes the nearest value that it allows.
+        Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
+        nearest value that it allows.
     on_clicked : callable, optional
-        Called with the row of a training point that was clicked.
+        Called with the row of the training point that was clicked.
     """
     key = f"live_{name}"
     keys = [control.key for control in sliders]
-    give_way(keys)
+    hide_in_sidebar(keys)
 
     def settle() -> None:
         for control in sliders:
@@ -183,7 +177,7 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
         callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
     sent = packed | {
         "settings": {key: getattr(values, key) for key in keys},
-        "hidden": [key for key in keys if lecturing.named(key)],
+        "hidden": [key for key in keys if presentation.hidden_by_name(key)],
         "clickable": on_clicked is not None,
     }
     _components[name](data=sent, key=key, **callbacks)

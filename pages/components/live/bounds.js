@@ -1,64 +1,126 @@
-// The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound in its parts.
+// @ts-check
+// The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
+
+import { DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
+import { circle, diamond, fillAndOutline } from "./marks.js";
+import { nearestIndex } from "./maths.js";
+import { LiveView, mounting } from "./view.js";
+
+/** @import { Dash, Frame, Inside, Scale } from "./charts.js" */
+/** @import { Context } from "./svg.js" */
+/** @import { Data, Root } from "./view.js" */
+
+/** @typedef {"landmark" | "kernel"} Side */
+/** @typedef {{ label: string, colour: string, values: Float64Array }} Part */
+/** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
+/** @typedef {Line & { name: string, best: number, parts: Part[] }} Bound */
+/** @typedef {Line & { truth: boolean }} Loss */
+
+/** @type {Side[]} */
+const SIDES = ["landmark", "kernel"];
 
 class LiveBounds extends LiveView {
+  /** The betas that were computed.
+   * @type {Float64Array} */
+  betas;
+
+  /** @type {Float64Array} */
+  logBetas;
+
+  /** @type {Bound[]} */
+  bounds;
+
+  /** @type {Loss[]} */
+  losses;
+
+  /** The bound whose terms are shown.
+   * @type {Bound} */
+  chosen;
+
+  /** Position of the current beta among the betas. */
+  at = 0;
+
+  /** Cells of the tables that show a curve's value at the current beta.
+   * @type {[HTMLTableCellElement, Line][]} */
+  cells = [];
+
+  /** @param {Root} root */
   constructor(root) {
     super(root);
-    const toBeta = (share) => {
-      this.beta.value = Number(this.beta.min) + share * (this.beta.max - this.beta.min);
+    const moveBeta = (/** @type {number} */ fraction) => {
+      const [low, high] = [Number(this.beta.min), Number(this.beta.max)];
+      this.beta.value = String(low + fraction * (high - low));
     };
-    for (const side of ["landmark", "kernel"]) {
-      this.draggable(this.panel(`canvas.curves-${side}`, (c, w, h) => this.paintCurves(c, w, h, side)).canvas, toBeta);
+    for (const side of SIDES) {
+      const curves = this.panel(`canvas.curves-${side}`, (c, w, h) => this.paintCurves(c, w, h, side));
+      this.draggable(curves.canvas, moveBeta);
     }
-    this.draggable(this.panel("canvas.parts", (c, w, h) => this.paintParts(c, w, h)).canvas, toBeta);
+    this.draggable(this.panel("canvas.parts", (c, w, h) => this.paintParts(c, w, h)).canvas, moveBeta);
     this.panel("canvas.now", (c, w, h) => this.paintNow(c, w, h));
-    this.fixed = this.panels.length;
+    this.panelsWithoutSwatches = this.panels.length;
   }
 
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data */
   receive(data) {
+    const withValues = (/** @type {any} */ curve) => ({ ...curve, values: this.array("values", Float64Array, curve) });
     this.betas = this.array("betas", Float64Array);
-    this.bounds = data.bounds.map((bound) => ({
-      ...bound,
-      values: this.array("values", Float64Array, bound),
-      parts: bound.parts.map((part) => ({ ...part, values: this.array("values", Float64Array, part) })),
+    this.logBetas = this.betas.map(Math.log10);
+    this.bounds = data.bounds.map((/** @type {any} */ bound) => ({
+      ...withValues(bound),
+      parts: bound.parts.map(withValues),
     }));
-    this.losses = data.losses.map((loss) => ({ ...loss, values: this.array("values", Float64Array, loss) }));
+    this.losses = data.losses.map(withValues);
     this.chosen = this.bounds.find(({ name }) => name === data.chosen);
-    this.lay();
+    this.layOutTables();
   }
 
-  /** A table of every curve's value, one a side. */
-  lay() {
-    this.panels.length = this.fixed;
+  /** Write a table of every curve's values for each side. */
+  layOutTables() {
+    this.panels.length = this.panelsWithoutSwatches;
     this.cells = [];
-    for (const side of ["landmark", "kernel"]) {
-      const table = this.find(`table.${side}`);
-      table.innerHTML = "<thead><tr><td></td><th scope=col data-words>at this β</th><th scope=col data-words>smallest</th><th scope=col data-words>at β</th></tr></thead>";
+    for (const side of SIDES) {
+      const table = /** @type {HTMLTableElement} */ (this.find(`table.${side}`));
+      table.innerHTML =
+        "<thead><tr><td></td><th scope=col data-words>at this β</th><th scope=col data-words>smallest</th><th scope=col data-words>at β</th></tr></thead>";
       const body = table.createTBody();
-      for (const curve of this.on(side)) {
-        const row = body.insertRow(), name = row.appendChild(document.createElement("th"));
-        name.scope = "row";
-        const swatch = name.appendChild(document.createElement("canvas")), label = name.appendChild(document.createElement("span"));
-        swatch.className = "swatch";
-        label.dataset.words = "";
-        label.textContent = curve.label;
-        row.classList.toggle("chosen", curve === this.chosen);
-        this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, curve.colour, curve.dash));
-        const texts = curve.parts ? ["", curve.values[curve.best].toFixed(3), Number(this.betas[curve.best].toPrecision(3))] : ["", "", ""];
-        const cells = texts.map((text) => Object.assign(row.insertCell(), { textContent: text }));
-        for (const cell of cells) cell.dataset.words = "";
-        this.cells.push([cells[0], curve]);
-      }
+      for (const curve of this.curvesOf(side)) this.addRow(body.insertRow(), curve);
     }
   }
 
-  on(side) {
+  /** @param {HTMLTableRowElement} row @param {Line | Bound} curve */
+  addRow(row, curve) {
+    row.classList.toggle("chosen", curve === this.chosen);
+    const header = row.appendChild(document.createElement("th"));
+    header.scope = "row";
+    const swatch = header.appendChild(document.createElement("canvas"));
+    swatch.className = "swatch";
+    this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, curve.colour, curve.dash));
+    const label = header.appendChild(document.createElement("span"));
+    label.dataset.words = "";
+    label.textContent = curve.label;
+    const smallest = isBound(curve) ? curve.values[curve.best].toFixed(3) : "";
+    const smallestAt = isBound(curve) ? String(Number(this.betas[curve.best].toPrecision(3))) : "";
+    const cells = ["", smallest, smallestAt].map((textContent) => Object.assign(row.insertCell(), { textContent }));
+    for (const cell of cells) cell.dataset.words = "";
+    this.cells.push([cells[0], curve]);
+  }
+
+  /** @param {Side} side @returns {(Bound | Loss)[]} */
+  curvesOf(side) {
     return [...this.bounds, ...this.losses].filter((curve) => curve.side === side);
   }
 
+  /** The true risk that the chosen bound holds for. */
+  get trueRisk() {
+    return this.losses.find(({ truth, side }) => truth && side === this.chosen.side);
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
   compute() {
-    // The slider steps along the betas that were computed.
-    this.at = this.betas.reduce((best, beta, k) =>
-      Math.abs(Math.log10(beta) - this.beta.value) < Math.abs(Math.log10(this.betas[best]) - this.beta.value) ? k : best, 0);
+    this.at = nearestIndex(this.logBetas, Number(this.beta.value));
   }
 
   value() {
@@ -68,23 +130,44 @@ class LiveBounds extends LiveView {
   write() {
     for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(3);
     const { label, parts, values } = this.chosen;
-    this.find(".parts-words").textContent = `${label} in its parts`;
+    const terms = parts.map((part) => part.values[this.at].toFixed(3)).join(" + ");
+    this.find(".parts-words").textContent = `${label}: its terms`;
     this.find(".now-words").textContent =
-      `at β = ${this.value().toPrecision(3)}: ${parts.map((part) => part.values[this.at].toFixed(3)).join(" + ")} = ${values[this.at].toFixed(3)}`;
+      `at β = ${this.value().toPrecision(3)}: ${terms} = ${values[this.at].toFixed(3)}`;
   }
 
-  axes(w, h, inside) {
-    const { top } = this.data, low = Math.log10(this.betas[0]), high = Math.log10(this.betas[this.betas.length - 1]);
-    const decades = Array.from({ length: 7 }, (_, k) => k - 3).filter((power) => w > 380 || power % 2 === 0);
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /**
+   * The axes that all charts share.
+   *
+   * @param {number} w @param {Inside} inside
+   */
+  axes(w, inside) {
+    const { top } = this.data;
+    const decades = [-3, -2, -1, 0, 1, 2, 3].filter((power) => w > 380 || power % 2 === 0);
+    const losses = [0, 0.25, 0.5, 0.75, 1, 1.5, 2].filter((loss) => loss <= top);
     return {
-      x: { low, high, ticks: decades.map((power) => [power, `${10 ** power}`]) },
-      y: { low: 0, high: top, ticks: [0, 0.25, 0.5, 0.75, 1, 1.5, 2].filter((v) => v <= top).map((v) => [v, String(v)]) },
-      xTitle: "inverse temperature β", yTitle: "alignment loss", ink: this.ink, size: 0.8 * this.rem, inside,
+      x: {
+        low: this.logBetas[0],
+        high: this.logBetas[this.logBetas.length - 1],
+        ticks: ticks(decades, (p) => 10 ** p),
+      },
+      y: { low: 0, high: top, ticks: ticks(losses, (loss) => loss) },
+      xTitle: "inverse temperature β",
+      yTitle: "alignment loss",
+      ink: this.ink,
+      size: 0.8 * this.rem,
+      inside,
     };
   }
 
-  /** What lies above 1 says nothing; the dotted line is the present beta. */
-  paintGround(c, px, py, frame) {
+  /**
+   * Shade what lies above 1, where a bound says nothing.
+   *
+   * @param {Context} c @param {Scale} py @param {Frame} frame
+   */
+  paintVacuous(c, py, frame) {
     c.fillStyle = "rgba(128, 128, 128, 0.15)";
     c.fillRect(frame.left, frame.top, frame.right - frame.left, py(1) - frame.top);
     c.fillStyle = this.ink;
@@ -92,101 +175,116 @@ class LiveBounds extends LiveView {
     c.fillText("vacuous above 1", frame.left + 6, py(1) - 4);
   }
 
-  paintMarker(c, px, frame) {
-    const x = px(Math.log10(this.betas[this.at]));
-    c.strokeStyle = this.ink;
-    c.lineWidth = 1.5;
-    c.setLineDash(DASHES.dot);
-    paintLine(c, [[x, frame.top], [x, frame.bottom]]);
-    c.setLineDash([]);
-    return x;
+  /** @param {Context} c @param {Line} curve @param {Scale} px @param {Scale} py */
+  paintCurve(c, { values, colour, dash }, px, py) {
+    const points = Array.from(values, (value, k) => [px(this.logBetas[k]), py(value)]);
+    paintCurve(c, points, colour, dash);
   }
 
-  paintCurve(c, curve, px, py) {
-    Object.assign(c, { strokeStyle: curve.colour, lineWidth: 2.5 });
-    c.setLineDash(DASHES[curve.dash]);
-    paintLine(c, Array.from(curve.values, (value, k) => [px(Math.log10(this.betas[k])), py(value)]));
-    c.setLineDash([]);
-  }
-
-  paintDot(c, x, y, colour, radius, diamond) {
-    c.beginPath();
-    if (diamond) {
-      for (const [a, b] of [[0, -1], [1, 0], [0, 1], [-1, 0]]) c.lineTo(x + a * radius * 1.3, y + b * radius * 1.3);
-      c.closePath();
-    } else c.arc(x, y, radius, 0, 2 * Math.PI);
-    c.fillStyle = colour;
-    c.fill();
-    c.strokeStyle = "white";
-    c.lineWidth = 1.2;
-    c.stroke();
-  }
-
+  /**
+   * Curves of one side; a diamond is at a bound's smallest value, a disc at the current beta.
+   *
+   * @param {Context} c @param {number} w @param {number} h @param {Side} side
+   */
   paintCurves(c, w, h, side) {
-    this.frame = paintChart(c, w, h, this.axes(w, h, (px, py, frame) => {
-      this.paintGround(c, px, py, frame);
-      for (const curve of this.on(side)) this.paintCurve(c, curve, px, py);
-      const x = this.paintMarker(c, px, frame);
-      for (const curve of this.on(side)) {
-        if (curve.parts) this.paintDot(c, px(Math.log10(this.betas[curve.best])), py(curve.values[curve.best]), curve.colour, 4.5, true);
-        this.paintDot(c, x, py(curve.values[this.at]), curve.colour, 4.5);
+    const curves = this.curvesOf(side);
+    const chart = this.axes(w, (px, py, frame) => {
+      this.paintVacuous(c, py, frame);
+      for (const curve of curves) this.paintCurve(c, curve, px, py);
+      const x = px(this.logBetas[this.at]);
+      paintMarker(c, x, frame, this.ink);
+      for (const curve of curves) {
+        const { values, colour } = curve;
+        if (isBound(curve)) {
+          diamond(c, px(this.logBetas[curve.best]), py(values[curve.best]), 4.5 * 1.3);
+          fillAndOutline(c, colour, "white", 1.2);
+        }
+        circle(c, x, py(values[this.at]), 4.5);
+        fillAndOutline(c, colour, "white", 1.2);
       }
-    }));
+    });
+    this.frame = paintChart(c, w, h, chart);
   }
 
+  /**
+   * The terms of the chosen bound, stacked.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
   paintParts(c, w, h) {
-    const { chosen } = this;
-    paintChart(c, w, h, this.axes(w, h, (px, py, frame) => {
-      const below = new Float64Array(this.betas.length), x = (k) => px(Math.log10(this.betas[k]));
+    const { chosen, logBetas } = this;
+    const chart = this.axes(w, (px, py, frame) => {
+      const below = new Float64Array(logBetas.length);
       for (const part of chosen.parts) {
         c.beginPath();
-        for (let k = 0; k < below.length; k++) c.lineTo(x(k), py(below[k]));
-        for (let k = below.length - 1; k >= 0; k--) c.lineTo(x(k), py((below[k] += part.values[k])));
+        for (let k = 0; k < below.length; k++) c.lineTo(px(logBetas[k]), py(below[k]));
+        for (let k = below.length - 1; k >= 0; k--) c.lineTo(px(logBetas[k]), py((below[k] += part.values[k])));
         c.closePath();
         c.globalAlpha = 0.75;
         c.fillStyle = part.colour;
         c.fill();
         c.globalAlpha = 1;
       }
-      this.paintGround(c, px, py, frame);
+      this.paintVacuous(c, py, frame);
       this.paintCurve(c, chosen, px, py);
-      this.paintCurve(c, this.losses.find(({ truth, side }) => truth && side === chosen.side), px, py);
-      this.paintMarker(c, px, frame);
-    }));
+      this.paintCurve(c, this.trueRisk, px, py);
+      paintMarker(c, px(logBetas[this.at]), frame, this.ink);
+    });
+    paintChart(c, w, h, chart);
   }
 
-  /** The bar of the parts at the present beta, each with its name and number. */
+  /**
+   * The terms at the current beta as one stacked bar, each with its value and name.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
   paintNow(c, w, h) {
-    const { chosen, at } = this, size = 0.8 * this.rem;
-    const truth = this.losses.find(({ truth, side }) => truth && side === chosen.side).values[at];
-    const { y, ...axes } = this.axes(w, h);
-    paintChart(c, w, h, {
-      ...axes, y, x: { low: 0, high: 1, ticks: [] }, xTitle: "",
-      inside: (px, py, frame) => {
-        this.paintGround(c, px, py, frame);
-        const right = frame.left + Math.min(0.26 * (frame.right - frame.left), 110);
-        let sum = 0, label = Infinity;
-        for (const part of chosen.parts) {
-          const value = part.values[at], from = py(sum), to = py((sum += value));
-          c.fillStyle = part.colour;
-          c.globalAlpha = 0.75;
-          c.fillRect(frame.left + 12, to, right - frame.left - 12, from - to);
-          c.globalAlpha = 1;
-          // Names keep a line's distance from the one below, and stay in the picture.
-          label = Math.max(Math.min((from + to) / 2 + 0.35 * size, label - 1.3 * size), frame.top + size);
-          c.fillStyle = this.ink;
-          c.textAlign = "left";
-          const words = w < 420 ? part.label.split(":")[0] : part.label;
-          c.fillText(`${value.toFixed(3)} ${words}`, right + 10, label);
-        }
-        c.strokeStyle = this.losses.find(({ truth }) => truth).colour;
-        c.lineWidth = 2.5;
-        c.setLineDash(DASHES.dash);
-        paintLine(c, [[frame.left, py(truth)], [right + 4, py(truth)]]);
-        c.setLineDash([]);
-      },
+    const chart = this.axes(w, (_, py, frame) => {
+      this.paintVacuous(c, py, frame);
+      const right = frame.left + Math.min(0.26 * (frame.right - frame.left), 110);
+      this.paintBar(c, py, frame.left + 12, right, frame.top, w < 420);
+      c.strokeStyle = this.trueRisk.colour;
+      c.lineWidth = 2.5;
+      c.setLineDash(DASHES.dash);
+      paintHorizontal(c, frame.left, right + 4, py(this.trueRisk.values[this.at]));
+      c.setLineDash([]);
     });
+    paintChart(c, w, h, { ...chart, x: { low: 0, high: 1, ticks: [] }, xTitle: "" });
   }
+
+  /**
+   * @param {Context} c @param {Scale} py @param {number} left @param {number} right @param {number} top
+   * @param {boolean} short names up to their colon only
+   */
+  paintBar(c, py, left, right, top, short) {
+    const size = 0.8 * this.rem;
+    let sum = 0;
+    let labelY = Infinity;
+    for (const part of this.chosen.parts) {
+      const value = part.values[this.at];
+      const from = py(sum);
+      const to = py((sum += value));
+      c.fillStyle = part.colour;
+      c.globalAlpha = 0.75;
+      c.fillRect(left, to, right - left, from - to);
+      c.globalAlpha = 1;
+      // Labels keep a line's distance from the one below, and stay in the figure.
+      labelY = Math.max(Math.min((from + to) / 2 + 0.35 * size, labelY - 1.3 * size), top + size);
+      c.fillStyle = this.ink;
+      c.textAlign = "left";
+      c.fillText(`${value.toFixed(3)} ${short ? part.label.split(":")[0] : part.label}`, right + 10, labelY);
+    }
+  }
+}
+
+/** @param {Line | Bound} curve @returns {curve is Bound} */
+function isBound(curve) {
+  return "parts" in curve;
+}
+
+/** @param {number[]} positions @param {(position: number) => number} valueAt @returns {[number, string][]} */
+function ticks(positions, valueAt) {
+  return positions.map((position) => [position, String(valueAt(position))]);
 }
 
 export default mounting(LiveBounds);

@@ -1,75 +1,104 @@
-// The live view of a descent: frequencies on their way to the points, the errors that fall meanwhile, and one step of it.
+// @ts-check
+// The live view of a descent: frequencies that move step by step, the errors along the steps, and one step of them.
 
-const KEPT_A_SECOND = 11; // kept steps that go by while it plays
-const JUMPS = 8; // from the first to the last, one a second, where motion is to be reduced
-const WAKE = 6; // kept steps that the bright end of a trail reaches back
-const EVEN_DOT = 5.5, LARGEST_DOT = 13; // radii in pixels: of weight 1/r, and of the largest there may be
+import { paintChart, paintCurve, paintLine, paintMarker, paintSwatch, tickStep } from "./charts.js";
+import { circle, fillAndOutline, paintRing } from "./marks.js";
+import { descendingOrder, interpolate, interpolateLog, largest, nearestIndex } from "./maths.js";
+import { LiveView, mounting, reducedMotion } from "./view.js";
+
+/** @import { Dash, Scale, Ticks } from "./charts.js" */
+/** @import { Context } from "./svg.js" */
+/** @import { Data, Root } from "./view.js" */
+
+/** @typedef {"all" | "landmarks" | "drawn"} Curve of the errors: over all points, at the landmarks, before the descent */
+
+const STEPS_PER_SECOND = 11; // kept steps, while it plays
+const JUMPS = 8; // from the first step to the last, one per second, with reduced motion
+const BRIGHT_STEPS = 6; // kept steps along the bright end of a trail
+const EVEN_DOT = 5.5; // radius in pixels of a dot of weight 1/r
+const LARGEST_DOT = 13; // largest radius in pixels
+const SMALLEST_DOT = 1.2; // radius in pixels of all dots below it
+const POINTER_RADIUS = 14; // pixels within which the pointer is on a dot
 const LOWEST_ERROR = -6; // power of ten at which the axis ends
 
-/** Values at a share of the way from a row to the next one. */
-function between(values, row, next, share, size, out) {
-  for (let i = 0; i < size; i++) out[i] = (1 - share) * values[row * size + i] + share * values[next * size + i];
-  return out;
-}
-
-/** The widest of 1, 2, 5, 10, ... of which at least `count` fit into a length. */
-function roundStep(length, count) {
-  const most = length / count, power = 10 ** Math.floor(Math.log10(most));
-  return power * [5, 2, 1].find((lead) => lead * power <= most);
-}
-
-const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
-/** An error in three digits, as the words below the picture have it. */
-const short = (error) => (error < 1e-4 ? error.toExponential(2).replace("-", "−") : error.toPrecision(3));
+/** @type {Record<Curve, Dash>} */
+const CURVE_DASHES = { all: "solid", landmarks: "dash", drawn: "dot" };
 
 class LiveDescent extends LiveView {
+  /** @type {{ frequency?: number }} */
+  focus = {};
+
+  /** The frequencies at the shown step, and where they lie on the canvas.
+   * @type {{ omega: Float32Array, weight: Float32Array, spots: [number, number][] }} */
+  dots;
+
+  /** Frequencies, the heaviest first.
+   * @type {number[]} */
+  order = [];
+
+  /** The kept step at or before the shown one. */
+  kept = 0;
+
+  /** Number of the last kept step. */
+  last = 0;
+
+  /** The shown step, and the errors over all points and at the landmarks there.
+   * @type {{ step: number, errors: [number, number] }} */
+  shown;
+
+  /** Ends of the axis of steps.
+   * @type {{ low: number, high: number }} */
+  axis;
+
+  /** @param {Root} root */
   constructor(root) {
     super(root);
     const slider = (this.slider = this.inputs.step);
     this.plane = this.panel("canvas.frequencies", (c, w, h) => this.paintPlane(c, w, h)).canvas;
-    this.draggable(this.panel("canvas.errors", (c, w, h) => this.paintErrors(c, w, h)).canvas, (share) => this.stepTo(share));
-    for (const swatch of root.querySelectorAll("canvas.swatch")) {
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, ...this.line(swatch.dataset.line)));
+    const errors = this.panel("canvas.errors", (c, w, h) => this.paintErrors(c, w, h));
+    this.draggable(errors.canvas, (fraction) => this.moveToStep(fraction));
+    /** @type {NodeListOf<HTMLCanvasElement>} */
+    const swatches = root.querySelectorAll("canvas.swatch");
+    for (const swatch of swatches) {
+      const curve = /** @type {Curve} */ (swatch.dataset.line);
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[curve], CURVE_DASHES[curve]));
     }
     // Before the slider moves: a hand on it ends what plays.
-    slider.onpointerdown = () => this.playing && this.stop();
-    slider.onkeydown = (event) => this.playing && /^(Arrow|Page|Home|End)/.test(event.key) && this.stop();
-    this.plane.onpointermove = (event) => this.look(this.dotAt(event));
-    this.plane.onpointerleave = this.plane.onblur = () => this.look({});
+    slider.onpointerdown = () => this.playTimer && this.stop();
+    slider.onkeydown = (event) => this.playTimer && /^(Arrow|Page|Home|End)/.test(event.key) && this.stop();
+    this.plane.onpointermove = (event) => this.setFocus(this.dotAt(event));
+    this.plane.onpointerleave = this.plane.onblur = () => this.setFocus({});
     this.plane.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step) return;
-      const at = this.order.indexOf(this.focus.frequency);
-      this.look({ frequency: this.order[at < 0 ? 0 : (at + step + this.r) % this.r] });
+      const current = this.order.indexOf(this.focus.frequency);
+      this.setFocus({ frequency: this.order[current < 0 ? 0 : (current + step + this.r) % this.r] });
       event.preventDefault();
     };
   }
 
+  /** @param {Data} data */
   receive(data) {
-    if (this.playing) this.stop();
+    if (this.playTimer) this.stop();
     const atEnd = this.last > 0 && Number(this.slider.value) >= this.last;
-    Object.assign(this, {
-      steps: this.array("steps", Uint16Array), omega: this.array("frequencies", Float32Array),
-      weights: this.array("weights", Float32Array), errors: this.array("errors", Float32Array),
-      landmarkErrors: this.array("landmark_errors", Float32Array),
-    });
-    const r = (this.r = this.weights.length / this.steps.length), heaviest = this.weights.reduce((a, b) => Math.max(a, b));
+    this.steps = this.array("steps", Uint16Array);
+    this.omega = this.array("frequencies", Float32Array);
+    this.weights = this.array("weights", Float32Array);
+    this.errors = this.array("errors", Float32Array);
+    this.landmarkErrors = this.array("landmark_errors", Float32Array);
+    const r = (this.r = this.weights.length / this.steps.length);
     this.last = this.steps.length - 1;
-    // One scale for all steps: a dot that grows has gained weight.
-    this.unit = Math.min(EVEN_DOT, LARGEST_DOT / Math.sqrt(heaviest * r));
+    // One scale for all steps: a dot grows with its weight.
+    this.unit = Math.min(EVEN_DOT, LARGEST_DOT / Math.sqrt(largest(this.weights) * r));
     this.dots = { omega: new Float32Array(2 * r), weight: new Float32Array(r), spots: [] };
-    this.slider.max = this.last;
-    if (atEnd) this.slider.value = this.last; // the end of one descent beside the end of another
-    this.find(".drawn-words").textContent = `as drawn: ${short(data.drawn_error)}`;
-  }
-
-  line(name) {
-    return [this.data.colours[name], { all: "solid", landmarks: "dash", drawn: "dot" }[name]];
+    this.slider.max = String(this.last);
+    if (atEnd) this.slider.value = String(this.last); // the ends of two descents are compared
+    this.find(".drawn-words").textContent = `as drawn: ${errorText(data.drawn_error)}`;
   }
 
   // --- the step -----------------------------------------------------------------------------------------------------
 
-  /** Only what is kept is a step of the descent: between two of them is nothing but the way from one to the other. */
+  /** The kept step nearest to the slider: what lies between two of them is no step of the descent. */
   value() {
     return this.steps[Math.round(Number(this.slider.value))];
   }
@@ -78,96 +107,122 @@ class LiveDescent extends LiveView {
     return `${this.value()} of ${this.steps[this.last]}`;
   }
 
-  said() {
-    const [all, landmarks] = this.shown.errors.map(short);
+  spoken() {
+    const [all, landmarks] = this.shown.errors.map(errorText);
     return `${this.text()}: error ${all} over all points, ${landmarks} at the landmarks`;
   }
 
-  /** The kept step nearest to a place on the chart, whose axis is in steps. */
-  stepTo(share) {
-    if (this.playing) this.stop();
-    const step = this.axis.low + share * (this.axis.high - this.axis.low);
-    this.slider.value = this.steps.reduce((best, kept, k) =>
-      Math.abs(kept - step) < Math.abs(this.steps[best] - step) ? k : best, 0);
+  /**
+   * Move to the kept step nearest to a place on the chart, whose axis is in steps.
+   *
+   * @param {number} fraction
+   */
+  moveToStep(fraction) {
+    if (this.playTimer) this.stop();
+    const { low, high } = this.axis;
+    this.slider.value = String(nearestIndex(this.steps, low + fraction * (high - low)));
   }
 
-  /** Nothing else depends on the step, so the server is not told. */
+  /** Nothing else depends on the step, so there is nothing to report. */
   settle() {
-    clearTimeout(this.resting);
-    this.held = false;
+    clearTimeout(this.restTimer);
+    this.dragging = false;
   }
 
   play() {
-    const { slider, last } = this, jump = CALM.matches ? Math.ceil(last / JUMPS) : 0;
-    if (Number(slider.value) >= last) slider.value = 0;
+    const { slider, last } = this;
+    const jump = reducedMotion() ? Math.ceil(last / JUMPS) : 0;
+    if (Number(slider.value) >= last) slider.value = "0";
     if (!jump) slider.step = "any";
-    this.mark(true);
+    this.showPlaying(true);
+    /** @type {number} */
     let before;
-    const frame = (now) => {
+    const frame = (/** @type {number} */ now) => {
       const passed = now - (before ??= now);
       if (!jump || passed >= 1000) {
         before = now;
-        // A page that was out of sight goes on where it was.
-        slider.value = Number(slider.value) + (jump || (KEPT_A_SECOND * Math.min(passed, 100)) / 1000);
+        // A page that was hidden goes on where it was.
+        const steps = jump || (STEPS_PER_SECOND * Math.min(passed, 100)) / 1000;
+        slider.value = String(Number(slider.value) + steps);
         if (Number(slider.value) >= last) return this.stop();
-        this.request(); // before the next turn is asked for: the other way about, every other frame would be drawn
+        this.request(); // before the next frame of Play: otherwise only every other frame is drawn
       }
-      this.playing = requestAnimationFrame(frame);
+      this.playTimer = requestAnimationFrame(frame);
     };
-    this.playing = requestAnimationFrame(frame);
+    this.playTimer = requestAnimationFrame(frame);
   }
 
   stop() {
-    cancelAnimationFrame(this.playing);
-    this.playing = null;
-    this.slider.value = Math.round(Number(this.slider.value));
-    this.slider.step = 1;
-    this.mark(false);
+    cancelAnimationFrame(this.playTimer);
+    this.playTimer = null;
+    this.slider.value = String(Math.round(Number(this.slider.value)));
+    this.slider.step = "1";
+    this.showPlaying(false);
     this.settle();
     this.request();
   }
 
-  mark(playing) {
+  /** @param {boolean} playing */
+  showPlaying(playing) {
     this.find(".play").textContent = playing ? "❚❚ Stop" : "▶ Play";
   }
 
   // --- numbers ------------------------------------------------------------------------------------------------------
 
   compute() {
-    const { dots, r, last, steps, errors } = this, at = Number(this.slider.value);
-    const k = Math.min(Math.floor(at), last), next = Math.min(k + 1, last), share = at - k;
-    between(this.omega, k, next, share, 2 * r, dots.omega);
-    between(this.weights, k, next, share, r, dots.weight);
-    this.order = Array.from(dots.weight.keys()).sort((a, b) => dots.weight[b] - dots.weight[a]);
-    const step = (1 - share) * steps[k] + share * steps[next], s = Math.floor(step), t = Math.min(s + 1, steps[last]);
-    const along = (from, to, part) => from ** (1 - part) * to ** part; // where the line is on the logarithmic axis
+    const { dots, r, last, steps, errors, landmarkErrors } = this;
+    const place = Number(this.slider.value);
+    const k = Math.min(Math.floor(place), last);
+    const next = Math.min(k + 1, last);
+    const part = place - k;
+    interpolate(this.omega, k, next, part, 2 * r, dots.omega);
+    interpolate(this.weights, k, next, part, r, dots.weight);
+    this.order = descendingOrder(dots.weight);
     this.kept = k;
+    const step = (1 - part) * steps[k] + part * steps[next];
+    const s = Math.floor(step);
+    const following = Math.min(s + 1, steps[last]);
     this.shown = {
       step,
-      errors: [along(errors[k], errors[next], share), along(this.landmarkErrors[s], this.landmarkErrors[t], step - s)],
+      errors: [
+        interpolateLog(errors[k], errors[next], part),
+        interpolateLog(landmarkErrors[s], landmarkErrors[following], step - s),
+      ],
     };
   }
 
   write() {
-    const { extent } = this.data, { omega, weight } = this.dots, [all, landmarks] = this.shown.errors;
-    const beyond = omega.filter((v, i) => i % 2 === 0 && Math.max(Math.abs(v), Math.abs(omega[i + 1])) > extent).length;
+    const { extent } = this.data;
+    const { omega, weight } = this.dots;
+    const [all, landmarks] = this.shown.errors.map(errorText);
+    const outside = weight.filter((_, j) => Math.max(Math.abs(omega[2 * j]), Math.abs(omega[2 * j + 1])) > extent);
     this.find(".plane-words").textContent =
-      `${this.r} frequencies: ○ as drawn, ● at step ${this.value()}, area their weight${beyond ? `; ${beyond} beyond the axes` : ""}`;
-    this.find(".all-words").textContent = `over all points: ${short(all)}`;
-    this.find(".landmarks-words").textContent = `at the landmarks: ${short(landmarks)}`;
-    const { frequency: j } = this.focus, place = (values) => `(${signed(values[2 * j], 2)}, ${signed(values[2 * j + 1], 2)})`;
+      `${this.r} frequencies: ○ as drawn, ● at step ${this.value()}, area their weight` +
+      (outside.length ? `; ${outside.length} outside the axes` : "");
+    this.find(".all-words").textContent = `over all points: ${all}`;
+    this.find(".landmarks-words").textContent = `at the landmarks: ${landmarks}`;
+    const j = this.focus.frequency;
     this.find(".advice").hidden = j !== undefined;
-    this.find(".said").textContent = j === undefined
-      ? ""
-      : `ω = ${place(omega)}, weight ${weight[j].toFixed(4)}, which is ${(weight[j] * this.r).toPrecision(3)} × 1/r. ` +
-        `Drawn at ${place(this.omega)}; its best weight there is ${this.weights[j].toFixed(4)}.`;
+    this.find(".reading").textContent = j === undefined ? "" : this.reading(j);
   }
 
-  // --- pictures -----------------------------------------------------------------------------------------------------
+  /** @param {number} j */
+  reading(j) {
+    const weight = this.dots.weight[j];
+    return (
+      `ω = ${frequencyText(this.dots.omega, j)}, weight ${weight.toFixed(4)}, ${(weight * this.r).toPrecision(3)} × 1/r. ` +
+      `Drawn at ${frequencyText(this.omega, j)}; its best weight there is ${this.weights[j].toFixed(4)}.`
+    );
+  }
 
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** @param {MouseEvent} event */
   dotAt(event) {
-    const box = this.plane.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    let nearest, distance = 14;
+    const box = this.plane.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let nearest;
+    let distance = POINTER_RADIUS;
     for (const [j, spot] of this.dots.spots.entries()) {
       const d = Math.hypot(spot[0] - x, spot[1] - y);
       if (d < distance) [nearest, distance] = [j, d];
@@ -175,95 +230,169 @@ class LiveDescent extends LiveView {
     return nearest === undefined ? {} : { frequency: nearest };
   }
 
+  /** @param {Context} c @param {number} w @param {number} h */
   paintPlane(c, w, h) {
-    const size = 0.8 * this.rem, { extent } = this.data, tick = roundStep(extent, 2), ticks = [];
-    for (let k = -Math.floor(extent / tick); k * tick <= extent; k++) ticks.push([k * tick, String(Number((k * tick).toPrecision(3))).replace("-", "−")]);
+    const { extent } = this.data;
+    const axis = { low: -extent, high: extent, ticks: symmetricTicks(extent) };
     paintChart(c, w, h, {
-      x: { low: -extent, high: extent, ticks }, y: { low: -extent, high: extent, ticks },
-      xTitle: "ω₁", yTitle: "ω₂", ink: this.ink, size,
+      x: axis,
+      y: axis,
+      xTitle: "ω₁",
+      yTitle: "ω₂",
+      ink: this.ink,
+      size: 0.8 * this.rem,
       inside: (px, py) => {
-        const { omega, weight } = this.dots, { colours } = this.data, scale = this.rem / 15;
-        this.dots.spots = this.order.map(() => []);
-        for (let j = 0; j < this.r; j++) this.dots.spots[j] = [px(omega[2 * j]), py(omega[2 * j + 1])];
+        const { omega } = this.dots;
+        const scale = this.rem / 15;
+        this.dots.spots = this.order.map((_, j) => [px(omega[2 * j]), py(omega[2 * j + 1])]);
         for (let j = 0; j < this.r; j++) this.paintTrail(c, j, px, py, scale);
-        for (const j of this.order) {
-          const radius = scale * this.unit * Math.sqrt(weight[j] * this.r), dust = radius < 1.2 * scale;
-          c.beginPath();
-          c.arc(...this.dots.spots[j], dust ? 1.2 * scale : radius, 0, 2 * Math.PI);
-          c.globalAlpha = 0.8;
-          c.fillStyle = dust ? colours.start : colours.all;
-          c.fill();
-          c.globalAlpha = 1;
-          Object.assign(c, { strokeStyle: "white", lineWidth: 0.7 * scale });
-          c.stroke();
-        }
+        for (const j of this.order) this.paintDot(c, j, scale);
         const { frequency: j } = this.focus;
         if (j === undefined) return;
-        paintRing(c, ...this.dots.spots[j], scale * Math.max(this.unit * Math.sqrt(weight[j] * this.r) + 3, 6));
+        const radius = this.unit * Math.sqrt(this.dots.weight[j] * this.r) + 3;
+        paintRing(c, ...this.dots.spots[j], scale * Math.max(radius, 6));
       },
     });
   }
 
-  /** A frequency's way so far: a ring where it was drawn, a faint line, and a bright one for what is just behind it. */
+  /**
+   * A frequency's path so far: a ring where it was drawn, a faint line, and a bright line along the latest steps.
+   *
+   * @param {Context} c @param {number} j @param {Scale} px @param {Scale} py @param {number} scale
+   */
   paintTrail(c, j, px, py, scale) {
-    const at = (k) => [px(this.omega[2 * (k * this.r + j)]), py(this.omega[2 * (k * this.r + j) + 1])];
-    const way = Array.from({ length: this.kept + 1 }, (_, k) => at(k)), chosen = this.focus.frequency === j;
-    way.push(this.dots.spots[j]);
+    const { omega, r, kept } = this;
+    const inFocus = this.focus.frequency === j;
+    const path = Array.from({ length: kept + 1 }, (_, k) => [
+      px(omega[2 * (k * r + j)]),
+      py(omega[2 * (k * r + j) + 1]),
+    ]);
+    path.push(this.dots.spots[j]);
     c.strokeStyle = this.data.colours.start;
-    c.lineWidth = (chosen ? 2.2 : 1.2) * scale;
-    c.beginPath();
-    c.arc(...way[0], (chosen ? 4 : 2.6) * scale, 0, 2 * Math.PI);
+    c.lineWidth = (inFocus ? 2.2 : 1.2) * scale;
+    circle(c, path[0][0], path[0][1], (inFocus ? 4 : 2.6) * scale);
     c.stroke();
     c.strokeStyle = this.data.colours.trail;
-    c.globalAlpha = chosen ? 1 : 0.5;
-    c.lineWidth = (chosen ? 2 : 1) * scale;
-    paintLine(c, way);
+    c.globalAlpha = inFocus ? 1 : 0.5;
+    c.lineWidth = (inFocus ? 2 : 1) * scale;
+    paintLine(c, path);
     c.globalAlpha = 1;
     c.lineWidth = 2 * scale;
-    paintLine(c, way.slice(-WAKE - 1));
+    paintLine(c, path.slice(-BRIGHT_STEPS - 1));
   }
 
+  /** @param {Context} c @param {number} j @param {number} scale */
+  paintDot(c, j, scale) {
+    const { colours } = this.data;
+    const radius = scale * this.unit * Math.sqrt(this.dots.weight[j] * this.r);
+    const tiny = radius < SMALLEST_DOT * scale;
+    circle(c, ...this.dots.spots[j], tiny ? SMALLEST_DOT * scale : radius);
+    c.globalAlpha = 0.8;
+    c.fillStyle = tiny ? colours.start : colours.all;
+    c.fill();
+    c.globalAlpha = 1;
+    c.strokeStyle = "white";
+    c.lineWidth = 0.7 * scale;
+    c.stroke();
+  }
+
+  /** @param {Context} c @param {number} w @param {number} h */
   paintErrors(c, w, h) {
-    const size = 0.8 * this.rem, { drawn_error: drawn } = this.data, last = this.steps[this.last];
-    const log = (error) => Math.max(Math.log10(error), LOWEST_ERROR);
-    const all = [...this.errors, ...this.landmarkErrors, drawn].map(log), low = Math.min(...all) - 0.1, high = Math.max(...all) + 0.15;
-    const ticks = [], fine = high - low < 3.5;
-    for (let power = LOWEST_ERROR; power <= high; power++) {
-      for (const lead of fine ? [1, 3] : [1]) ticks.push([power + Math.log10(lead), power < -3 ? `${lead}e−${-power}` : String(Number(`${lead}e${power}`))]);
-    }
-    const wide = Math.max(last, 1), tick = Math.max(1, roundStep(wide, w > 420 ? 4 : 2));
-    this.axis = { low: -0.03 * wide, high: 1.03 * wide, ticks: Array.from({ length: Math.floor(wide / tick) + 1 }, (_, k) => [k * tick, String(k * tick)]) };
+    const { drawn_error: drawn, colours } = this.data;
+    const all = [...this.errors, ...this.landmarkErrors, drawn].map(logError);
+    const low = Math.min(...all) - 0.1;
+    const high = Math.max(...all) + 0.15;
+    const last = Math.max(this.steps[this.last], 1);
+    this.axis = { low: -0.03 * last, high: 1.03 * last };
     this.frame = paintChart(c, w, h, {
-      x: this.axis, y: { low, high, ticks: ticks.filter(([value]) => value >= low && value <= high) },
-      xTitle: "step", yTitle: "error ‖K̃ − K‖ / ‖K‖", ink: this.ink, size,
+      x: { ...this.axis, ticks: stepTicks(last, w > 420 ? 4 : 2) },
+      y: { low, high, ticks: errorTicks(low, high) },
+      xTitle: "step",
+      yTitle: "error ‖K̃ − K‖ / ‖K‖",
+      ink: this.ink,
+      size: 0.8 * this.rem,
       inside: (px, py, frame) => {
         const x = px(this.shown.step);
-        c.strokeStyle = this.ink;
-        c.lineWidth = 1.5;
-        c.setLineDash(DASHES.dot);
-        paintLine(c, [[x, frame.top], [x, frame.bottom]]);
-        this.paintCurve(c, "drawn", [[frame.left, py(log(drawn))], [frame.right, py(log(drawn))]]);
-        this.paintCurve(c, "landmarks", Array.from(this.landmarkErrors, (error, step) => [px(step), py(log(error))]));
-        this.paintCurve(c, "all", Array.from(this.errors, (error, k) => [px(this.steps[k]), py(log(error))]));
+        /** @type {(error: number) => number} */
+        const y = (error) => py(logError(error));
+        paintMarker(c, x, frame, this.ink);
+        const level = [frame.left, frame.right].map((end) => [end, y(drawn)]);
+        paintCurve(c, level, colours.drawn, CURVE_DASHES.drawn);
+        const atLandmarks = Array.from(this.landmarkErrors, (error, step) => [px(step), y(error)]);
+        paintCurve(c, atLandmarks, colours.landmarks, CURVE_DASHES.landmarks);
+        const overAll = Array.from(this.errors, (error, k) => [px(this.steps[k]), y(error)]);
+        paintCurve(c, overAll, colours.all, CURVE_DASHES.all);
         for (const [k, name] of ["all", "landmarks"].entries()) {
-          c.beginPath();
-          c.arc(x, py(log(this.shown.errors[k])), 5.5 * (this.rem / 15), 0, 2 * Math.PI);
-          c.fillStyle = this.line(name)[0];
-          c.fill();
-          Object.assign(c, { strokeStyle: "white", lineWidth: 1.5 });
-          c.stroke();
+          circle(c, x, y(this.shown.errors[k]), 5.5 * (this.rem / 15));
+          fillAndOutline(c, colours[name], "white", 1.5);
         }
       },
     });
   }
+}
 
-  paintCurve(c, name, points) {
-    const [colour, dash] = this.line(name);
-    Object.assign(c, { strokeStyle: colour, lineWidth: 2.5 });
-    c.setLineDash(DASHES[dash]);
-    paintLine(c, points);
-    c.setLineDash([]);
+/** @param {number} error */
+function logError(error) {
+  return Math.max(Math.log10(error), LOWEST_ERROR);
+}
+
+/** @param {string} text */
+function withMinus(text) {
+  return text.replace("-", "−");
+}
+
+/**
+ * An error in three digits.
+ *
+ * @param {number} error
+ */
+export function errorText(error) {
+  return error < 1e-4 ? withMinus(error.toExponential(2)) : error.toPrecision(3);
+}
+
+/** @param {Float32Array} omega @param {number} j */
+function frequencyText(omega, j) {
+  return `(${withMinus(omega[2 * j].toFixed(2))}, ${withMinus(omega[2 * j + 1].toFixed(2))})`;
+}
+
+/**
+ * Ticks of an axis from -extent to extent.
+ *
+ * @param {number} extent
+ * @returns {Ticks}
+ */
+function symmetricTicks(extent) {
+  const step = tickStep(extent, 2);
+  const count = Math.floor(extent / step);
+  return Array.from({ length: 2 * count + 1 }, (_, k) => {
+    const value = (k - count) * step;
+    return [value, withMinus(String(Number(value.toPrecision(3))))];
+  });
+}
+
+/** @param {number} last @param {number} count @returns {Ticks} */
+function stepTicks(last, count) {
+  const step = Math.max(1, tickStep(last, count));
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, k) => [k * step, String(k * step)]);
+}
+
+/**
+ * Ticks of a logarithmic axis between two powers of ten: at 1, on a short axis at 3 as well.
+ *
+ * @param {number} low @param {number} high
+ * @returns {Ticks}
+ */
+function errorTicks(low, high) {
+  /** @type {Ticks} */
+  const ticks = [];
+  for (let power = LOWEST_ERROR; power <= high; power++) {
+    for (const lead of high - low < 3.5 ? [1, 3] : [1]) {
+      const value = power + Math.log10(lead);
+      if (value < low || value > high) continue;
+      ticks.push([value, power < -3 ? `${lead}e−${-power}` : String(Number(`${lead}e${power}`))]);
+    }
   }
+  return ticks;
 }
 
 export default mounting(LiveDescent);

@@ -1,63 +1,113 @@
-// What the live pictures evaluate: softmax of losses, sums of cosines, a small linear SVM. All data come from the
-// engine; a test compares these numbers with the engine's in a browser.
+// @ts-check
+// What the live views evaluate: softmax of losses, sums of cosines, a small linear SVM. All data come from the engine,
+// and tests compare these functions with it.
 
-/** Pseudo-posterior exp(-beta sqrt(n) loss), normalised over the first D entries of each row; zeros beyond. */
-function pseudoPosterior(loss, rows, stride, D, beta, n, out) {
+/** @typedef {Float32Array | Float64Array} Floats */
+/** @typedef {Floats | Int8Array} Numbers */
+/** @typedef {{ cos: Float32Array, sin: Float32Array }} Waves */
+
+const NEGLIGIBLE = 1e-7; // weights below it move a map by less than 1e-4 together
+
+/**
+ * Pseudo-posterior exp(-beta sqrt(n) loss), normalised over the first D entries of each row; zeros beyond.
+ *
+ * @param {Floats} loss (rows, stride)
+ * @param {number} rows @param {number} stride @param {number} D @param {number} beta @param {number} n
+ * @param {Float64Array} out (rows, stride)
+ */
+export function pseudoPosterior(loss, rows, stride, D, beta, n, out) {
   const t = beta * Math.sqrt(n);
   for (let l = 0; l < rows; l++) {
-    const at = l * stride;
-    let least = Infinity;
-    for (let m = 0; m < D; m++) least = Math.min(least, loss[at + m]);
+    const start = l * stride;
+    let lowest = Infinity;
+    for (let m = 0; m < D; m++) lowest = Math.min(lowest, loss[start + m]);
     let total = 0;
-    for (let m = 0; m < D; m++) total += out[at + m] = Math.exp(-t * (loss[at + m] - least));
-    for (let m = 0; m < D; m++) out[at + m] /= total;
-    out.fill(0, at + D, at + stride);
+    for (let m = 0; m < D; m++) total += out[start + m] = Math.exp(-t * (loss[start + m] - lowest));
+    for (let m = 0; m < D; m++) out[start + m] /= total;
+    out.fill(0, start + D, start + stride);
   }
   return out;
 }
 
-/** Centres of the cells that divide [-extent, extent]. */
-function cellCentres(extent, cells) {
+/**
+ * Centres of the cells that divide [-extent, extent].
+ *
+ * @param {number} extent @param {number} cells
+ */
+export function cellCentres(extent, cells) {
   return Float64Array.from({ length: cells }, (_, i) => extent * ((2 * (i + 0.5)) / cells - 1));
 }
 
-/** KL(Q || uniform on D) in nats. */
-function klDivergence(Q, at, D) {
+/**
+ * KL(Q || uniform on D) in nats, for the D weights from `start` on.
+ *
+ * @param {Floats} Q @param {number} start @param {number} D
+ */
+export function klDivergence(Q, start, D) {
   let sum = Math.log(D);
-  for (let m = 0; m < D; m++) if (Q[at + m] > 0) sum += Q[at + m] * Math.log(Q[at + m]);
+  for (let m = 0; m < D; m++) if (Q[start + m] > 0) sum += Q[start + m] * Math.log(Q[start + m]);
   return Math.max(sum, 0);
 }
 
-/** D_mu(Q || uniform) and the effective number of frequencies, 1 / sum Q^2. */
-function concentration(Q, mu) {
-  let power = 0, square = 0;
-  for (const q of Q) { power += (Q.length * q) ** mu; square += q * q; }
+/**
+ * D_mu(Q || uniform) and the effective number of frequencies, 1 / sum Q^2.
+ *
+ * @param {Floats} Q @param {number} mu
+ */
+export function concentration(Q, mu) {
+  let power = 0;
+  let square = 0;
+  for (const q of Q) {
+    power += (Q.length * q) ** mu;
+    square += q * q;
+  }
   return { divergence: power / Q.length - 1, effective: 1 / square };
 }
 
-/** The pseudo-posterior's density on a grid of frequencies, up to a factor: prior exp(-beta sqrt(n) loss). */
-function planePosterior(prior, loss, lowest, beta, n, out) {
+/**
+ * The pseudo-posterior's density on a grid of frequencies, up to a factor: prior exp(-beta sqrt(n) loss).
+ *
+ * @param {Floats} prior @param {Floats} loss
+ * @param {number} lowest the least loss
+ * @param {number} beta @param {number} n @param {Float64Array} out
+ */
+export function planePosterior(prior, loss, lowest, beta, n, out) {
   const t = beta * Math.sqrt(n);
-  let total = 0;
-  for (let i = 0; i < loss.length; i++) total += out[i] = prior[i] * Math.exp(-t * (loss[i] - lowest));
-  return total;
+  for (let i = 0; i < loss.length; i++) out[i] = prior[i] * Math.exp(-t * (loss[i] - lowest));
+  return out;
 }
 
-/** sum_j y_j exp(i omega . x_j) for labels of -1 and 1: its square is the power spectrum of the labels. */
-function labelSpectrum(X, y, a, b) {
-  let real = 0, imaginary = 0;
+/**
+ * Alignment loss of the frequency (a, b), and the phase of sum_j y_j exp(i omega . x_j) for labels of -1 and 1.
+ *
+ * @param {Floats} X (n, 2)
+ * @param {Numbers} y @param {number} a @param {number} b
+ */
+export function labelSpectrum(X, y, a, b) {
+  let real = 0;
+  let imaginary = 0;
   for (let j = 0; j < y.length; j++) {
     const angle = a * X[2 * j] + b * X[2 * j + 1];
     real += y[j] * Math.cos(angle);
     imaginary += y[j] * Math.sin(angle);
   }
-  const n = y.length, power = real * real + imaginary * imaginary;
+  const n = y.length;
+  const power = real * real + imaginary * imaginary;
   return { loss: 0.5 - (power - n) / (2 * n * (n - 1)), phase: Math.atan2(imaginary, real) };
 }
 
-/** cos and sin of omega_m (point - grid_i), each (D, G), for one coordinate. */
-function waves(omega, offset, D, point, coordinate, grid) {
-  const G = grid.length, cos = new Float32Array(D * G), sin = new Float32Array(D * G);
+/**
+ * cos and sin of omega_m (point - grid_i), each (D, G), for one coordinate.
+ *
+ * @param {Floats} omega frequencies of the plane, one after the other
+ * @param {number} offset where the first of them starts
+ * @param {number} D @param {number} point @param {0 | 1} coordinate @param {Floats} grid
+ * @returns {Waves}
+ */
+export function waves(omega, offset, D, point, coordinate, grid) {
+  const G = grid.length;
+  const cos = new Float32Array(D * G);
+  const sin = new Float32Array(D * G);
   for (let m = 0; m < D; m++) {
     const frequency = omega[offset + 2 * m + coordinate];
     for (let i = 0; i < G; i++) {
@@ -69,91 +119,119 @@ function waves(omega, offset, D, point, coordinate, grid) {
   return { cos, sin };
 }
 
-/** sum_m Q_m cos(omega_m . (x - grid point)) over a square grid, its first `rows` rows, from the waves of both coordinates. */
-function similarityMap(Q, at, D, u, v, G, out, rows = G) {
+/**
+ * sum_m Q_m cos(omega_m . (x - grid point)) over the first `rows` rows of a square grid, from the waves of both
+ * coordinates.
+ *
+ * @param {Floats} Q @param {number} start @param {number} D @param {Waves} u @param {Waves} v @param {number} G
+ * @param {Float32Array} out (G, G)
+ */
+export function similarityMap(Q, start, D, u, v, G, out, rows = G) {
   out.fill(0);
   for (let m = 0; m < D; m++) {
-    const weight = Q[at + m];
-    if (weight < 1e-7) continue; // together they move a map by less than 1e-4
+    const weight = Q[start + m];
+    if (weight < NEGLIGIBLE) continue;
     const row = m * G;
     for (let j = 0; j < rows; j++) {
-      const c = weight * v.cos[row + j], s = weight * v.sin[row + j], to = j * G;
+      const c = weight * v.cos[row + j];
+      const s = weight * v.sin[row + j];
+      const to = j * G;
       for (let i = 0; i < G; i++) out[to + i] += c * u.cos[row + i] - s * u.sin[row + i];
     }
   }
   return out;
 }
 
-/** The kernel sum_m Q_m cos(omega_m . delta) over a square of differences around 0: half is summed, half mirrored. */
-function kernelMap(Q, D, u, v, G, out) {
+/**
+ * The kernel sum_m Q_m cos(omega_m . delta) over a square of differences around 0: half is summed, half mirrored.
+ *
+ * @param {Floats} Q @param {number} D @param {Waves} u @param {Waves} v @param {number} G
+ * @param {Float32Array} out (G, G)
+ */
+export function kernelMap(Q, D, u, v, G, out) {
   similarityMap(Q, 0, D, u, v, G, out, Math.ceil(G / 2));
   for (let i = 0, last = G * G - 1; i < last - i; i++) out[last - i] = out[i];
   return out;
 }
 
-/** cos(omega_m . (x_l - x_j)) for every frequency of one landmark and every point, (D, n). */
-function cosineTable(omega, offset, D, x, y, points) {
-  const n = points.length / 2, table = new Float32Array(D * n);
+/**
+ * cos(omega_m . (x_l - x_j)) for every frequency of one landmark and every point, (D, n).
+ *
+ * @param {Floats} omega @param {number} offset @param {number} D @param {number} x @param {number} y
+ * @param {Floats} points (n, 2)
+ */
+export function cosineTable(omega, offset, D, x, y, points) {
+  const n = points.length / 2;
+  const table = new Float32Array(D * n);
   for (let m = 0; m < D; m++) {
-    const a = omega[offset + 2 * m], b = omega[offset + 2 * m + 1];
+    const a = omega[offset + 2 * m];
+    const b = omega[offset + 2 * m + 1];
     for (let j = 0; j < n; j++) table[m * n + j] = Math.cos(a * (x - points[2 * j]) + b * (y - points[2 * j + 1]));
   }
   return table;
 }
 
-/** Similarities of points to one landmark, sum_m Q_m table[m], into column l of psi (n, L). */
-function similarities(Q, at, D, table, n, psi, l, L, scratch) {
+/**
+ * Similarities of points to one landmark, sum_m Q_m table[m], into column l of psi (n, L).
+ *
+ * @param {Floats} Q
+ * @param {number} start
+ * @param {number} D
+ * @param {Float32Array} table
+ * @param {number} n
+ * @param {Float64Array} psi
+ * @param {number} l
+ * @param {number} L
+ * @param {Float64Array} scratch at least n numbers
+ */
+export function similarities(Q, start, D, table, n, psi, l, L, scratch) {
   scratch.fill(0, 0, n);
   for (let m = 0; m < D; m++) {
-    const weight = Q[at + m];
-    if (weight < 1e-7) continue;
+    const weight = Q[start + m];
+    if (weight < NEGLIGIBLE) continue;
     const row = m * n;
     for (let j = 0; j < n; j++) scratch[j] += weight * table[row + j];
   }
   for (let j = 0; j < n; j++) psi[j * L + l] = scratch[j];
 }
 
-/** Squared-hinge linear SVM with a regularised intercept, by Newton steps on its active set; w holds L + 1 numbers. */
-function linearSvm(psi, y, n, L, C, w) {
-  const F = L + 1, H = new Float64Array(F * F), g = new Float64Array(F), step = new Float64Array(F);
-  const z = (j, k) => (k < L ? psi[j * L + k] : 1);
-  const objective = (w) => {
-    let value = 0;
-    for (let k = 0; k < F; k++) value += 0.5 * w[k] * w[k];
-    for (let j = 0; j < n; j++) {
-      let f = w[L];
-      for (let k = 0; k < L; k++) f += w[k] * psi[j * L + k];
-      const slack = 1 - y[j] * f;
-      if (slack > 0) value += C * slack * slack;
-    }
-    return value;
-  };
-  let value = objective(w);
+/**
+ * Decision value of row j of psi (n, L); w holds the L coefficients and the intercept.
+ *
+ * @param {Floats} psi @param {number} j @param {number} L @param {Float64Array} w
+ */
+function decisionValue(psi, j, L, w) {
+  let f = w[L];
+  for (let k = 0; k < L; k++) f += w[k] * psi[j * L + k];
+  return f;
+}
+
+/**
+ * Squared-hinge linear SVM with a regularised intercept, by Newton steps on its active set.
+ *
+ * @param {Float64Array} psi (n, L)
+ * @param {Numbers} y labels -1 and 1
+ * @param {number} n @param {number} L @param {number} C
+ * @param {Float64Array} w where to start; holds the solution, L coefficients and the intercept, afterwards
+ */
+export function linearSvm(psi, y, n, L, C, w) {
+  const F = L + 1;
+  const H = new Float64Array(F * F);
+  const g = new Float64Array(F);
+  const step = new Float64Array(F);
+  let value = svmObjective(psi, y, n, L, C, w);
   for (let iteration = 0; iteration < 60; iteration++) {
-    H.fill(0);
-    for (let k = 0; k < F; k++) { g[k] = w[k]; H[k * F + k] = 1; }
-    for (let j = 0; j < n; j++) {
-      let f = w[L];
-      for (let k = 0; k < L; k++) f += w[k] * psi[j * L + k];
-      const slack = 1 - y[j] * f;
-      if (slack <= 0) continue;
-      for (let a = 0; a < F; a++) {
-        const za = z(j, a);
-        g[a] -= 2 * C * slack * y[j] * za;
-        for (let b = 0; b <= a; b++) H[a * F + b] += 2 * C * za * z(j, b);
-      }
-    }
+    svmDerivatives(psi, y, n, L, C, w, g, H);
     let norm = 0;
     for (let k = 0; k < F; k++) norm += g[k] * g[k];
     if (norm <= 1e-16 * (1 + value)) break;
     solve(H, g, F, step);
-    let size = 1, next = w, found = Infinity;
-    do {
-      const at = size;
-      next = w.map((value, k) => value - at * step[k]);
-      found = objective(next);
-      size /= 2;
-    } while (found > value && size > 1e-10);
+    const next = new Float64Array(F);
+    let found = Infinity;
+    for (let size = 1; found > value && size > 1e-10; size /= 2) {
+      for (let k = 0; k < F; k++) next[k] = w[k] - size * step[k];
+      found = svmObjective(psi, y, n, L, C, next);
+    }
     if (found >= value) break;
     w.set(next);
     value = found;
@@ -161,8 +239,62 @@ function linearSvm(psi, y, n, L, C, w) {
   return w;
 }
 
-/** Solve H x = g by Cholesky; H (F, F) holds its lower triangle and is overwritten. */
-function solve(H, g, F, x) {
+/**
+ * @param {Float64Array} psi
+ * @param {Numbers} y
+ * @param {number} n
+ * @param {number} L
+ * @param {number} C
+ * @param {Float64Array} w
+ */
+function svmObjective(psi, y, n, L, C, w) {
+  let value = 0;
+  for (let k = 0; k <= L; k++) value += 0.5 * w[k] * w[k];
+  for (let j = 0; j < n; j++) {
+    const slack = 1 - y[j] * decisionValue(psi, j, L, w);
+    if (slack > 0) value += C * slack * slack;
+  }
+  return value;
+}
+
+/**
+ * Gradient g and lower triangle of the Hessian H of the objective at w.
+ *
+ * @param {Float64Array} psi
+ * @param {Numbers} y
+ * @param {number} n
+ * @param {number} L
+ * @param {number} C
+ * @param {Float64Array} w
+ * @param {Float64Array} g
+ * @param {Float64Array} H
+ */
+function svmDerivatives(psi, y, n, L, C, w, g, H) {
+  const F = L + 1;
+  /** @type {(j: number, k: number) => number} */
+  const z = (j, k) => (k < L ? psi[j * L + k] : 1);
+  H.fill(0);
+  for (let k = 0; k < F; k++) {
+    g[k] = w[k];
+    H[k * F + k] = 1;
+  }
+  for (let j = 0; j < n; j++) {
+    const slack = 1 - y[j] * decisionValue(psi, j, L, w);
+    if (slack <= 0) continue;
+    for (let a = 0; a < F; a++) {
+      const za = z(j, a);
+      g[a] -= 2 * C * slack * y[j] * za;
+      for (let b = 0; b <= a; b++) H[a * F + b] += 2 * C * za * z(j, b);
+    }
+  }
+}
+
+/**
+ * Solve H x = g by Cholesky; H (F, F) holds its lower triangle and is overwritten.
+ *
+ * @param {Float64Array} H @param {Float64Array} g @param {number} F @param {Float64Array} x
+ */
+export function solve(H, g, F, x) {
   for (let a = 0; a < F; a++) {
     for (let b = 0; b <= a; b++) {
       let sum = H[a * F + b];
@@ -182,13 +314,126 @@ function solve(H, g, F, x) {
   }
 }
 
-/** Share of points on the wrong side of the SVM. */
-function errorRate(psi, y, n, L, w) {
+/**
+ * Fraction of points on the wrong side of the SVM.
+ *
+ * @param {Float64Array} psi @param {Numbers} y @param {number} n @param {number} L @param {Float64Array} w
+ */
+export function errorRate(psi, y, n, L, w) {
   let wrong = 0;
-  for (let j = 0; j < n; j++) {
-    let f = w[L];
-    for (let k = 0; k < L; k++) f += w[k] * psi[j * L + k];
-    if (f > 0 !== y[j] > 0) wrong++;
-  }
+  for (let j = 0; j < n; j++) if (decisionValue(psi, j, L, w) > 0 !== y[j] > 0) wrong++;
   return wrong / n;
+}
+
+/**
+ * (1 - part) values[row] + part values[next], for rows of `size` numbers.
+ *
+ * @param {Floats} values
+ * @param {number} row
+ * @param {number} next
+ * @param {number} part
+ * @param {number} size
+ * @param {Float32Array} out
+ */
+export function interpolate(values, row, next, part, size, out) {
+  for (let i = 0; i < size; i++) out[i] = (1 - part) * values[row * size + i] + part * values[next * size + i];
+  return out;
+}
+
+/**
+ * Interpolation on a logarithmic axis.
+ *
+ * @param {number} from @param {number} to @param {number} part
+ */
+export function interpolateLog(from, to, part) {
+  return from ** (1 - part) * to ** part;
+}
+
+/**
+ * Position of the value nearest to `wanted`; the first one if several are.
+ *
+ * @param {Uint16Array | Floats} values @param {number} wanted
+ */
+export function nearestIndex(values, wanted) {
+  let best = 0;
+  for (let k = 1; k < values.length; k++) {
+    if (Math.abs(values[k] - wanted) < Math.abs(values[best] - wanted)) best = k;
+  }
+  return best;
+}
+
+/** @param {Floats} values */
+export function least(values) {
+  let found = Infinity;
+  for (const value of values) found = Math.min(found, value);
+  return found;
+}
+
+/** @param {Floats} values */
+export function largest(values) {
+  let found = -Infinity;
+  for (const value of values) found = Math.max(found, value);
+  return found;
+}
+
+/**
+ * Positions of the values, the largest value first.
+ *
+ * @param {Floats} values
+ */
+export function descendingOrder(values) {
+  return Array.from(values.keys()).sort((a, b) => values[b] - values[a]);
+}
+
+/**
+ * Row of the point nearest to (x, y), or undefined if none is closer than `distance`.
+ *
+ * @param {Floats} points (n, 2)
+ * @param {number} x @param {number} y @param {number} distance
+ */
+export function nearestPoint(points, x, y, distance) {
+  let nearest;
+  for (let j = 0; 2 * j < points.length; j++) {
+    const d = Math.hypot(points[2 * j] - x, points[2 * j + 1] - y);
+    if (d < distance) [nearest, distance] = [j, d];
+  }
+  return nearest;
+}
+
+/**
+ * Segments of the line where values on a G x G grid change sign, in cells, by linear interpolation along cell edges.
+ *
+ * @param {Floats} values (G, G)
+ * @param {number} G
+ */
+export function boundary(values, G) {
+  const segments = [];
+  for (let j = 0; j < G - 1; j++) {
+    for (let i = 0; i < G - 1; i++) {
+      const crossings = crossingsOfCell(values, G, i, j);
+      for (let k = 0; k + 1 < crossings.length; k += 2) segments.push([crossings[k], crossings[k + 1]]);
+    }
+  }
+  return segments;
+}
+
+/** @param {Floats} values @param {number} G @param {number} i @param {number} j */
+function crossingsOfCell(values, G, i, j) {
+  const corners = [
+    [i, j],
+    [i + 1, j],
+    [i + 1, j + 1],
+    [i, j + 1],
+  ];
+  const crossings = [];
+  for (let k = 0; k < 4; k++) {
+    const [a, b] = corners[k];
+    const [d, e] = corners[(k + 1) % 4];
+    const p = values[b * G + a];
+    const q = values[e * G + d];
+    if (p > 0 === q > 0) continue;
+    const s = p / (p - q);
+    crossings.push([a + s * (d - a), b + s * (e - b)]);
+  }
+  return crossings;
 }

@@ -1,175 +1,338 @@
-// What live views have in common: sliders that answer at every frame, play, gliding, settling, and a picture to take away.
+// @ts-check
+// What the live views share: sliders that redraw the canvases at every frame, Play, gliding to settings that come from
+// the server, and reports of the settings that a slider was left at.
 
-const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
-const GLIDE = 900; // milliseconds from one setting to another that came from elsewhere
-const REST = 150; // milliseconds without a change after which a slider has come to rest
-const ECHO = 3000; // milliseconds within which the server answers what it was told
+import { TABLES } from "./rasters.js";
+import { cssColour } from "./colours.js";
+import { svgOf } from "./picture.js";
 
-class LiveView {
-  /** Sliders are the inputs of the root's `.scrubbers`; one of `data-scale="log"` holds the logarithm of its value. */
+/** @import { Floats } from "./maths.js" */
+/** @import { Context } from "./svg.js" */
+/** @typedef {(c: Context, w: number, h: number) => void} Painter */
+/** @typedef {Record<string, number>} Settings */
+/** @typedef {(name: string, value: unknown) => void} Report */
+/** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, [name: string]: any }} Data */
+/** @typedef {HTMLElement & { view?: LiveView }} Root */
+/**
+ * @typedef {object} Component of Streamlit
+ * @property {HTMLElement} parentElement
+ * @property {any} data
+ * @property {Report} setStateValue
+ * @property {Report} setTriggerValue
+ */
+
+const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
+const GLIDE = 900; // milliseconds from one setting to another that came from the server
+const REST = 150; // milliseconds without a change after which a slider is settled
+const ECHO = 3000; // milliseconds within which the server answers a report
+const SAME = 0.02; // positions closer than this fraction of a slider's range count as one
+
+export const reducedMotion = () => REDUCED_MOTION.matches;
+
+/** A canvas and the painter that fills it, in CSS pixels. The same painter draws the panel of a saved picture. */
+class Panel {
+  /** @param {HTMLCanvasElement} canvas @param {Painter} painter */
+  constructor(canvas, painter) {
+    this.canvas = canvas;
+    this.painter = painter;
+    this.context = canvas.getContext("2d");
+  }
+
+  redraw() {
+    const { canvas, context } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const w = canvas.clientWidth;
+    const h = canvas.clientHeight;
+    const width = Math.max(1, Math.round(w * ratio));
+    const height = Math.max(1, Math.round(h * ratio));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, w, h);
+    this.painter(context, w, h);
+  }
+}
+
+export class LiveView {
+  /** @type {Data} */
+  data;
+
+  /** @type {Report} */
+  report;
+
+  /** @type {Panel[]} */
+  panels = [];
+
+  /** Under the pointer, or chosen by keyboard.
+   * @type {any} */
+  focus = {};
+
+  /** Milliseconds from an input event to the frame that shows it.
+   * @type {number[]} */
+  latencies = [];
+
+  /** Colour of text.
+   * @type {string} */
+  ink;
+
+  /** Left and right end, in pixels, of the chart on which a slider is dragged.
+   * @type {{ left: number, right: number }} */
+  frame;
+
+  /** Whether the reader is moving a slider. */
+  dragging = false;
+
+  /** Whether the slider of beta is hidden. */
+  betaHidden = false;
+
+  /** Time of the first input event that no frame shows yet.
+   * @type {number | undefined} */
+  inputTime;
+
+  /** The last report, until the server has answered it.
+   * @type {{ positions: Settings, time: number } | null} */
+  reported = null;
+
+  /** @type {ReturnType<typeof setTimeout>} */
+  restTimer;
+
+  /** @type {ReturnType<typeof setInterval> | null} */
+  glideTimer = null;
+
+  /** @type {any} */
+  playTimer = null;
+
+  /** @type {number | null} */
+  frameRequest = null;
+
+  /**
+   * Sliders are the inputs of the root's `.scrubbers`; one with `data-scale="log"` holds the logarithm of its value.
+   *
+   * @param {Root} root
+   */
   constructor(root) {
     this.root = root;
-    this.find = (selector) => root.querySelector(selector);
-    this.inputs = Object.fromEntries([...root.querySelectorAll(".scrubbers input")].map((input) => [input.name, input]));
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const inputs = root.querySelectorAll(".scrubbers input");
+    this.inputs = Object.fromEntries([...inputs].map((input) => [input.name, input]));
+    /** @type {HTMLInputElement | undefined} */
     this.beta = this.inputs.beta;
-    this.panels = [];
-    for (const scale of root.querySelectorAll("canvas.scale")) {
-      this.panel(scale, (c, w, h) => {
-        for (let k = 0; k < 64; k++) {
-          c.fillStyle = cssColour(TABLES.similarity[k * 4 + 2]);
-          c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
-        }
-      });
-    }
-    this.focus = {}; // what the pointer, or the keyboard, is on
-    this.latencies = []; // milliseconds from an input event to its drawn frame
-    for (const input of Object.values(this.inputs)) {
-      input.oninput = (event) => {
-        this.held = true;
-        this.halt();
-        this.asked ??= event.timeStamp;
-        this.request();
-      };
+    /** @type {NodeListOf<HTMLCanvasElement>} */
+    const scales = root.querySelectorAll("canvas.scale");
+    for (const scale of scales) this.panel(scale, paintScale);
+    for (const input of inputs) {
+      input.oninput = (event) => this.moved(event);
       input.onchange = () => {
-        clearTimeout(this.resting);
-        this.resting = setTimeout(() => this.settle(), REST);
+        clearTimeout(this.restTimer);
+        this.restTimer = setTimeout(() => this.settle(), REST);
       };
     }
-    this.find(".play").onclick = () => (this.playing ? this.stop() : this.play());
+    this.find(".play").onclick = () => (this.playTimer ? this.stop() : this.play());
     new ResizeObserver(() => this.request()).observe(root);
   }
 
-  panel(selector, painter) {
-    const panel = new Panel(typeof selector === "string" ? this.find(selector) : selector, painter);
+  // --- what a view implements ---------------------------------------------------------------------------------------
+
+  /**
+   * Take in new data.
+   *
+   * @param {Data} _data
+   */
+  receive(_data) {}
+
+  /** Compute what depends on the sliders. */
+  compute() {}
+
+  /** Write captions and tables. */
+  write() {}
+
+  // --- elements -----------------------------------------------------------------------------------------------------
+
+  /** @param {string} selector @returns {HTMLElement} */
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  /** @param {string | HTMLCanvasElement} canvas @param {Painter} painter */
+  panel(canvas, painter) {
+    const element = typeof canvas === "string" ? this.root.querySelector(canvas) : canvas;
+    const panel = new Panel(/** @type {HTMLCanvasElement} */ (element), painter);
     this.panels.push(panel);
     return panel;
   }
 
+  // --- values of the sliders ----------------------------------------------------------------------------------------
+
+  /** @param {string} name */
   value(name) {
     const input = this.inputs[name];
-    return input.dataset.scale === "log" ? 10 ** Number(input.value) : Number(input.value);
+    return isLog(input) ? 10 ** Number(input.value) : Number(input.value);
   }
 
-  /** A slider's value as it is shown, and as it is said to those who cannot see the picture. */
+  /**
+   * A slider's value as text.
+   *
+   * @param {string} name
+   */
   text(name) {
     return String(Number(this.value(name).toPrecision(3)));
   }
 
-  said(name) {
+  /**
+   * A slider's value for a screen reader.
+   *
+   * @param {string} name
+   */
+  spoken(name) {
     return this.text(name);
   }
 
-  /** New data, or settings changed elsewhere. */
+  // --- data and settings from the server ----------------------------------------------------------------------------
+
+  /** @param {Data} data @param {Report} report */
   update(data, report) {
     this.report = report;
-    const first = !this.data, fresh = data.version !== this.data?.version;
-    if (fresh) {
+    const first = !this.data;
+    if (data.version !== this.data?.version) {
       this.data = data;
       this.focus = {};
       this.receive(data);
     }
     this.hide(data.hidden);
-    if (!this.held && !this.playing && !this.outdated(data.settings)) this.moveTo(data.settings, !first && !CALM.matches);
+    if (!this.dragging && !this.playTimer && !this.outdated(data.settings)) {
+      this.moveTo(data.settings, !first && !reducedMotion());
+    }
     this.request();
   }
 
-  /** Sliders that a lecturer has hidden by name; where beta is one of them, neither Play nor a chart moves it. */
+  /**
+   * Hide the sliders of these names; with beta hidden, neither Play nor a chart moves it.
+   *
+   * @param {string[]} names
+   */
   hide(names) {
     const bar = this.find(".scrubbers");
     for (const [name, input] of Object.entries(this.inputs)) input.closest("label").hidden = names.includes(name);
-    this.still = this.find(".play").hidden = names.includes("beta");
-    bar.hidden = [...bar.children].every((part) => part.hidden);
-    this.root.classList.toggle("still", this.still);
-    if (this.still && this.playing) this.stop();
+    this.betaHidden = this.find(".play").hidden = names.includes("beta");
+    bar.hidden = [...bar.children].every((part) => /** @type {HTMLElement} */ (part).hidden);
+    this.root.classList.toggle("beta-hidden", this.betaHidden);
+    if (this.betaHidden && this.playTimer) this.stop();
   }
 
-  /** An array of the data, sent as base64. */
+  /**
+   * An array of the data, sent as base64.
+   *
+   * @template {Floats | Int8Array | Uint8Array | Uint16Array} T
+   * @param {string} name @param {new (buffer: ArrayBuffer) => T} Type @param {Record<string, any>} from
+   */
   array(name, Type, from = this.data) {
     return new Type(Uint8Array.from(atob(from[name]), (c) => c.charCodeAt(0)).buffer);
   }
 
+  /** @param {Settings} settings @param {boolean} glide */
   moveTo(settings, glide) {
+    /** @type {{ input: HTMLInputElement, from: number, to: number }[]} */
     const moves = [];
     for (const [name, value] of Object.entries(settings)) {
-      const input = this.inputs[name], to = input.dataset.scale === "log" ? Math.log10(value) : value;
-      const span = input.max - input.min, from = Number(input.value);
-      // A slider that comes to rest between two values of its scale is not seen to travel.
-      if (glide && Math.abs(to - from) > 0.02 * span) moves.push({ input, from, to });
-      else input.value = to;
+      const input = this.inputs[name];
+      const to = position(input, value);
+      const from = Number(input.value);
+      // A slider left between two values of its scale moves to the nearer one at once.
+      if (glide && Math.abs(to - from) > SAME * range(input)) moves.push({ input, from, to });
+      else input.value = String(to);
     }
     this.halt();
     if (!moves.length) return;
     const start = performance.now();
-    this.gliding = setInterval(() => {
-      const part = Math.min((performance.now() - start) / GLIDE, 1), eased = part * part * (3 - 2 * part);
-      for (const { input, from, to } of moves) input.value = from + eased * (to - from);
+    this.glideTimer = setInterval(() => {
+      const part = Math.min((performance.now() - start) / GLIDE, 1);
+      const eased = part * part * (3 - 2 * part);
+      for (const { input, from, to } of moves) input.value = String(from + eased * (to - from));
       if (part === 1) this.halt();
       this.request();
     }, 16);
   }
 
-  /** Whether settings from the server are older than what it was last told: its answer to that is still to come. */
+  /**
+   * Whether settings from the server are older than the last report, whose answer is still to come.
+   *
+   * @param {Settings} settings
+   */
   outdated(settings) {
-    if (!this.told || performance.now() - this.told.time > ECHO) return false;
-    const answered = Object.entries(this.inputs).every(([name, input]) => {
-      const position = input.dataset.scale === "log" ? Math.log10(settings[name]) : settings[name];
-      return Math.abs(position - this.told.positions[name]) <= 0.02 * (input.max - input.min);
-    });
-    if (answered) this.told = null;
+    const { reported } = this;
+    if (!reported || performance.now() - reported.time > ECHO) return false;
+    const answered = Object.entries(this.inputs).every(
+      ([name, input]) => Math.abs(position(input, settings[name]) - reported.positions[name]) <= SAME * range(input),
+    );
+    if (answered) this.reported = null;
     return !answered;
   }
 
+  /** End gliding. */
   halt() {
-    clearInterval(this.gliding);
-    this.gliding = null;
+    clearInterval(this.glideTimer);
+    this.glideTimer = null;
   }
 
-  /** Tell the server where the sliders have come to rest. */
+  // --- input --------------------------------------------------------------------------------------------------------
+
+  /** @param {Event} event */
+  moved(event) {
+    this.dragging = true;
+    this.halt();
+    this.inputTime ??= event.timeStamp;
+    this.request();
+  }
+
+  /** Report to the server where the sliders were left. */
   settle() {
-    clearTimeout(this.resting);
-    this.held = false;
-    const positions = Object.fromEntries(Object.entries(this.inputs).map(([name, input]) => [name, Number(input.value)]));
-    this.told = { positions, time: performance.now() };
-    this.report("settled", Object.fromEntries(Object.keys(this.inputs).map((name) => [name, this.value(name)])));
+    clearTimeout(this.restTimer);
+    this.dragging = false;
+    const inputs = Object.entries(this.inputs);
+    const positions = Object.fromEntries(inputs.map(([name, input]) => [name, Number(input.value)]));
+    this.reported = { positions, time: performance.now() };
+    this.report("settled", Object.fromEntries(inputs.map(([name]) => [name, this.value(name)])));
   }
 
-  /** Run beta from where it is to its end; with reduced motion in few steps. */
+  /** Run beta to its end; with reduced motion in few steps. */
   play() {
-    const { beta } = this, end = Number(beta.max), step = CALM.matches ? 0.5 : Math.max(0.03, Number(beta.step) || 0);
+    const { beta } = this;
+    const end = Number(beta.max);
+    const step = reducedMotion() ? 0.5 : Math.max(0.03, Number(beta.step) || 0);
     this.halt();
     if (Number(beta.value) >= end) beta.value = beta.min;
-    this.mark(true);
+    this.showPlaying(true);
     const tick = () => {
-      beta.value = Math.min(Number(beta.value) + step, end);
+      beta.value = String(Math.min(Number(beta.value) + step, end));
       this.request();
       if (Number(beta.value) >= end) this.stop();
     };
-    this.playing = setInterval(tick, CALM.matches ? 1000 : (40 * step) / 0.03);
+    this.playTimer = setInterval(tick, reducedMotion() ? 1000 : (40 * step) / 0.03);
   }
 
   stop() {
-    clearInterval(this.playing);
-    this.playing = null;
-    this.mark(false);
+    clearInterval(this.playTimer);
+    this.playTimer = null;
+    this.showPlaying(false);
     this.settle();
   }
 
-  /** What the button shows while it plays, and while it does not. */
-  mark(playing) {
+  /** @param {boolean} playing */
+  showPlaying(playing) {
     this.find(".play").textContent = playing ? "❚❚" : "▶";
-    this.find(".play").setAttribute("aria-pressed", playing);
+    this.find(".play").setAttribute("aria-pressed", String(playing));
   }
 
-  /** A chart on which a slider is dragged: `take` moves it to a share of the width of the chart's frame. */
-  draggable(canvas, take) {
-    const move = (event) => {
-      if (this.still) return;
+  /**
+   * Let a chart be dragged: `moveSlider` takes a fraction of the width of the chart's frame.
+   *
+   * @param {HTMLCanvasElement} canvas @param {(fraction: number) => void} moveSlider
+   */
+  draggable(canvas, moveSlider) {
+    const move = (/** @type {PointerEvent} */ event) => {
+      if (this.betaHidden) return;
       const { left, right } = this.frame;
-      take((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left));
-      this.held = true;
-      this.halt();
-      this.asked ??= event.timeStamp;
-      this.request();
+      moveSlider((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left));
+      this.moved(event);
     };
     canvas.classList.add("draggable");
     canvas.onpointerdown = (event) => {
@@ -177,95 +340,91 @@ class LiveView {
       move(event);
     };
     canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && move(event);
-    canvas.onpointerup = canvas.onpointercancel = () => this.held && this.settle();
+    canvas.onpointerup = canvas.onpointercancel = () => this.dragging && this.settle();
   }
 
-  look(focus) {
+  /** @param {object} focus */
+  setFocus(focus) {
     if (JSON.stringify(focus) === JSON.stringify(this.focus)) return;
     this.focus = focus;
     this.request();
   }
 
-  /** Draw once in the next frame, however often it is asked for. */
+  // --- drawing ------------------------------------------------------------------------------------------------------
+
+  /** Draw in the next frame, once for all requests before it. */
   request() {
-    this.pending ??= requestAnimationFrame(() => {
-      this.pending = null;
-      if (!this.data) return;
-      const style = getComputedStyle(this.root);
-      this.ink = style.color;
-      this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-      this.compute();
-      for (const [name, input] of Object.entries(this.inputs)) {
-        this.find(`.${name}-value`).textContent = this.text(name);
-        input.setAttribute("aria-valuetext", this.said(name));
-      }
-      this.write();
-      for (const panel of this.panels) panel.redraw();
-      if (this.beta) followBeta(this.value("beta"));
-      this.find(".waiting")?.remove();
-      if (this.asked !== undefined) {
-        this.latencies.push(performance.now() - this.asked);
-        this.asked = undefined;
-      }
+    this.frameRequest ??= requestAnimationFrame(() => {
+      this.frameRequest = null;
+      if (this.data) this.draw();
     });
   }
 
-  /** The whole picture as one SVG file: the panels where they stand, and the words around them. */
-  picture() {
-    const bar = this.find(".scrubbers");
-    bar.style.position = "static"; // where the reader has scrolled to does not matter
-    const edge = 12, whole = this.root.getBoundingClientRect(), c = new SvgContext();
-    const from = (box) => [box.left - whole.left + edge, box.top - whole.top + edge];
-    const group = (transform, paint) => {
-      c.parts.push(`<g transform="${transform}">`);
-      paint();
-      c.parts.push("</g>");
-    };
-    const size = [whole.width + 2 * edge, whole.height + 2 * edge];
-    c.fillStyle = getComputedStyle(this.root).getPropertyValue("--st-background-color");
-    c.fillRect(0, 0, ...size);
-    for (const { canvas, painter } of this.panels) {
-      const box = canvas.getBoundingClientRect();
-      if (box.width) group(`translate(${from(box)})`, () => painter(c, canvas.clientWidth, canvas.clientHeight));
+  draw() {
+    this.ink = getComputedStyle(this.root).color;
+    this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    this.compute();
+    for (const [name, input] of Object.entries(this.inputs)) {
+      this.find(`.${name}-value`).textContent = this.text(name);
+      input.setAttribute("aria-valuetext", this.spoken(name));
     }
-    for (const element of this.root.querySelectorAll("[data-words]")) this.copyWords(c, element, from, group);
-    bar.style.position = "";
-    const [width, height] = size.map(Math.ceil);
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${c.parts.join("")}</svg>`;
+    this.write();
+    for (const panel of this.panels) panel.redraw();
+    if (this.beta) followBeta(this.value("beta"));
+    this.find(".waiting")?.remove();
+    if (this.inputTime === undefined) return;
+    this.latencies.push(performance.now() - this.inputTime);
+    this.inputTime = undefined;
   }
 
-  copyWords(c, element, from, group) {
-    const box = element.getBoundingClientRect(), style = getComputedStyle(element), size = parseFloat(style.fontSize);
-    const kept = [...element.childNodes].filter((node) => !node.matches?.(".advice")); // what to do is no part of a file
-    const words = kept.map((node) => node.textContent).join("").trim().split(/\s+/);
-    if (!box.width || !words[0]) return;
-    c.font = `${Number(style.fontWeight) >= 600 ? "bold " : ""}${size}px sans-serif`;
-    Object.assign(c, { fillStyle: style.color, textAlign: "left", textBaseline: "alphabetic" });
-    let [x, y] = from(box);
-    if (style.writingMode !== "horizontal-tb") { // turned by half a circle in the style sheet: it reads upwards
-      c.textAlign = "center";
-      group(`translate(${x + box.width / 2 + size / 3} ${y + box.height / 2}) rotate(-90)`, () => c.fillText(words.join(" "), 0, 0, box.height));
-      return;
-    }
-    const lines = [""], oneLine = box.height < 2 * 1.35 * size; // as on the page, though the font may be a wider one
-    for (const word of words) {
-      const longer = `${lines.at(-1)} ${word}`.trim();
-      if (oneLine || !lines.at(-1) || c.measureText(longer).width <= box.width) lines[lines.length - 1] = longer;
-      else lines.push(word);
-    }
-    y += box.height - (lines.length - 0.75) * 1.35 * size; // at the foot of its box
-    for (const [k, line] of lines.entries()) c.fillText(line, x, y + (k - 0.25) * 1.35 * size, box.width);
+  /** The whole view as the text of an SVG file. */
+  picture() {
+    return svgOf(this);
+  }
+}
+
+/** @param {HTMLInputElement} input */
+function isLog(input) {
+  return input.dataset.scale === "log";
+}
+
+/**
+ * Position of a slider for a value.
+ *
+ * @param {HTMLInputElement} input @param {number} value
+ */
+function position(input, value) {
+  return isLog(input) ? Math.log10(value) : value;
+}
+
+/** @param {HTMLInputElement} input */
+function range(input) {
+  return Number(input.max) - Number(input.min);
+}
+
+/**
+ * The colours of similarities from -1 to 1, for a legend.
+ *
+ * @param {Context} c @param {number} w @param {number} h
+ */
+function paintScale(c, w, h) {
+  for (let k = 0; k < 64; k++) {
+    c.fillStyle = cssColour(TABLES.similarity[k * 4 + 2]);
+    c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
   }
 }
 
 /**
- * Moves the lines at beta in the Plotly figures of the page, which the server draws only when a slider has come to rest.
+ * Moves the lines at beta in the page's Plotly figures, which the server draws only when a slider is settled.
  * Plotly draws each shape as a path, and all of them again with the figure.
+ *
+ * @param {number} beta
  */
 function followBeta(beta) {
   for (const plot of document.querySelectorAll(".js-plotly-plot")) {
-    for (const [k, { name, xref, x0 }] of (plot.layout?.shapes ?? []).entries()) {
-      const axis = plot._fullLayout?.[xref.replace("x", "xaxis")];
+    const { layout, _fullLayout } = /** @type {any} */ (plot); // Plotly's own fields of the element
+    for (const [k, { name, xref, x0 }] of (layout?.shapes ?? []).entries()) {
+      const axis = _fullLayout?.[xref.replace("x", "xaxis")];
       if (name !== "beta" || !axis?.d2p) continue;
       const line = plot.querySelector(`.shapelayer path[data-index="${k}"]`);
       line?.setAttribute("transform", `translate(${axis.d2p(beta) - axis.d2p(x0)} 0)`);
@@ -273,12 +432,18 @@ function followBeta(beta) {
   }
 }
 
-/** The default export of a component: one view for as long as its root lives. */
-function mounting(View) {
-  return (component) => {
+/**
+ * The default export of a component: one view for as long as its root exists.
+ *
+ * @param {new (root: Root) => LiveView} View
+ */
+export function mounting(View) {
+  return (/** @type {Component} */ component) => {
+    /** @type {Root} */
     const root = component.parentElement.querySelector(".live");
     root.view ??= new View(root);
     root.view.update(component.data, (name, value) =>
-      name === "clicked" ? component.setTriggerValue(name, value) : component.setStateValue(name, value));
+      name === "clicked" ? component.setTriggerValue(name, value) : component.setStateValue(name, value),
+    );
   };
 }

@@ -1,6 +1,6 @@
-"""The last row of every page: a link to the whole experiment, its figures, its numbers, and code that recomputes them.
+"""The last row of every page: a link to the experiment, its figures, its numbers, and code that recomputes them.
 
-Nothing is computed before it is asked for: figures are exported in the browser, the table is made on a click.
+Figures are exported in the browser; the table is computed on a click.
 """
 
 from __future__ import annotations
@@ -12,31 +12,37 @@ from types import SimpleNamespace
 import pandas as pd
 import streamlit as st
 
-from pages.components.controls import Control
+from pages.components.controls.widgets import Control, without_headings
+from pages.components.javascript import join_modules
 from pages.components.sharing.recipes import program
 
 _HERE = Path(__file__).parent
-_html, _css, _js = ((_HERE / f"row.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-_link_and_figures = st.components.v2.component("sharing", html=_html, css=_css, js=_js, isolate_styles=False)
+_link_and_figures = st.components.v2.component(
+    "sharing",
+    html=(_HERE / "row.html").read_text(encoding="utf-8"),
+    css=(_HERE / "row.css").read_text(encoding="utf-8"),
+    js=join_modules(_HERE / "row.js"),
+    isolate_styles=False,
+)
 
 
 def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tuple[str, str]]:
-    """The query of a link to these values: every control that counts, those at their defaults too."""
+    """The query parameters of a link to these values: all controls that apply, also those at their defaults."""
     return [
         (control.key, text)
-        for control in controls
-        if isinstance(control, Control) and control.counts(values)
+        for control in without_headings(controls)
+        if control.applies(values)
         for text in _texts(getattr(values, control.key))
     ]
 
 
 def _place() -> list[tuple[str, str]]:
-    """The lesson, its step and what is hidden, as the address has them; the projector has a button of its own."""
+    """The parameters of the lesson and of hidden controls; projector mode has a button of its own."""
     return [(name, st.query_params[name]) for name in ("lesson", "step", "hide") if name in st.query_params]
 
 
 def _texts(value) -> list[str]:
-    """What the URL says for a control's value."""
+    """A control's value as texts in the URL."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, bool):
@@ -51,25 +57,25 @@ def offer(
     numbers: Callable[[], pd.DataFrame],
     settings: Mapping | None = None,
     parameters: Mapping[str, str] | None = None,
-    caption: str = "All of it takes the settings that you see, the seed included: the link opens them again, and the "
-    "code, run from the repository's root, prints the numbers anew.",
+    caption: str = "Link, figures, numbers and code use the current settings, seed included. Run the code from the "
+    "repository's root to recompute the numbers.",
 ) -> None:
-    """Show the row, at the end of a page.
+    """Show the row at the end of a page.
 
     Parameters
     ----------
     page : str
-        Name of its file, and of its recipe.
+        Name of the page's file and of its recipe.
     controls, values
-        Those of the page.
+        Controls of the page and their values.
     numbers : callable
-        Makes the table, by the recipe's function of that name; called on a click, outside of the script's run.
+        Makes the table, by the recipe's function of that name; called on a click, outside of the script run.
     settings : mapping, optional
-        Settings of the recipe that are no control's value by the control's key.
+        Settings of the recipe that differ from the control of that name, or have none.
     parameters : mapping, optional
-        What the link says of this page beside the controls.
+        Further parameters of the link.
     caption : str, optional
-        What there is to take.
+        Text below the row.
     """
     code = program(page, vars(values) | dict(settings or {}))
     st.divider()
@@ -88,7 +94,7 @@ def offer(
         )
         st.download_button(
             "Python code",
-            lambda: code,  # it may name columns of a visitor's: nothing lies at an address before it is asked for
+            lambda: code,  # may name a visitor's columns, so it gets no address before a click
             f"{page}_experiment.py",
             "text/x-python",
             key="code",
@@ -101,7 +107,7 @@ def offer(
 
 @st.fragment
 def _show(code: str) -> None:
-    """The code, sent when it is asked for: what colours it takes the browser 1.5 MB of script."""
+    """The code, sent when the expander opens: highlighting it loads 1.5 MB of script."""
     shown = st.expander(
         "Python code that reproduces this view", icon=":material/code:", key="shown_code", on_change="rerun"
     )

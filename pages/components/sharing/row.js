@@ -1,21 +1,58 @@
-// Copies links, and hands out the page's figures: the live picture by its own method, Plotly's by Plotly's own export.
+// @ts-check
+// Copies links and saves the page's figures: the live view by its own method, Plotly's figures by Plotly's export.
 
-const SCALE = 2; // of a PNG, in pixels of the file a pixel of the page
-const STAYS = 4000; // milliseconds that "Copied" is seen
-const FONT = "Arial, Helvetica, sans-serif"; // of a file, in which the page's own font cannot be loaded
+/** @typedef {"png" | "svg"} Format */
+/** @typedef {{ page: string, query: [string, string][] }} Data */
+/** @typedef {HTMLElement & { sharing?: Sharing }} Root */
+/** @typedef {{ picture: () => string }} LiveView */
+/** @typedef {HTMLElement & { layout: any, _fullLayout: any, _context: any }} Plot an element with Plotly's own fields */
+/**
+ * @typedef {object} Figure
+ * @property {string} name for the reader
+ * @property {string} file
+ * @property {(format: Format, filename: string, background: string) => Promise<void> | void} save
+ */
+
+const SCALE = 2; // pixels of a PNG per pixel of the page
+const FEEDBACK = 4000; // milliseconds for which "Copied" is shown
+const FONT = "Arial, Helvetica, sans-serif"; // of a file, which cannot load the page's own font
 
 class Sharing {
+  /** @type {Data} */
+  data;
+
+  /** File of the figure that the reader chose.
+   * @type {string | undefined} */
+  chosen;
+
+  /** @type {Map<HTMLElement, ReturnType<typeof setTimeout>>} */
+  feedback = new Map();
+
+  /** @param {Root} root */
   constructor(root) {
-    const find = (selector) => root.querySelector(selector);
-    Object.assign(this, { root, select: find("select"), status: find(".status"), refused: find(".refused") });
-    for (const button of root.querySelectorAll(".copy")) button.onclick = () => this.copy(button);
+    this.root = root;
+    /** @type {HTMLSelectElement} */
+    this.select = root.querySelector("select");
+    /** @type {HTMLElement} */
+    this.status = root.querySelector(".status");
+    /** @type {HTMLElement} */
+    this.refused = root.querySelector(".refused");
+    for (const button of this.buttons(".copy")) button.onclick = () => this.copy(button);
+    for (const button of this.buttons(".save")) {
+      button.onclick = () => this.save(/** @type {Format} */ (button.dataset.format));
+    }
     this.select.onchange = () => (this.chosen = this.select.value);
-    for (const button of root.querySelectorAll(".save")) button.onclick = () => this.save(button.dataset.format);
-    // Figures come and go as the page is drawn: which there are is looked up when the reader comes here.
+    // Figures come and go: the list is made when the reader comes to the row.
     for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, () => this.list());
     new IntersectionObserver(() => this.list()).observe(root);
   }
 
+  /** @param {string} selector @returns {NodeListOf<HTMLButtonElement>} */
+  buttons(selector) {
+    return this.root.querySelectorAll(selector);
+  }
+
+  /** @param {Data} data */
   update(data) {
     this.data = data;
     this.refused.hidden = true;
@@ -24,6 +61,7 @@ class Sharing {
 
   // --- the link -----------------------------------------------------------------------------------------------------
 
+  /** @param {HTMLButtonElement} button */
   async copy(button) {
     const query = new URLSearchParams(this.data.query);
     if (button.matches(".projector")) query.set("projector", "true");
@@ -31,8 +69,9 @@ class Sharing {
     try {
       await navigator.clipboard.writeText(link);
       this.refused.hidden = true;
-      this.copied(button);
-    } catch { // no permission, or a page that is not served securely
+      this.confirm(button);
+    } catch {
+      // No permission, or a page that is not served securely.
       const field = this.refused.querySelector("input");
       this.refused.hidden = false;
       field.value = link;
@@ -40,47 +79,69 @@ class Sharing {
     }
   }
 
-  /** Says so on the button, which keeps its width, and to a screen reader. */
-  copied(button) {
+  /**
+   * Show "Copied" on the button, which keeps its width, and announce it to screen readers.
+   *
+   * @param {HTMLButtonElement} button
+   */
+  confirm(button) {
     const label = button.querySelector("span");
     this.status.textContent = "Copied";
     button.style.minWidth = `${button.offsetWidth}px`;
     button.dataset.label ??= label.textContent;
     label.textContent = "Copied";
-    clearTimeout(button.back);
-    button.back = setTimeout(() => {
+    clearTimeout(this.feedback.get(button));
+    const end = () => {
       this.status.textContent = "";
       label.textContent = button.dataset.label;
-    }, STAYS);
+    };
+    this.feedback.set(button, setTimeout(end, FEEDBACK));
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
 
-  /** All figures of the page, the live picture first: a name for people, one for files, and how each is saved. */
+  /**
+   * All figures of the page, the live view first.
+   *
+   * @returns {Figure[]}
+   */
   figures() {
-    const found = [], live = document.querySelector(".live");
-    if (live?.view?.picture) {
-      found.push({ name: live.getAttribute("aria-label"), file: "live", save: (...args) => saveLive(live.view, ...args) });
+    /** @type {Figure[]} */
+    const found = [];
+    /** @type {HTMLElement & { view?: LiveView } | null} */
+    const live = document.querySelector(".live");
+    const view = live?.view;
+    if (view) {
+      const save = (/** @type {Format} */ format, /** @type {string} */ file) => saveLive(view, format, file);
+      found.push({ name: live.getAttribute("aria-label"), file: "live", save });
     }
-    for (const plot of document.querySelectorAll(".js-plotly-plot")) {
-      const chart = plot.closest("[data-testid=stPlotlyChart]"), keyed = plot.closest("[class*=st-key-]");
+    /** @type {NodeListOf<Plot>} */
+    const plots = document.querySelectorAll(".js-plotly-plot");
+    for (const plot of plots) {
+      if (!modeBarButton(plot)) continue;
+      const keyed = plot.closest("[class*=st-key-]");
       const file = keyed?.className.match(/st-key-(\S+)/)[1] ?? "figure";
-      const name = chart?.getAttribute("aria-label") ?? file;
-      if (plot.querySelector(".modebar-btn")) found.push({ name, file, save: (...args) => savePlot(plot, ...args) });
+      const name = plot.closest("[data-testid=stPlotlyChart]")?.getAttribute("aria-label") ?? file;
+      found.push({ name, file, save: (...options) => savePlot(plot, ...options) });
     }
     return found;
   }
 
+  /** Write the names of all figures into the list, unless they are there, and return the figures. */
   list() {
-    const figures = this.figures(), names = figures.map((figure) => figure.name);
+    const figures = this.figures();
+    const names = figures.map((figure) => figure.name);
     if (names.length > 1) names.push(`all ${names.length} figures`);
-    if (names.join() === [...this.select.options].map((option) => option.text).join()) return figures;
-    this.select.replaceChildren(...names.map((name, k) => new Option(name, figures[k]?.file ?? "all")));
-    // The reader's choice stays; without one it is the first, though that may have come last.
-    if ([...this.select.options].some((option) => option.value === this.chosen)) this.select.value = this.chosen;
+    const options = [...this.select.options];
+    if (names.join() === options.map((option) => option.text).join()) return figures;
+    const files = names.map((_, k) => figures[k]?.file ?? "all");
+    this.select.replaceChildren(...names.map((name, k) => new Option(name, files[k])));
+    // Without a choice of the reader the first figure is selected, even where it was drawn last.
+    if (files.includes(this.chosen)) this.select.value = this.chosen;
     return figures;
   }
 
+  /** @param {Format} format */
   async save(format) {
     const background = getComputedStyle(this.root).getPropertyValue("--st-background-color");
     for (const figure of this.list()) {
@@ -90,19 +151,39 @@ class Sharing {
   }
 }
 
-/** Plotly's export hangs on the button of its mode bar alone, which is on the page unseen. */
+/**
+ * The button of Plotly's mode bar, which is hidden on the page: only it can start Plotly's export.
+ *
+ * @param {Plot} plot
+ * @returns {HTMLElement | null}
+ */
+function modeBarButton(plot) {
+  return plot.querySelector(".modebar-btn");
+}
+
+/** @param {Plot} plot @param {Format} format @param {string} filename @param {string} background */
 function savePlot(plot, format, filename, background) {
-  const { layout } = plot, { paper_bgcolor, plot_bgcolor, font, updatemenus } = layout;
+  const { layout } = plot;
+  const { paper_bgcolor, plot_bgcolor, font, updatemenus } = layout;
   const width = Math.round(plot.clientWidth * widening(plot._fullLayout.font.family));
   plot._context.toImageButtonOptions = { format, filename, width, scale: format === "png" ? SCALE : 1 };
-  // The page's own background: on a transparent one, the words of a dark theme could not be read. Buttons do nothing there.
-  const changed = { paper_bgcolor: background, plot_bgcolor: background, font: { ...font, family: FONT }, updatemenus: [] };
-  Object.assign(layout, changed);
-  plot.querySelector(".modebar-btn").click(); // copies the layout before it returns
+  // The page's own background: the text of a dark theme is unreadable on a transparent one. Buttons do nothing in a file.
+  Object.assign(layout, {
+    paper_bgcolor: background,
+    plot_bgcolor: background,
+    font: { ...font, family: FONT },
+    /** @type {object[]} */
+    updatemenus: [],
+  });
+  modeBarButton(plot).click(); // copies the layout before it returns
   Object.assign(layout, { paper_bgcolor, plot_bgcolor, font, updatemenus });
 }
 
-/** How much wider words are in a file than in the page's font: with as much more room, they meet nothing. */
+/**
+ * How many times wider text is in a file than in the page's font: a figure wider by as much has no overlaps.
+ *
+ * @param {string} family
+ */
 function widening(family) {
   const ruler = document.createElement("canvas").getContext("2d");
   const [page, file] = [family, FONT].map((name) => {
@@ -112,25 +193,34 @@ function widening(family) {
   return Math.max(1, file / page);
 }
 
+/** @param {LiveView} view @param {Format} format @param {string} filename */
 async function saveLive(view, format, filename) {
   const svg = new Blob([view.picture()], { type: "image/svg+xml" });
   if (format === "svg") return download(svg, `${filename}.svg`);
-  const image = new Image(), url = URL.createObjectURL(svg);
+  const image = new Image();
+  const url = URL.createObjectURL(svg);
   image.src = url;
   await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), { width: SCALE * image.width, height: SCALE * image.height });
+  const canvas = document.createElement("canvas");
+  canvas.width = SCALE * image.width;
+  canvas.height = SCALE * image.height;
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   download(await new Promise((done) => canvas.toBlob(done, "image/png")), `${filename}.png`);
 }
 
+/** @param {Blob} blob @param {string} filename */
 function download(blob, filename) {
   const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: filename });
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
 }
 
+/**
+ * @param {{ parentElement: HTMLElement, data: Data }} component
+ */
 export default function (component) {
+  /** @type {Root} */
   const root = component.parentElement.querySelector(".sharing");
   root.sharing ??= new Sharing(root);
   root.sharing.update(component.data);

@@ -1,7 +1,7 @@
-"""One short program a page, which recomputes the page's numbers from the repository's root with the engine alone.
+"""One short program per page that recomputes its numbers with the engine alone, from the repository's root.
 
-Its function `numbers` makes the table from results and serves the page too; what comes after it is the experiment
-itself. `program` gives a recipe's text with other settings in the block at its top.
+Its function `numbers` makes the table from results, for the page too; the code below it is the experiment itself.
+`program` returns the text of a recipe with other settings in the block at its top.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def _text(page: str) -> str:
 
 
 def program(page: str, settings: Mapping) -> str:
-    """The recipe of a page with these settings; no line but those of its block of settings is another.
+    """The recipe of a page with these settings; only its block of settings changes.
 
     Raises
     ------
     KeyError
-        If a setting of the block is not given; those that are not in the block do not matter.
+        If a setting of the block is not given. Settings that are not in the block are ignored.
     """
     lines = _text(page).splitlines(keepends=True)
     start = lines.index(f"{_OPENING}\n") + 1
@@ -38,7 +38,7 @@ def program(page: str, settings: Mapping) -> str:
 
 
 def _literal(value) -> str:
-    """A value as it stands in a program."""
+    """A value as Python source."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -1,4 +1,4 @@
-"""Frequencies that adapt to points: weights on a grid, a descent, importance densities, and how many landmarks do.
+"""Frequencies that adapt to points: weights on a grid, a descent, importance densities, and the number of landmarks.
 
 From the repository's root: python adaptive_experiment.py [numbers.csv]
 """
@@ -8,12 +8,13 @@ import sys
 import numpy as np
 import pandas as pd
 
+import datasets
 import rff_engine as rff
 from rff_engine.adaptive import kernel_landmarks
-from rff_engine.experiments import toy_adaptive
+from rff_engine.experiments.toy import adaptive as toy_adaptive
 
 # The experiment
-data = "line"  # or a cross, a ring, ..., see toy_adaptive.input_names()
+data = "line"  # or a cross, a ring, ..., see datasets.toy_input_names()
 N = 300  # points
 noise = 0.05  # standard deviation added to every coordinate
 seed = 0
@@ -25,7 +26,7 @@ landmarks = 50
 
 
 def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
-    """All that the page shows, as one table; frequencies are in radians a unit of x, errors relative ones."""
+    """All numbers of the page as one table; frequencies are in radians per unit of x, errors are relative."""
     F, r, _ = descent.frequencies.shape
     omega_1, omega_2 = (axis.ravel() for axis in np.meshgrid(grid.grid, grid.grid))
     tables = {
@@ -70,13 +71,13 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    X = toy_adaptive.toy_inputs(data, N, noise, seed)
+    X = datasets.make_toy_inputs(data, N, noise, seed)
     kernel = rff.GaussianKernel(sigma)
     choice = {"Sample": "sample", "Cluster": "cluster", "Cluster, nearest rows": "nearest"}[method]
     counts = [count for count in (2, 5, 10, 20, 50, 100) if count <= N]
 
     def stream(k: int):
-        """One of the streams of random numbers that are not the one of the points."""
+        """A stream of random numbers other than that of the points."""
         return np.random.default_rng((seed, k))
 
     chosen = kernel_landmarks(X, min(landmarks, counts[-1]), choice, stream(1))

@@ -1,4 +1,4 @@
-"""A kernel on the rows of a data set, approximated by features of every kind, and two kinds side by side.
+"""A kernel on the rows of a data set, approximated by every method, and two methods side by side.
 
 From the repository's root: python approximate_experiment.py [numbers.csv]
 """
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import datasets
-from rff_engine.experiments import toy_approximation
+from rff_engine.experiments.toy import approximation as toy_approximation
 from rff_engine.figures.style import METHOD_NAMES
 
 # The experiment
@@ -25,7 +25,7 @@ methods = ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström")
 
 
 def numbers(pair, views, counts, errors, variances) -> pd.DataFrame:
-    """All that the page shows but the maps, as one table; frequencies and landmarks are those in the plane."""
+    """All numbers of the page except the maps, as one table; frequencies and landmarks are those in the plane."""
     sides = [side for side in zip(("left", "right"), pair, views, strict=True) if side[2] is not None]
     waves = [side for side in sides if side[2].frequencies is not None]
     others = [side for side in sides if side[2].frequencies is None]
@@ -78,7 +78,7 @@ if __name__ == "__main__":
     for method in pair:
         try:
             views.append(toy_approximation.method_view(rows, prior, method, r, seed))
-        except ValueError as error:  # a method that makes no sense for the kernel
+        except ValueError as error:  # a method that does not fit the kernel
             views.append(None)
             print(error, file=sys.stderr)
     for method in [names[name] for name in methods]:

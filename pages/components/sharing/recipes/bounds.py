@@ -1,4 +1,4 @@
-"""Bounds: every PAC-Bayes bound along beta with its parts, beside the truth, and a printed theorem put to the test.
+"""Bounds: every PAC-Bayes bound along beta with its terms, the true risk, and a test of a printed theorem.
 
 From the repository's root: python bounds_experiment.py [numbers.csv]
 """
@@ -10,8 +10,8 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.bound_curves import bound_curves, candidate_risks
-from rff_engine.experiments.coverage import simulate_worst_case
+from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks
+from rff_engine.experiments.toy.coverage import simulate_worst_case
 from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
@@ -28,7 +28,7 @@ form = "corrected"  # or "paper"
 
 
 def numbers(free, paid, beta, case) -> pd.DataFrame:
-    """All that the page shows, as one table; a divergence is that from the prior, KL in nats, failures are counts."""
+    """All numbers of the page as one table; divergences are from the prior, KL in nats, failures are counts."""
     posteriors = [
         pd.DataFrame(
             {"loss_of": whose, "beta": free.betas, "loss": at.loss, "true_loss": at.risk}
@@ -69,7 +69,7 @@ def numbers(free, paid, beta, case) -> pd.DataFrame:
 
 if __name__ == "__main__":
     sample = datasets.make_toy(data, n, noise, seed)
-    fresh = datasets.make_toy(data, 20_000, noise, seed + 1_000_003)  # stand for the distribution
+    fresh = datasets.make_toy(data, 20_000, noise, seed + 1_000_003)  # estimate the true risk
     kernel = rff.GaussianKernel(sigma)
     risks = candidate_risks(sample.X, sample.y, fresh.X.astype(np.float32), fresh.y, kernel, N, random_state=seed)
     betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]

@@ -1,4 +1,4 @@
-"""A kernel beside its approximations by D random frequencies, and how their error falls as D grows.
+"""A kernel, its approximations by D random frequencies, and their error as D grows.
 
 From the repository's root: python kernel_experiment.py [numbers.csv]
 """
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import rff_engine as rff
-from rff_engine.experiments import toy_kernels
+from rff_engine.experiments.toy import kernel as toy_kernels
 
 # The experiment
 kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
@@ -20,7 +20,7 @@ seed = 0
 
 
 def numbers(line, omega, n_features, measured, expected) -> pd.DataFrame:
-    """All that the page shows, as one table; frequencies are in radians a unit of x, errors root mean squares."""
+    """All numbers of the page as one table; frequencies are in radians per unit of x, errors root mean squares."""
     tables = {
         "kernel": {
             "delta": line.delta,
@@ -52,7 +52,7 @@ if __name__ == "__main__":
     D_values = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
     def draw(d: int):
-        """Frequencies and phases for the largest D, of which a smaller one takes the first."""
+        """Frequencies and phases for the largest D; a smaller D uses the first of them."""
         return toy_kernels.draw_frequencies_and_offsets(prior, 2 * D_values[-1], d, np.random.default_rng((seed, d)))
 
     omega, offsets = draw(1)

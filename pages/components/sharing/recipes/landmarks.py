@@ -1,4 +1,4 @@
-"""Landmarks: train and test errors with the prior and with learned similarities, and what each landmark has learned.
+"""Landmarks: errors with prior and with learned similarities, and the weights that each landmark has learned.
 
 From the repository's root: python landmarks_experiment.py [numbers.csv]
 """
@@ -10,7 +10,7 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.toy_landmarks import landmark_path, landmark_problem, landmark_view
+from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view
 
 # The experiment
 data = "moons"
@@ -19,14 +19,14 @@ noise = 0.1  # standard deviation added to every coordinate
 seed = 0
 sigma = 0.501  # bandwidth of the Gaussian prior
 D = 20  # frequencies per landmark
-landmarks = 5  # how many; does not count where the selection names them
+landmarks = 5  # how many; ignored where the selection lists rows
 selection = "random"  # or "kmeans", or the rows of the training points that are the landmarks
 beta = 1.0  # inverse temperature
 C = 1.0  # of the linear SVM on the similarities
 
 
 def numbers(problem, view, path) -> pd.DataFrame:
-    """All that the page shows, as one table; errors are fractions, KL in nats, frequencies in radians a unit of x."""
+    """All numbers of the page as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     L, D = problem.loss.shape
     decisions = [view.prior, view.learned]
     tables = {

@@ -1,4 +1,4 @@
-"""Learn a kernel: candidate frequencies weighed by their alignment with the labels, and what D of them are worth.
+"""Learn a kernel: candidate frequencies weighted by their alignment with the labels, and the error of D of them.
 
 From the repository's root: python learn_kernel_experiment.py [numbers.csv]
 """
@@ -10,7 +10,7 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import toy_learning
+from rff_engine.experiments.toy import learning as toy_learning
 
 # The experiment
 data = "checkerboard"
@@ -27,7 +27,7 @@ C = 1.0  # of the linear SVM on their features
 
 
 def numbers(drawn, weights, mu, D_values, errors, kl_path, error_path) -> pd.DataFrame:
-    """All that the page shows, as one table; errors are fractions, KL in nats, frequencies in radians a unit of x."""
+    """All numbers of the page as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     summaries = [toy_learning.weight_summary(Q, mu) for Q in weights.values()]
     mean, half_width = toy_learning.mean_and_margin(np.stack(list(errors.values())))
     tables = {
@@ -73,7 +73,7 @@ if __name__ == "__main__":
 
     def errors_of(Q, D_values):
         """Test errors, (len(D_values), 10), or of several Q (len(Q), len(D_values), 10)."""
-        rng = np.random.default_rng((seed, 1))  # not the stream that the candidates came from
+        rng = np.random.default_rng((seed, 1))  # not the stream of the candidates
         return toy_learning.feature_error_curve(*points, drawn.omega, Q, D_values, C, n_draws=10, random_state=rng)
 
     D_values = sorted({1, 2, 5, 10, 20, 50, D})

@@ -1,14 +1,14 @@
-"""Errors that Letarte et al. (2019) or Li et al. (2019) print beside those of finished reruns.
+"""Errors printed by Letarte et al. (2019) or Li et al. (2019), with those of finished reruns.
 
-They are fractions, but for the relative errors of "li-table2" and the root mean squares of "li-table3".
+They are fractions, except for the relative errors of "li-table2" and the root mean squares of "li-table3".
 
 From the repository's root: python paper_experiment.py [errors.csv]
 """
 
 import sys
 
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.store import Store
+from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.running.store import Store
 
 # The experiment
 target = "table1"  # or "figure2", "figure3", "figure5", "figure6", "li-table2", "li-table3"
@@ -18,7 +18,7 @@ scaled = ()  # data sets whose columns are standardised: ("adult",)
 
 
 def numbers(found, target, dataset, r):
-    """Of what stands beside the paper, that of one figure, one number of frequencies, or the whole table."""
+    """The rows of one figure, of one number of frequencies, or of the whole table."""
     if target == "li-table2":
         return found[found["D"] == r]
     if target == "li-table3":
@@ -29,5 +29,5 @@ def numbers(found, target, dataset, r):
 if __name__ == "__main__":
     with Store(reproduction.SHIPPED, read_only=True) as store:
         rows = reproduction.known_rows(store, target, scaled=scaled)
-    found = reproduction.beside_paper(target, rows)
+    found = reproduction.compare_with_paper(target, rows)
     numbers(found, target, dataset, r).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

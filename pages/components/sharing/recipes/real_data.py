@@ -1,13 +1,13 @@
 """Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
 
-From the repository's root: python real_data_experiment.py [rows.csv]; all is reproduced but the column of seconds.
+From the repository's root: python real_data_experiment.py [rows.csv]; all columns are reproduced except seconds.
 """
 
 import sys
 
-from rff_engine.experiments import report
-from rff_engine.experiments.protocols import FeatureSweep, LandmarkStudy, split_source
-from rff_engine.experiments.runner import run_repeats
+from rff_engine.experiments.reports import tables as report
+from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy, split_source
 
 # The experiment
 study = "features"  # test error against "features", or "landmarks"

@@ -1,4 +1,4 @@
-"""What if a kernel were only a first guess? The numbers behind the five pictures of the first page.
+"""What if a kernel were only a first guess? The numbers in the five figures of the first page.
 
 From the repository's root: python start_experiment.py [numbers.csv]
 """
@@ -10,20 +10,21 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments import report, toy_kernels, toy_learning
-from rff_engine.experiments.bound_curves import bound_curves, candidate_risks
-from rff_engine.experiments.protocols import FeatureSweep
-from rff_engine.experiments.runner import run_repeats
-from rff_engine.experiments.toy_landmarks import landmark_problem, landmark_view
+from rff_engine.experiments.reports import tables as report
+from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.studies.protocols import FeatureSweep
+from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
+from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks
+from rff_engine.experiments.toy.landmarks import landmark_problem, landmark_view
 from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
 seed = 0
-repeats = 10  # draws on the real data of the fifth picture
+repeats = 10  # draws on the real data of the fifth figure
 
 
 def numbers(view, line, plane, posterior, curves, rows) -> pd.DataFrame:
-    """What the pictures state, as one table; errors are fractions, a frequency is in radians a unit of x."""
+    """The numbers of the figures as one table; errors are fractions, frequencies in radians per unit of x."""
     decisions, bounds = [view.prior, view.learned], list(curves.bounds.values())
     believed = {"largest prior density": plane.prior, "smallest loss": -plane.loss, "largest posterior": posterior}
     peaks = [np.unravel_index(values.argmax(), values.shape) for values in believed.values()]
@@ -59,7 +60,7 @@ if __name__ == "__main__":
         drawn = datasets.make_toy(name, n, 0.1, seed)
         return drawn.X, drawn.y
 
-    # 1: five landmarks on two moons. Another seed draws other points of the same distribution.
+    # 1: five landmarks on two moons. Another seed draws other points from the same distribution.
     wide, (X, y) = rff.GaussianKernel(0.501), draw("moons")
     problem = landmark_problem(X, y, wide, n_landmarks=5, n_frequencies=20, random_state=seed)
     view = landmark_view(problem, *draw("moons", 2000, seed + 1_000_003), beta=1.0, C=1.0, extent=2.0)
@@ -70,11 +71,11 @@ if __name__ == "__main__":
     omega, offsets = (drawn[:40] for drawn in toy_kernels.draw_frequencies_and_offsets(kernel, 2000, 1, rng))
     line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=10.0, delta_range=4.0)
 
-    # 3: what the labels of a checkerboard say of every frequency.
+    # 3: the alignment of every frequency with the labels of a checkerboard.
     plane = toy_learning.frequency_plane(*draw("checkerboard"), rff.GaussianKernel(0.251), extent=3.5 / 0.251)
     posterior = toy_learning.plane_posterior(plane, beta=10.0)
 
-    # 4: bounds along beta, for the moons of the first picture.
+    # 4: bounds along beta, for the moons of the first figure.
     X_fresh, y_fresh = draw("moons", 20_000, seed + 1_000_003)
     risks = candidate_risks(X, y, X_fresh.astype(np.float32), y_fresh, wide, 200, random_state=seed)
     betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]

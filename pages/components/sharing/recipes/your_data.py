@@ -1,4 +1,4 @@
-"""Your data: what a view of the page comes to on a table of your own, which you put beside this program.
+"""Your data: the numbers of a view of the page on your own table, which you put into the current folder.
 
 From the repository's root: python your_data_experiment.py [numbers.csv]
 """
@@ -11,24 +11,25 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from datasets.preparation import halves, plane, two_classes
-from rff_engine.experiments import report, toy_learning
-from rff_engine.experiments.bound_curves import bound_curves, candidate_risks
-from rff_engine.experiments.protocols import FeatureSweep
-from rff_engine.experiments.runner import run_repeats
-from rff_engine.experiments.toy_landmarks import landmark_path, landmark_problem
+from datasets.tables.preparation import halves, plane, two_classes
+from rff_engine.experiments.reports import tables as report
+from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.studies.protocols import FeatureSweep
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks
+from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem
 from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
 file = "yours.csv"  # or .tsv, .parquet, .svmlight
 target = "class"
-columns = ("height", "width")  # that it is predicted from
-task = "classification"  # or "regression": then rows above the median are told from the others
-label = 1  # the class told from all others: of two 1 or -1, else its place; None of numbers
+columns = ("height", "width")  # to predict it from
+task = "classification"  # or "regression": rows above the median against the others
+label = 1  # the class against all others: 1 or -1 of two, else its position; None of numbers
 scaling = "standard"  # of each column; or "range", "none"
 imputation = "fill"  # of missing values; or "drop"
 view = "landmarks"  # or "kernel learning", "error against D", "bounds"
-axes = None  # places of the two columns of a map; None stands for the first two principal components
+axes = None  # positions of the two columns of a map; None: the first two principal components
 seed = 0
 sigma = 0.501  # bandwidth of the Gaussian prior; for bounds times the square root of d / 2
 D = 50  # frequencies: of each landmark, or behind the bounds
@@ -38,7 +39,7 @@ beta = 1.0  # inverse temperature
 rho = 0.01  # radius of OKRFF, divided by the number of candidates
 C = 1.0  # of the linear SVM on the similarities
 
-ROWS = 2000  # at most: of training rows, and of those held back
+ROWS = 2000  # at most: of training rows, and of held-out rows
 CANDIDATES = 1000  # of the learned kernel in the plane
 SPLITS = 4  # of the sweep
 SWEEP = FeatureSweep(
@@ -54,7 +55,7 @@ SWEEP = FeatureSweep(
 
 
 def landmark_numbers(problem, path, beta) -> pd.DataFrame:
-    """Landmarks, their frequencies and what comes of every beta; errors are fractions, KL in nats."""
+    """Landmarks, their frequencies, and errors along beta; errors are fractions, KL in nats."""
     L, D = problem.loss.shape
     Q = rff.pseudo_posterior(problem.loss, beta, len(problem.X))
     tables = {
@@ -84,7 +85,7 @@ def landmark_numbers(problem, path, beta) -> pd.DataFrame:
 
 
 def kernel_numbers(drawn, beta, rho) -> pd.DataFrame:
-    """Candidate frequencies, in radians a unit of the map, their losses, and their weights by either method."""
+    """Candidate frequencies, in radians per unit of the map, their losses, and their weights by both methods."""
     return pd.DataFrame(
         {
             "omega_1": drawn.omega[:, 0],
@@ -97,7 +98,7 @@ def kernel_numbers(drawn, beta, rho) -> pd.DataFrame:
 
 
 def bound_numbers(curves) -> pd.DataFrame:
-    """Every bound in its parts along beta."""
+    """Every bound and its terms along beta."""
     frames = [
         pd.DataFrame({"bound": BOUND_NAMES[name], "beta": curve.betas, "value": curve.values, **curve.terms})
         for name, curve in curves.bounds.items()

@@ -1,0 +1,1 @@
+"""Controls as data, those of toy data, presets and presentation mode."""

@@ -1,0 +1,33 @@
+"""Controls that several pages share, so that a setting means the same everywhere."""
+
+from __future__ import annotations
+
+import datasets
+from pages.components.controls.toy_data import ToyData
+from pages.components.controls.widgets import Number, Options, Scale, Switch, powers
+
+DATA = Options("data", "Toy data", "Drawn from the seed.", options=datasets.toy_names(), default="moons")
+N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
+NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", 0.0, 0.5, 0.1, 0.01)
+SEED = Number("seed", "Seed", "Another seed: other points, other frequencies.", 0, 99, 0, 1)
+SIGMA = Scale(
+    "sigma",
+    "Bandwidth σ of the Gaussian prior",
+    "Small: fast frequencies. Large: slow ones.",
+    powers(-1, 1, 10),
+    0.501,
+)
+BETA = Scale(
+    "beta",
+    "Inverse temperature β",
+    "How strongly labels outweigh the prior: near 0 they are ignored, at 1000 nearly all weight is on one cosine.",
+    powers(-3, 3, 10),
+    1.0,
+)
+PLAIN = Switch("plain", "Plain figures", "For browsers in which the live views do not run.", False)
+COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", powers(-2, 4, 1), 1.0)
+
+
+def toy_data(values) -> ToyData:
+    """The toy sample that the controls describe."""
+    return ToyData(values.data, values.n, values.noise, values.seed)

@@ -1,0 +1,64 @@
+"""Toy samples, cached by a frozen description.
+
+Arrays are shared between sessions and therefore read-only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+
+import numpy as np
+
+import datasets
+from pages.components.server.cache import shared_cache
+
+#: Points of the fresh sample that test errors are measured on.
+TEST_POINTS = 2000
+
+
+@dataclass(frozen=True)
+class ToyData:
+    """Description of a toy sample, seed included."""
+
+    name: str
+    n: int
+    noise: float
+    seed: int
+
+    def sample(self) -> datasets.Dataset:
+        return datasets.make_toy(self.name, self.n, self.noise, self.seed)
+
+    def fresh_sample(self, n: int = TEST_POINTS) -> datasets.Dataset:
+        """Other points from the same distribution."""
+        return datasets.make_toy(self.name, n, self.noise, self.seed + 1_000_003)
+
+
+def read_only(value):
+    """Make all arrays inside a result read-only."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif is_dataclass(value):
+        for field in fields(value):
+            read_only(getattr(value, field.name))
+    elif isinstance(value, dict):
+        for part in value.values():
+            read_only(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            read_only(part)
+    return value
+
+
+@shared_cache
+def toy_sample(data: ToyData) -> datasets.Dataset:
+    return read_only(data.sample())
+
+
+@shared_cache
+def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
+    return read_only(data.fresh_sample(n))
+
+
+def map_extent(data: ToyData) -> float:
+    """Half the side of the square that maps of a sample show, a little larger than the sample."""
+    return float(np.ceil(4.2 * np.abs(toy_sample(data).X).max()) / 4)

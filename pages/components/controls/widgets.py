@@ -1,0 +1,366 @@
+"""Controls as data, mounted in the sidebar and kept in the URL.
+
+A page lists its controls once. The list defines the widgets, the query parameters of a link, and how an invalid link
+is sanitized: it gets the nearest allowed value, unknown names are ignored, and the page shows a note.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import streamlit as st
+
+from pages.components import escaping
+from pages.components.controls import presentation
+from pages.components.server import entry
+
+_NOTES = "notes about the link"
+_MOUNTED = "controls of the page"
+_HEADINGS = "controls below each heading"
+
+# What mail programs, search engines and social networks append to links. They stay in the URL, without a note.
+_TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
+_TRACKING_SUFFIXES = ("clid", "braid", "clsrc", "_fat_id", "igsh", "igshid", "mkt_tok", "srsltid")
+
+
+@dataclass(frozen=True)
+class Control(ABC):
+    """One setting; its key is also its name in the URL."""
+
+    key: str
+    label: str
+    help: str | None = None
+    only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
+    """An earlier control and its values for which this one applies; for others it is not shown."""
+    old_name: str | None = field(default=None, kw_only=True)
+    """Its name in older links, which stay valid"""
+
+    def applies(self, values: SimpleNamespace) -> bool:
+        """Whether this control applies, given the values of earlier ones."""
+        return self.only_if is None or getattr(values, self.only_if[0]) in self.only_if[1]
+
+    @abstractmethod
+    def sanitize(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
+        """The value for the URL in place of `raw` (``None``: none), and a note if it differs."""
+
+    @abstractmethod
+    def render(self):
+        """Show the widget and return its value."""
+
+    def _note(self, raw, taken: str, allowed: str) -> str:
+        return (
+            f"The link asked for {self.key} = {escaping.value_as_code(raw)}; allowed is {allowed}, so {taken} is used."
+        )
+
+
+@dataclass(frozen=True)
+class Options(Control):
+    """One of a few names."""
+
+    options: tuple[str, ...] = ()
+    default: str = ""
+    segmented: bool = False
+
+    def sanitize(self, raw):
+        if len(raw) == 1 and raw[0] in self.options:
+            return raw[0], None
+        return None, self._note(", ".join(raw), repr(self.default), "one of " + ", ".join(self.options))
+
+    def render(self):
+        if self.segmented:
+            return st.segmented_control(
+                self.label,
+                self.options,
+                default=self.default,
+                required=True,
+                key=self.key,
+                help=self.help,
+                bind="query-params",
+            )
+        return st.selectbox(
+            self.label,
+            self.options,
+            index=self.options.index(self.default),
+            key=self.key,
+            help=self.help,
+            bind="query-params",
+        )
+
+
+@dataclass(frozen=True)
+class Several(Control):
+    """Any of a few names, at least one."""
+
+    options: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+
+    def sanitize(self, raw):
+        known = list(dict.fromkeys(name for name in raw if name in self.options))
+        if known == raw:
+            return raw, None
+        taken = known or list(self.default)
+        return taken, self._note(", ".join(raw), ", ".join(taken), "any of " + ", ".join(self.options))
+
+    def render(self):
+        chosen = st.pills(
+            self.label,
+            self.options,
+            selection_mode="multi",
+            default=list(self.default),
+            key=self.key,
+            help=self.help,
+            bind="query-params",
+        )
+        if not chosen:
+            st.caption(f":red[Choose at least one. Shown until then: {', '.join(self.default)}.]")
+        return tuple(name for name in self.options if name in chosen) or self.default
+
+
+@dataclass(frozen=True)
+class Number(Control):
+    """A number on an evenly spaced scale; whole if `step` is."""
+
+    low: float = 0
+    high: float = 1
+    default: float = 0
+    step: float = 1
+
+    @property
+    def _whole(self) -> bool:
+        return isinstance(self.step, int)
+
+    def _text(self, value) -> str:
+        return f"{value:d}" if self._whole else f"{round(value, 6):g}"
+
+    def nearest(self, value: float) -> float:
+        """The nearest allowed value."""
+        inside = min(max(value, self.low), self.high)
+        return self.low + round((inside - self.low) / self.step) * self.step
+
+    def sanitize(self, raw):
+        value = _as_number(raw)
+        if value is None:
+            return None, self._note(", ".join(raw), self._text(self.default), self._allowed)
+        nearest = self.nearest(value)
+        if math.isclose(nearest, value, rel_tol=1e-9, abs_tol=1e-9):
+            return raw[0], None
+        return self._text(nearest), self._note(raw[0], self._text(nearest), self._allowed)
+
+    @property
+    def _allowed(self) -> str:
+        whole = "a whole number" if self._whole else "a number"
+        steps = "" if self.step == 1 else f" in steps of {self.step:g}"
+        return f"{whole} from {self._text(self.low)} to {self._text(self.high)}{steps}"
+
+    def render(self):
+        return st.slider(
+            self.label,
+            self.low,
+            self.high,
+            self.default,
+            self.step,
+            key=self.key,
+            help=self.help,
+            bind="query-params",
+        )
+
+
+@dataclass(frozen=True)
+class Scale(Control):
+    """A number from a list of values, usually evenly spaced in its logarithm."""
+
+    values: tuple[float, ...] = ()
+    default: float = 1.0
+
+    def nearest(self, value: float) -> float:
+        """The nearest value of the scale, by ratio where both are positive."""
+        logarithmic = value > 0 and self.values[0] > 0
+        return min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
+
+    def sanitize(self, raw):
+        value = _as_number(raw)
+        ends = f"a number from {self.values[0]:g} to {self.values[-1]:g}"
+        if value is None:
+            return None, self._note(", ".join(raw), f"{self.default:g}", ends)
+        nearest = self.nearest(value)
+        text = f"{nearest:g}"
+        # A value between two of the scale is no error: the slider shows which one is used.
+        inside = self.values[0] <= value <= self.values[-1] or math.isclose(nearest, value, rel_tol=1e-9)
+        return text, None if inside else self._note(raw[0], text, ends)
+
+    def render(self):
+        return st.select_slider(
+            self.label,
+            self.values,
+            value=self.default,
+            format_func=lambda value: f"{value:g}",
+            key=self.key,
+            help=self.help,
+            bind="query-params",
+        )
+
+
+@dataclass(frozen=True)
+class Switch(Control):
+    """On or off."""
+
+    default: bool = False
+
+    def sanitize(self, raw):
+        if raw in (["true"], ["false"]):
+            return raw[0], None
+        return None, self._note(", ".join(raw), str(self.default).lower(), "true or false")
+
+    def render(self):
+        return st.toggle(self.label, self.default, key=self.key, help=self.help, bind="query-params")
+
+
+def powers(low: int, high: int, per_decade: int) -> tuple[float, ...]:
+    """Values from 10^low to 10^high, evenly spaced in their logarithm, rounded to three figures."""
+    count = (high - low) * per_decade
+    return tuple(float(f"{10 ** (low + i / per_decade):.3g}") for i in range(count + 1))
+
+
+def _as_number(raw: list[str]) -> float | None:
+    try:
+        value = float(raw[0])
+    except ValueError:
+        return None
+    return value if len(raw) == 1 and math.isfinite(value) else None
+
+
+def without_headings(controls: Iterable[Control | str]) -> list[Control]:
+    """The controls of a page."""
+    return [control for control in controls if isinstance(control, Control)]
+
+
+def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = ()) -> SimpleNamespace:
+    """Sanitize the URL, show the controls in the sidebar, and return their values by key.
+
+    A string among the controls is a heading. A control that does not apply has its default. `tour` holds the lessons of
+    the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads. Must
+    be called once a page, before any other widget.
+    """
+    entry.require_navigation()
+    own = without_headings(controls)
+    _forget_other_pages(own)
+    keys = [control.key for control in own]
+    _sanitize_url([*own, *(tour.parameters if tour else ()), *presentation.parameters(own)], names)
+    presentation.read_flags(keys)
+    if tour:
+        tour.enter()
+    presentation.apply_styles(keys)
+    values, shown = SimpleNamespace(), {}
+    with st.sidebar:
+        for k, (heading, below) in enumerate(_sections(controls)):
+            if heading:
+                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+            for control in below:
+                setattr(values, control.key, control.render() if control.applies(values) else control.default)
+            there = {control.key for control in below if control.applies(values)}
+            shown[f"heading_{k}"] = {key for key in there if not presentation.hidden(key)}
+        if keys:
+            presentation.show_buttons(keys)
+    st.session_state[_HEADINGS] = shown
+    hide_in_sidebar(())
+    return values
+
+
+def hide_in_sidebar(keys: Iterable[str]) -> None:
+    """Hide controls that the page shows elsewhere, and headings that are left without any."""
+    empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
+    if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:
+        st.html(f"<style>{', '.join(hidden)} {{display: none}}</style>")
+
+
+def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
+    """Each heading with the controls below it; the first section has no heading."""
+    sections = [(None, [])]
+    for one in controls:
+        if isinstance(one, Control):
+            sections[-1][1].append(one)
+        else:
+            sections.append((one, []))
+    return sections
+
+
+def _forget_other_pages(controls: list[Control]) -> None:
+    """After a change of page, drop the values of the previous page: the link or the defaults set the controls."""
+    here = entry.current_page()
+    mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
+    if mounted["page"] != here:
+        mounted["page"], mounted["keys"] = here, set()
+    for control in controls:
+        if control.key not in mounted["keys"]:
+            mounted["keys"].add(control.key)
+            st.session_state.pop(control.key, None)
+
+
+def rerun_with_notes(notes: Sequence[str] | None = None) -> None:
+    """Rerun after a change of the URL, which widgets read when they first appear.
+
+    The rerun shows these notes about the link; without any, the ones that are pending.
+    """
+    if notes is None:
+        notes, _ = st.session_state.get(_NOTES, ((), None))
+    st.session_state[_NOTES] = notes, st.query_params.to_dict()
+    st.rerun()
+
+
+def _sanitize_url(controls: list[Control], names: Sequence[str]) -> None:
+    changed = _rename(controls)
+    notes = _drop_unknown([*(control.key for control in controls), *names])
+    changed |= bool(notes)
+    for control in controls:
+        raw = st.query_params.get_all(control.key)
+        if not raw or control.key in st.session_state:  # a widget that exists keeps the URL up to date itself
+            continue
+        sanitized, note = control.sanitize(raw)
+        if sanitized in (raw, *raw[:1]):
+            continue
+        changed = True
+        notes += [note] if note else []
+        if sanitized is None:
+            del st.query_params[control.key]
+        else:
+            st.query_params[control.key] = sanitized
+    if changed:
+        rerun_with_notes(notes)
+    notes, sanitized_url = st.session_state.get(_NOTES, ((), None))
+    if st.query_params.to_dict() != sanitized_url:  # changed since: the notes are out of date
+        st.session_state.pop(_NOTES, None)
+    elif notes:
+        st.warning("\n\n".join(notes), icon=":material/link_off:")
+
+
+def _rename(controls: list[Control]) -> bool:
+    """Replace old names in the URL, and return whether there were any; if both are there, the new one applies."""
+    found = [control for control in controls if control.old_name and control.old_name in st.query_params]
+    for control in found:
+        raw = st.query_params.get_all(control.old_name)
+        del st.query_params[control.old_name]
+        if control.key not in st.query_params:
+            st.query_params[control.key] = raw
+    return bool(found)
+
+
+def _drop_unknown(known: list[str]) -> list[str]:
+    """Remove unknown names from the URL, and return a note about them."""
+    unknown = [name for name in st.query_params if name not in known and not _tracks(name)]
+    for name in unknown:
+        del st.query_params[name]
+    if not unknown:
+        return []
+    return [
+        f"The link asked for {escaping.value_as_code(', '.join(unknown))}, no setting of this page; allowed is any of "
+        f"{', '.join(known)}, so {'it is' if len(unknown) == 1 else 'they are'} ignored."
+    ]
+
+
+def _tracks(name: str) -> bool:
+    """Whether a name is one of those that link trackers append."""
+    return name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES)

@@ -1,0 +1,42 @@
+"""Escaping of untrusted text, so that it is shown literally.
+
+Neither Markdown nor Plotly may interpret it as markup, nor a spreadsheet as a formula.
+"""
+
+from __future__ import annotations
+
+import re
+
+_QUOTED = re.compile("“([^“”]*)”")
+# Plotly interprets a few HTML tags, and formulas between dollars; it shows entities as characters.
+_PLOTLY_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
+
+
+def code(text: str) -> str:
+    """A text as inline code, where Markdown interprets nothing."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    # Streamlit replaces names of icons in code too; an invisible joiner prevents that.
+    text = text.replace(":material/", ":material\u2060/")
+    # Markdown strips one blank at each end.
+    return f"{fence} {text} {fence}" if text.strip() else "` `"
+
+
+def value_as_code(raw: object) -> str:
+    """A value of a link as inline code, shortened if it is long; links are untrusted."""
+    text = repr(raw)
+    return code(text if len(text) <= 80 else f"{text[:79]}…")
+
+
+def markdown(sentence: str) -> str:
+    """A sentence for Markdown, with the untrusted text between “ and ” as code (see `datasets.UploadError`)."""
+    return _QUOTED.sub(lambda found: code(found[1]), sentence)
+
+
+def cell(text: str) -> str:
+    """A text for a table that can be downloaded: a spreadsheet would compute what begins like a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def plotly(text: str) -> str:
+    """A text for a title, label or hover of a figure."""
+    return "".join(_PLOTLY_ENTITIES.get(sign, sign) for sign in text)

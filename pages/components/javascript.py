@@ -1,0 +1,46 @@
+"""The JavaScript of a component as the one ES module that Streamlit takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import \{\s*\w+(?:,\s*\w+)*,?\s*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default\b", re.MULTILINE)
+_UNKNOWN = re.compile(r"^(?:import\b|export (?!default\b)).*|\bimport\s*[(.].*", re.MULTILINE)
+
+#: The module whose values Python writes.
+CONSTANTS = "constants.js"
+
+
+def join_modules(entry: Path, constants: Mapping | None = None) -> str:
+    """Text of a module and of all that it imports, as one module that exports only the entry's default.
+
+    Every file imports neighbours by ``import { a, b } from "./file.js";`` and exports declarations; names at the top of
+    the files are distinct. `constants` has the values of the names that are imported from "./constants.js".
+
+    Raises
+    ------
+    ValueError
+        If a file imports or exports in another form, or files import each other in a circle.
+    """
+    texts = {CONSTANTS: "".join(f"const {name} = {json.dumps(value)};\n" for name, value in (constants or {}).items())}
+
+    def add(name: str, importers: tuple[str, ...]) -> None:
+        if name in importers:
+            raise ValueError(f"Modules import each other: {' -> '.join((*importers, name))}.")
+        if name in texts:
+            return
+        text = (entry.parent / name).read_text(encoding="utf-8")
+        for imported in _IMPORT.findall(text):
+            add(imported, (*importers, name))
+        text = _EXPORT.sub("", _IMPORT.sub("", text))
+        if unknown := _UNKNOWN.search(text) or (importers and _DEFAULT.search(text)):
+            raise ValueError(f"{name} has an import or export of an unknown form: {unknown.group()}")
+        texts[name] = text
+
+    add(entry.name, ())
+    return "\n".join(texts.values())

@@ -1,0 +1,216 @@
+// @ts-check
+// The card of a lesson, and the frame around the part of the page that the lesson speaks of.
+
+/** @typedef {(action: object) => void} Report */
+/**
+ * @typedef {object} Data
+ * @property {string} lesson
+ * @property {string} title
+ * @property {number} step
+ * @property {number} steps
+ * @property {string} next title of the next lesson
+ * @property {string[]} look selectors of the parts to look at
+ * @property {string} text
+ * @property {string} question
+ * @property {string[]} answers
+ * @property {number} right
+ * @property {string} outcome
+ * @property {number | null} answer
+ * @property {boolean} moved whether the page shows other settings than the step's
+ */
+/** @typedef {HTMLElement & { card?: LessonCard }} Root */
+
+/** Milliseconds for which the part to look at is kept in sight while figures load. */
+const SEEK = 4000;
+/** Pixels above the part for the frame and its label. */
+const LABEL = 36;
+/** Pixels between the part and its frame. */
+const GAP = 4;
+/** Events of a reader who moves the page. */
+const READER_EVENTS = ["wheel", "touchmove", "keydown"];
+
+class LessonCard {
+  /** @type {Data} */
+  data;
+
+  /** @type {Report} */
+  report;
+
+  /** Lesson, step and answer that the card shows. */
+  shown = "";
+
+  /** The frame's position. */
+  position = "";
+
+  /** The position that was brought into sight.
+   * @type {string | null} */
+  found = null;
+
+  /** When to stop keeping the part in sight; null until the part is there.
+   * @type {number | null} */
+  seekUntil = null;
+
+  /** @param {Root} root */
+  constructor(root) {
+    this.root = root;
+    this.frame = Object.assign(document.createElement("div"), { className: "look-here", hidden: true });
+    this.frame.setAttribute("aria-hidden", "true");
+    for (const name of ["leave", "back", "next"]) this.find(`.${name}`).onclick = () => this.act(name);
+    // Figures come late, move and are replaced: the frame follows the part.
+    this.timer = setInterval(() => this.follow(), 100);
+    this.stopSeeking = () => (this.seekUntil = 0);
+    for (const name of READER_EVENTS) document.addEventListener(name, this.stopSeeking, { passive: true });
+  }
+
+  end() {
+    clearInterval(this.timer);
+    this.frame.remove();
+    for (const name of READER_EVENTS) document.removeEventListener(name, this.stopSeeking);
+  }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  /** @param {Data} data @param {Report} report */
+  update(data, report) {
+    this.report = report;
+    this.data = data;
+    this.find(".lesson-note").hidden = !data.moved;
+    const shown = `${data.lesson} ${data.step} ${data.answer}`;
+    if (this.shown === shown) return;
+    this.shown = shown;
+    this.seekUntil = null;
+    this.found = null;
+    this.write();
+  }
+
+  /** @param {string} name @param {number} [answer] */
+  act(name, answer) {
+    this.report({ name, answer, lesson: this.data.lesson, step: this.data.step });
+  }
+
+  // --- the card -----------------------------------------------------------------------------------------------------
+
+  write() {
+    const { title, step, steps, text, question, answer, next } = this.data;
+    const asking = answer === null || answer === undefined;
+    const focused = this.root.contains(document.activeElement);
+    this.find(".lesson-title").textContent = title;
+    this.find(".lesson-count").textContent = `step ${step} of ${steps}`;
+    this.find(".lesson-text").textContent = text;
+    this.find(".lesson-text").hidden = !asking;
+    this.find(".lesson-question").textContent = question;
+    this.find(".answers").hidden = !asking;
+    this.find(".answers").replaceChildren(...this.answerButtons());
+    this.find(".lesson-outcome").replaceChildren(...(asking ? [] : this.outcome()));
+    this.find(".back").hidden = step === 1;
+    const last = step === steps;
+    const button = this.find(".next");
+    button.textContent = last ? (next ? `Next lesson: ${next} ›` : "Done") : asking ? "Skip ›" : "Next ›";
+    button.hidden = last && asking;
+    button.classList.toggle("primary", !asking);
+    // The button that was pressed is gone: the focus goes to the one that leads on.
+    if (focused) this.find(asking ? ".answers button" : ".next").focus({ preventScroll: true });
+  }
+
+  answerButtons() {
+    return this.data.answers.map((textContent, k) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent });
+      button.onclick = () => this.act("answer", k);
+      return button;
+    });
+  }
+
+  /** Paragraphs with the right answer, the reader's where it is another, and what happened. */
+  outcome() {
+    const { answers, right, answer, outcome } = this.data;
+    const correct = answer === right;
+    const texts = [
+      ["guess", correct ? "" : `Your guess: ${answers[answer]}`],
+      ["verdict", `${correct ? "✓ Right:" : "→"} ${answers[right]}`],
+      ["outcome", outcome],
+    ];
+    return texts
+      .filter(([className]) => className !== "guess" || !correct)
+      .map(([className, textContent]) => Object.assign(document.createElement("p"), { className, textContent }));
+  }
+
+  // --- the frame ----------------------------------------------------------------------------------------------------
+
+  /**
+   * The part to look at: the first one that the page shows.
+   *
+   * @returns {Element | null}
+   */
+  part() {
+    for (const selector of this.data?.look ?? []) {
+      for (const element of document.querySelectorAll(selector)) {
+        const box = element.getBoundingClientRect();
+        if (box.width > 0 && box.height > 0) return element;
+      }
+    }
+    return null;
+  }
+
+  /** Put the frame around the part, and bring it into sight once it no longer moves. */
+  follow() {
+    if (!this.root.isConnected) return this.end();
+    const part = this.part();
+    const page = this.root.closest("[data-testid=stMainBlockContainer]");
+    this.frame.hidden = !part || !page;
+    if (this.frame.hidden) return;
+    if (this.frame.parentElement !== page) page.append(this.frame);
+    const box = part.getBoundingClientRect();
+    const origin = page.getBoundingClientRect();
+    const { style } = this.frame;
+    const [left, top] = [Math.round(box.left - origin.left - GAP), Math.round(box.top - origin.top - GAP)];
+    const [width, height] = [Math.round(box.width + 2 * GAP), Math.round(box.height + 2 * GAP)];
+    const position = `${left} ${top} ${width} ${height}`;
+    this.seekUntil ??= performance.now() + SEEK;
+    if (position !== this.position) {
+      this.position = position;
+      style.left = `${left}px`;
+      style.top = `${top}px`;
+      style.width = `${width}px`;
+      style.height = `${height}px`;
+    } else if (position !== this.found && performance.now() < this.seekUntil) {
+      this.found = position; // figures that load later may still move it
+      this.bringIntoSight(part, box);
+    }
+  }
+
+  /**
+   * Scroll as little as needed, to where neither the header, nor the card, nor the sliders of a live view cover it.
+   *
+   * @param {Element} part @param {DOMRect} box
+   */
+  bringIntoSight(part, box) {
+    const card = this.root.getBoundingClientRect();
+    const header = document.querySelector("[data-testid=stHeader]")?.getBoundingClientRect().bottom ?? 0;
+    // A card above the part will be at the header, wherever it is now.
+    const covered = card.left < box.right && card.right > box.left ? card.height : 0;
+    // Sliders outside the part stay above it; the card covers them.
+    /** @type {HTMLElement | null} */
+    const sliders = part.parentElement.closest(".live")?.querySelector(".scrubbers");
+    const top = header + Math.max(covered, sliders?.offsetHeight ?? 0) + LABEL;
+    const bottom = window.innerHeight - 10;
+    let by = 0;
+    if (box.top < top || box.height > bottom - top) by = box.top - top;
+    else if (box.bottom > bottom) by = box.bottom - bottom;
+    const reduced = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const scroller = this.root.closest("[data-testid=stMain]");
+    if (Math.abs(by) > 1) scroller.scrollBy({ top: by, behavior: reduced ? "auto" : "smooth" });
+  }
+}
+
+/**
+ * @param {{ parentElement: HTMLElement, data: Data, setTriggerValue: (name: string, value: object) => void }} component
+ */
+export default function (component) {
+  /** @type {Root} */
+  const root = component.parentElement.querySelector(".lesson");
+  root.card ??= new LessonCard(root);
+  root.card.update(component.data, (action) => component.setTriggerValue("act", action));
+}

@@ -1,0 +1,680 @@
+"""Lessons as data: what each step sets, where to look, what to predict, and the outcome with its reason.
+
+Texts contain no number that a page computes: they name it, as in ``{after.error:.3f}``, and `numbers` fills it in from
+the results that the page draws. What a text says of numbers in words, such as "about half", is what the lesson teaches;
+a test checks it against the engine, with a tolerance for rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Step:
+    """One prediction: a figure, a question about it, and the move that answers it.
+
+    The text, the question, the answers and the outcome are format strings over ``before``, ``after`` and ``also``.
+    """
+
+    look: tuple[str, ...]
+    """CSS selectors of where to see the outcome; the first one on the page is used (live view or plain figure)."""
+    text: str
+    question: str
+    answers: tuple[str, ...]
+    right: int
+    outcome: str
+    before: dict = field(default_factory=dict)
+    """Settings by control key, while the reader predicts"""
+    after: dict = field(default_factory=dict)
+    """Settings that the answer changes"""
+    also: dict = field(default_factory=dict)
+    """Settings that differ from ``before``, for numbers to compare with"""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A few steps on one page; other controls have the page's defaults."""
+
+    key: str
+    """Its name in the URL"""
+    page: str
+    title: str
+    takeaway: str
+    """What the reader learns, in one sentence"""
+    steps: tuple[Step, ...]
+    settings: dict = field(default_factory=dict)
+    """Settings that all steps share"""
+
+    def before(self, step: int) -> dict:
+        """Settings while the reader predicts; steps count from 1."""
+        return self.settings | self.steps[step - 1].before
+
+    def after(self, step: int) -> dict:
+        """Settings after the prediction."""
+        return self.before(step) | self.steps[step - 1].after
+
+    def also(self, step: int) -> dict:
+        """Settings to compare with in the texts of the step."""
+        return self.before(step) | self.steps[step - 1].also
+
+
+KERNEL_LINE = (".st-key-line",)
+KERNEL_ERRORS = (".st-key-errors",)
+MAPS = (".live .maps", ".st-key-maps")
+DECISIONS = (".live .lower", ".st-key-decisions")
+WEIGHTS = (".live .weights-figure", ".st-key-weights")
+LOSS_PLANE = (".live canvas.plane-loss", ".st-key-spectrum")
+POSTERIOR_PLANE = (".live canvas.plane-posterior", ".st-key-spectrum")
+LEARNING_ERRORS = (".st-key-errors",)
+KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
+TERMS = (".live canvas.parts", ".st-key-parts")
+PRICE = (".st-key-price-figure",)
+WORST_CASE = (".st-key-promise",)
+TWO_METHODS = (".st-key-frequencies",)
+ERROR_MAPS = (".st-key-maps",)
+APPROXIMATION_ERRORS = (".st-key-errors",)
+GRID_WEIGHTS = (".st-key-grid",)
+PLAYER = (".live:has(.descent)", ".st-key-player")
+DENSITIES = (".st-key-densities",)
+
+LESSONS = (
+    Lesson(
+        "average-of-cosines",
+        "kernel",
+        "A kernel is an average of cosines",
+        "Where a kernel's bump comes from, and which cosines make it wide, narrow or pointed.",
+        (
+            Step(
+                KERNEL_LINE,
+                "The thick grey line on the right is the Gaussian kernel. The orange line is one cosine, its frequency "
+                "drawn from the density on the left. It looks nothing like the kernel.",
+                "Draw 19 more and average all 20. What will the orange line look like?",
+                ("A faster cosine", "A bump in the middle, ripples further out", "Noise, since the draws are random"),
+                1,
+                "At δ = 0 every cosine is 1, so their average is 1 too. Further out they cancel: the bump is where "
+                "they still agree.",
+                {"D": 1},
+                {"D": 20},
+            ),
+            Step(
+                KERNEL_ERRORS,
+                "How far is the average from the kernel? The large orange circle: 50 cosines, 100 features, miss it by "
+                "{before.error:.3f} (root mean square).",
+                "How many cosines halve that error?",
+                ("About 70", "100", "200", "2500"),
+                2,
+                "With 200 cosines, four times as many, the error is {after.error:.3f}. It falls like 1/√D: the first "
+                "few cosines reduce it most.",
+                {"D": 50},
+                {"D": 200},
+            ),
+            Step(
+                KERNEL_LINE,
+                "The ticks under the density, on the left, are the 50 frequencies; the kernel's width σ is 1.",
+                "Make the kernel wider: σ = 2.51. Where do the ticks go?",
+                ("They gather around 0", "They spread out", "They stay: σ concerns points, not frequencies"),
+                0,
+                "A wide kernel changes slowly, so it is made of slow cosines. Width and frequencies always change in "
+                "opposite directions.",
+                {"D": 50},
+                {"width": 2.51},
+            ),
+            Step(
+                KERNEL_LINE,
+                "None of the 50 frequencies of the Gaussian kernel lies beyond the axis. The Laplacian kernel is "
+                "pointed at δ = 0.",
+                "Which cosines make a kernel pointed?",
+                ("Slow cosines only", "A few very fast cosines", "The same cosines with other weights"),
+                1,
+                "Every cosine is smooth at its top; only ever faster ones can add up to a kink. The Laplacian's "
+                "density has heavy tails: now {after.outside} of the 50 frequencies lie beyond the axis.",
+                {"D": 50, "width": 0.501},
+                {"kernel": "Laplacian"},
+            ),
+        ),
+        {"kernel": "Gaussian", "width": 1.0},
+    ),
+    Lesson(
+        "prior-to-cosine",
+        "landmarks",
+        "From the prior to a single cosine",
+        "What β does: at 0 there is only the prior, at its largest value one cosine is left, and KL measures the "
+        "change.",
+        (
+            Step(
+                MAPS,
+                "β is almost 0: labels are ignored, and the learned row is the plain average of 20 random cosines for "
+                "each landmark. The prior row above is the Gaussian kernel.",
+                "Give each landmark 256 cosines. What becomes of the learned row?",
+                ("It follows the two classes", "It turns white", "It comes close to the prior row"),
+                2,
+                "β = 0 is the prior: with more cosines, their average converges to the Gaussian bump. The distance "
+                "between the rows fell to about a quarter.",
+                {"beta": 0.001},
+                {"D": 256},
+            ),
+            Step(
+                WEIGHTS,
+                "One row per landmark, one cell per cosine: all weights are equal, so the KL divergence from the prior "
+                "is 0.",
+                "Use the labels: β = 1. What will happen to the weights?",
+                (
+                    "They hardly change: one cosine matters little",
+                    "They concentrate on the few cosines that agree with the labels",
+                    "They move to the slowest cosines",
+                ),
+                1,
+                "Of 20 cosines {after.fewest_cosines:.0f} to {after.most_cosines:.0f} carry the weight now (1/ΣQ²), "
+                "and KL has grown to between {after.least_kl:.2f} and {after.most_kl:.2f} nats: that is the distance "
+                "from the prior.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                WEIGHTS,
+                "At β = 1 KL is between {before.least_kl:.2f} and {before.most_kl:.2f}. Now set β = 1000.",
+                "How far can KL grow?",
+                ("Without limit, as β grows", "It falls back to 0", "To ln 20, which is {before.highest_kl:.2f}"),
+                2,
+                "All the weight is on one cosine for each landmark. From 20 equal weights KL cannot grow further: it "
+                "is at most ln D. The learned maps above are now plain stripes.",
+                {"beta": 1.0},
+                {"beta": 1000.0},
+            ),
+            Step(
+                DECISIONS,
+                "One cosine for each landmark: {before.learned_error:.0%} of fresh points are on the wrong side of the "
+                "learned decision, the map on the right. At β = 0.001, where labels are ignored, it is "
+                "{also.learned_error:.0%}.",
+                "Where is the test error lowest?",
+                ("At an even smaller β", "In between, near β = 1", "It is about the same everywhere"),
+                1,
+                "It is {after.learned_error:.0%} at β = 1. Too small a β ignores the labels, too large a β drops all "
+                "cosines but one. Drag β and watch the error fall and rise.",
+                {"beta": 1000.0},
+                {"beta": 1.0},
+                {"beta": 0.001},
+            ),
+        ),
+        {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
+    ),
+    Lesson(
+        "beat-the-rbf-map",
+        "landmarks",
+        "Why 20 cosines beat the RBF map",
+        "What a learned similarity can express that a bump cannot, and why 20 frequencies per landmark are enough.",
+        (
+            Step(
+                DECISIONS,
+                "Figure 1 of the paper: five landmarks on two moons. A linear SVM on five Gaussian (RBF) similarities "
+                "errs on {before.prior_error:.0%} of fresh points, the map in the middle. On five averages of 20 "
+                "random cosines it errs on {before.learned_error:.0%}, the map on the right.",
+                "Weigh the cosines by the labels, β = 1. What will be the error on the right?",
+                ("Hardly lower", "About half the RBF's", "Higher than the RBF's: it fits noise"),
+                1,
+                "{after.learned_error:.0%}: half the errors, with the same five landmarks. The next step shows why.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                MAPS,
+                "The prior row fades from green to white: it is high near the landmark and 0 elsewhere. The learned "
+                "row does not use the labels yet.",
+                "At β = 1, what will the learned row show that the prior row cannot?",
+                ("Purple on the other class", "A wider green bump", "A sharper green bump"),
+                0,
+                "A sum of cosines can go below 0: it is green, similar, on the landmark's own moon and purple, "
+                "dissimilar, on the other, far away too.",
+                {"beta": 0.001},
+                {"beta": 1.0},
+            ),
+            Step(
+                DECISIONS,
+                "Three landmarks only. The learned similarities err on {before.learned_error:.0%}, the RBF "
+                "similarities on {before.prior_error:.0%}.",
+                "How many RBF landmarks are as good as three learned ones?",
+                ("Four", "Six", "More than eight"),
+                2,
+                "With eight the RBF still errs on {after.prior_error:.0%}. Eight bumps describe eight neighbourhoods; "
+                "every learned similarity describes the whole plane. With eight learned ones the error is "
+                "{after.learned_error:.0%}.",
+                {"beta": 1.0, "landmarks": 3},
+                {"landmarks": 8},
+            ),
+            Step(
+                DECISIONS,
+                "Back to five landmarks with 20 cosines each: {before.learned_error:.0%} errors.",
+                "What if each had 256 cosines to choose from?",
+                ("Far fewer errors", "No fewer errors", "As many as with the RBF: {before.prior_error:.0%}"),
+                1,
+                "{after.learned_error:.0%}. Among 256 cosines the same β spreads its weight over "
+                "{after.fewest_cosines:.0f} to {after.most_cosines:.0f}, and the maps are closer to the prior's again. "
+                "Twenty are enough, and cheap.",
+                {"beta": 1.0},
+                {"D": 256},
+            ),
+        ),
+        {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
+    ),
+    Lesson(
+        "power-spectrum",
+        "learn_kernel",
+        "The loss is a power spectrum",
+        "How a spectrum shows which cosines agree with the labels, and how β and the prior use it.",
+        (
+            Step(
+                LOSS_PLANE,
+                "Each point of this plane is a cosine: slow near the centre, fast outside. Bright means a small "
+                "alignment loss. Two blobs: the labels change once across the plane, so slow cosines agree with them.",
+                "Take a 4 × 4 checkerboard instead. Where will the bright spots be?",
+                (
+                    "Still near the centre",
+                    "Further out, four spots on the diagonals",
+                    "On a ring around the centre",
+                ),
+                1,
+                "For two classes the loss is a constant minus the power spectrum of the labels. A checkerboard is a "
+                "product of two waves: four peaks, in the directions of its diagonals.",
+                {"data": "blobs"},
+                {"data": "checkerboard"},
+            ),
+            Step(
+                LOSS_PLANE,
+                "The checkerboard has 4 × 4 squares. XOR is a checkerboard of 2 × 2 larger ones.",
+                "Where do the four spots go?",
+                ("Closer to the centre", "Further out", "They stay where they are"),
+                0,
+                "Larger squares, slower waves: the spots are now less than half as far from the centre. The loss "
+                "depends on the scale of the labels, not of the points.",
+                {"data": "checkerboard"},
+                {"data": "xor"},
+            ),
+            Step(
+                POSTERIOR_PLANE,
+                "Prior, loss, posterior: at β = 0.1 the posterior is still the prior's disc, and KL is "
+                "{before.kl:.2f}.",
+                "Set β = 10. What will the posterior look like?",
+                ("A smaller disc", "The bright spots of the loss", "A ring around the disc"),
+                1,
+                "Posterior ∝ prior × exp(−β√n loss): the disc is gone, the spots of the loss remain. KL is "
+                "{after.kl:.2f}, and about {after.effective:.0f} of 2000 candidates carry the weight.",
+                {"beta": 0.1},
+                {"beta": 10.0},
+            ),
+            Step(
+                LEARNING_ERRORS,
+                "The posterior found the checkerboard: 10 frequencies drawn from it (PBRFF) err on "
+                "{before.learned_error:.0%} of fresh points, 10 drawn from the prior on {before.prior_error:.0%}.",
+                "Make the prior slow, σ = 1, so that the spots lie far outside its disc. Can PBRFF still find them?",
+                ("Yes, the labels decide", "Yes, if D is larger", "No, it errs nearly as often as chance"),
+                2,
+                "{after.learned_error:.0%}. Weights can only choose among what the prior drew: a cosine that was never "
+                "drawn cannot be learned. The prior still matters.",
+                {"D": 10},
+                {"sigma": 1.0},
+            ),
+        ),
+        {"data": "checkerboard", "sigma": 0.251, "beta": 10.0},
+    ),
+    Lesson(
+        "price-of-peeking",
+        "bounds",
+        "What a bound guarantees, and the price of peeking",
+        "How to read a bound, what its terms are, and what choosing β after looking costs.",
+        (
+            Step(
+                KERNEL_CURVES,
+                "A bound is computed from the sample alone. It guarantees: the true risk, the dashed line, is no "
+                "higher, in at least 95 % of samples. Here n is 100; at β = 1 the green line, Theorem 3, is "
+                "{before.theorem_3:.2f} and the true risk {before.risk:.2f}.",
+                "Take ten times as many points. What happens to the gap between the two?",
+                ("It stays: the guarantee is the same", "It shrinks to less than half", "It shrinks to a tenth"),
+                1,
+                "{after.theorem_3:.2f} against {after.risk:.2f}. What a bound adds to the empirical loss shrinks with "
+                "n, but slowly: ten times the data do not reduce the gap to a tenth.",
+                {"n": 100, "beta": 1.0},
+                {"n": 1000},
+            ),
+            Step(
+                TERMS,
+                "Theorem 3 is a sum of terms. At β = 0.1 it is {before.theorem_3:.2f}; a loss is never above 1, so "
+                "this bound is vacuous.",
+                "Which term makes it so large?",
+                (
+                    "The ln term: the cost of certainty",
+                    "The KL term: the distance of Q from the prior",
+                    "The empirical loss",
+                ),
+                0,
+                "The ln term is ln(1/ε)/t with t = β√n, and a small β makes it huge. Towards larger β the t term grows "
+                "instead. At β = 5.01 the terms balance: {after.theorem_3:.3f}.",
+                {"beta": 0.1},
+                {"beta": 5.01},
+            ),
+            Step(
+                KERNEL_CURVES,
+                "The lowest point of Theorem 3 is {before.best_theorem_3:.3f}, at β = {before.best_beta:.3g}. But that "
+                "β was chosen after looking, among 61, and the bound holds for a β fixed beforehand.",
+                "Which value is guaranteed for the best of all 61?",
+                (
+                    "Still {before.best_theorem_3:.3f}",
+                    "A little more: {after.best_theorem_3:.3f}",
+                    "61 × {before.best_theorem_3:.3f}, useless",
+                ),
+                1,
+                "To hold at all 61 at once, each may fail with probability ε/61 only. That enters through a logarithm, "
+                "ln(61)/t: peeking costs, but not much.",
+                {"beta": 5.01},
+                {"price": True},
+            ),
+            Step(
+                PRICE,
+                "Diamonds: the best β, price paid. Now require more certainty: failure in 1 of 1000 samples, not in 1 "
+                "of 20.",
+                "Which bound grows most?",
+                ("Theorem 3", "All grow equally", "Theorem 4"),
+                2,
+                "Bounds with ln(1/ε) hardly change: Theorem 3 goes from {before.best_theorem_3:.3f} to "
+                "{after.best_theorem_3:.3f}. Theorem 4 contains a power of 1/ε: it grows from "
+                "{before.best_theorem_4:.3f} to {after.best_theorem_4:.1f}, beyond the axis.",
+                {"beta": 5.01, "price": True},
+                {"eps": 0.001},
+            ),
+        ),
+        {"data": "moons", "n": 300, "sigma": 0.501, "N": 200, "eps": 0.05, "mu": 5.0, "bound": "Theorem 3"},
+    ),
+    Lesson(
+        "theorem-that-fails",
+        "bounds",
+        "A printed theorem that fails, and its repair",
+        "How a simulation shows that a bound is false, and how one exponent repairs it.",
+        (
+            Step(
+                WORST_CASE,
+                "20 000 samples of 1000 points. The bars show by how much the true loss exceeds the sample's; to the "
+                "right of a line, that bound fails. At μ = 2 no sample breaks Theorem 4 as printed.",
+                "Raise μ to 5. A bound may fail for up to 5 % of samples; for how many does the printed one fail?",
+                ("None", "Just about 5 %", "Several times as many"),
+                2,
+                "{after.printed_failures:.1%}: at μ = 5 the printed theorem is false. Its line moved so far left that "
+                "the ordinary scatter of samples crosses it.",
+                {"mu": 2.0},
+                {"mu": 5.0},
+            ),
+            Step(
+                WORST_CASE,
+                "With 100 points the printed bound fails in {before.printed_failures:.1%} of samples: fewer than the 5 "
+                "% allowed, so the error would go unnoticed.",
+                "Do more data help? Take 1000 points.",
+                ("It fails less often", "It fails as often", "It fails more often"),
+                2,
+                "{after.printed_failures:.1%} now. At μ = 5 the printed bound shrinks like n^(−0.8), the scatter only "
+                "like n^(−0.5): the more data, the worse.",
+                {"n": 100},
+                {"n": 1000},
+            ),
+            Step(
+                WORST_CASE,
+                "The repair: where μ > 2, the proof gives the power ½, not 1 − 1/μ, to the variance of the loss. That "
+                "is the green line, corrected.",
+                "Push μ to 10. The printed bound then fails in {after.printed_failures:.0%} of samples. And the "
+                "corrected one?",
+                ("In about 5 %", "In none of the 20 000", "In as many"),
+                1,
+                "It shrinks no faster than the scatter. Its distance is the price of a valid bound.",
+                {},
+                {"mu": 10.0},
+            ),
+            Step(
+                KERNEL_CURVES,
+                "Back to the curves, in their corrected form. Theorem 4 is the dashed vermilion line; its best value "
+                "is {before.best_theorem_4:.3f}.",
+                "Switch to the form as printed. What happens to that line?",
+                ("It drops, and looks better", "It rises, and looks worse", "Nothing to be seen"),
+                0,
+                "{after.best_theorem_4:.3f}, well below the valid {before.best_theorem_4:.3f}. Only a proof or a "
+                "simulation shows that a bound is too low: one sample never does.",
+                {},
+                {"form": "paper"},
+            ),
+        ),
+        {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected"},
+    ),
+    Lesson(
+        "draws-that-keep-apart",
+        "approximate",
+        "Random draws waste frequencies",
+        "Why evenly spread frequencies need fewer cosines, and why that fades in many dimensions.",
+        (
+            Step(
+                TWO_METHODS,
+                "100 frequencies, drawn independently from the kernel's density; both panels show the same draw. There "
+                "are clusters and gaps. The kernel matrix of 300 points on two moons is wrong by "
+                "{before.first.error:.3f}.",
+                "On the right, let a Sobol sequence choose the 100. What will they look like?",
+                (
+                    "A regular grid in a square",
+                    "The same disc, without clusters and gaps",
+                    "Fewer in the middle, more outside",
+                ),
+                1,
+                "The sequence fills the unit square evenly, and the kernel's quantiles turn the square into the same "
+                "disc. No frequency repeats its neighbour: the error is {after.second.error:.3f}.",
+                {"second": "Monte Carlo"},
+                {"second": "Sobol"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Means of five draws at r = 20: Monte Carlo errs by {before.mean[Monte Carlo]:.3f}, Sobol by "
+                "{before.mean[Sobol]:.3f}.",
+                "Take ten times as many. Monte Carlo's error falls to about a quarter. And Sobol's?",
+                ("To about a half", "To about a quarter as well", "To about a sixth"),
+                2,
+                "To {after.mean[Sobol]:.3f}; Monte Carlo's fell to {after.mean[Monte Carlo]:.3f}. Its line is straight "
+                "and has the slope of 1/√r, Sobol's is steeper: each further point falls into a gap between the "
+                "others.",
+                {"second": "Sobol", "r": 20},
+                {"r": 200},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Two moons have two columns. At r = 100 Sobol errs by {before.mean[Sobol]:.3f}, Monte Carlo by "
+                "{before.mean[Monte Carlo]:.3f}.",
+                "Now digits: 59 columns, so the frequencies have 59 dimensions. By how much does Sobol win?",
+                ("By more: there is more space to fill", "By as much", "Not at all"),
+                2,
+                "{after.mean[Sobol]:.3f} against {after.mean[Monte Carlo]:.3f}. A hundred points cannot fill 59 "
+                "dimensions evenly: they do not even cover all combinations of the halves of each coordinate.",
+                {"second": "Sobol"},
+                {"data": "digits"},
+            ),
+            Step(
+                TWO_METHODS,
+                "Is nothing gained in 59 dimensions? Monte Carlo's draw errs by {before.first.error:.3f}, Sobol's by "
+                "{before.second.error:.3f}.",
+                "Take frequencies at right angles to each other, with lengths as before: Orthogonal.",
+                (
+                    "The error falls by about a seventh",
+                    "The error falls to about a seventh",
+                    "No change: random directions are nearly at right angles anyway",
+                ),
+                0,
+                "{after.second.error:.3f}. Nearly is not exactly: with many frequencies, small overlaps add up. Exact "
+                "right angles, 59 frequencies at a time, are cheap.",
+                {"data": "digits", "second": "Sobol"},
+                {"second": "Orthogonal"},
+            ),
+        ),
+        {"data": "moons", "kernel": "Gaussian", "width": 1.0, "r": 100, "first": "Monte Carlo"},
+    ),
+    Lesson(
+        "frequencies-that-know-the-data",
+        "approximate",
+        "Frequencies fitted to the data",
+        "What is gained, and where, when weights and then frequencies are fitted to rows of the data.",
+        (
+            Step(
+                TWO_METHODS,
+                "Two moons: 50 drawn frequencies, the same ones on both sides, and every one of them weighs 1/50. The "
+                "error is {before.second.error:.3f}.",
+                "On the right, keep them, but fit their weights to the kernel on 50 rows. None may go below 0.",
+                (
+                    "All keep about their weight",
+                    "Weights spread, and the error falls to about a quarter",
+                    "One takes nearly all the weight",
+                ),
+                1,
+                "{after.second.error:.3f}. Weights now range from 0 to {after.largest_weight:.1f} times 1/50: "
+                "frequencies in a cluster share the weight of one, and a frequency next to a gap gets more.",
+                {"data": "moons", "second": "Monte Carlo"},
+                {"second": "Weight"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Wine, 11 columns. Means at r = 50: Monte Carlo {before.mean[Monte Carlo]:.3f}, Weight "
+                "{before.mean[Weight]:.3f}.",
+                "Let the frequencies move as well, downhill on the same error: Sample. How many drawn ones are as good "
+                "as 50 of these?",
+                ("About 60", "About 100", "About 200"),
+                2,
+                "Sample's 50 err by {after.mean[Sample]:.3f}; Monte Carlo takes 200 for {also.mean[Monte Carlo]:.3f}. "
+                "The data need not be approximated in every direction: frequencies go where the rows differ.",
+                {"second": "Weight"},
+                {"second": "Sample"},
+                {"r": 200},
+            ),
+            Step(
+                ERROR_MAPS,
+                "Two circles and a narrow kernel, 20 frequencies. Bright is where the similarity to the row at the "
+                "star is wrong; for Sobol, on the right, that is both among the rows and off them.",
+                "Sample fits its 20 to 20 of the rows. Where will it still be wrong?",
+                ("Everywhere, a little less", "Off the rows, hardly at them", "Around the star"),
+                1,
+                "At the rows the mean error falls from {before.error_at_rows:.2f} to {after.error_at_rows:.2f}, "
+                "further away it is {after.error_off_rows:.2f}, and the largest error is as before: "
+                "{after.worst_error:.2f}. The fit does not use points there.",
+                {"data": "circles", "width": 0.398, "r": 20, "second": "Sobol"},
+                {"second": "Sample"},
+            ),
+            Step(
+                APPROXIMATION_ERRORS,
+                "Back to wine. Nyström has no cosines: its features are made of the kernel's values at r rows. With 50 "
+                "rows it has 50 features, Sample with 50 frequencies has 100.",
+                "Which of the two errs less?",
+                ("Nyström, though with half the features", "Sample, by far", "They are the same method"),
+                0,
+                "{after.mean[Nyström]:.3f} against {after.mean[Sample]:.3f}: Nyström is better here. But cosines need "
+                "no rows to be stored, and their weights are a distribution that labels can change.",
+                {"first": "Sample", "second": "Monte Carlo"},
+                {"second": "Nyström"},
+            ),
+        ),
+        {"data": "wine", "kernel": "Gaussian", "width": 1.0, "r": 50, "first": "Monte Carlo"},
+    ),
+    Lesson(
+        "points-choose-frequencies",
+        "adaptive",
+        "Frequencies depend on the points",
+        "Why the same kernel needs other frequencies for other points, and why a better density gains so little.",
+        (
+            Step(
+                GRID_WEIGHTS,
+                "Points on a ring, and a grid of frequencies weighted twice: by the prior, and by a fit of the kernel "
+                "between the landmarks. Both are round hills.",
+                "Put the points on a line instead. Where does the weight on the right go?",
+                ("Along the line", "Across the line", "It stays a round hill"),
+                1,
+                "Points on a line do not differ across it: there every cosine is 1, so any frequency will do, and the "
+                "weight spreads out. Along the line the weights still follow the prior's hill.",
+                {"data": "ring"},
+                {"data": "line"},
+            ),
+            Step(
+                GRID_WEIGHTS,
+                "λ penalizes large weights, so they spread where they can. The error at the landmarks is "
+                "{before.grid.error:.2g}; the prior's own weights have {before.grid.prior_error:.2g}.",
+                "Lower λ from 0.1 to 0.001. How does the long hill change?",
+                ("Longer still", "Nearly the prior's round hill", "A few single frequencies"),
+                1,
+                "The error is {after.grid.error:.2g} now. The line of points has some width, and so small an error has "
+                "to take it into account: the weights are nearly those of the prior.",
+                {"ridge": 0.1},
+                {"ridge": 0.001},
+            ),
+            Step(
+                DENSITIES,
+                "Now frequencies are drawn, at best from the density that minimizes the squared error. On the right is "
+                "its ratio to the prior: a stripe across the line. It saves {before.saving:.1%} of the squared error.",
+                "Take the ring again. How much does the best density save there?",
+                ("About half", "About a fifth", "Next to nothing"),
+                2,
+                "{after.saving:.1%}. The mean of cos² over all pairs lies between ½ and 1, so no density can differ "
+                "much from the prior. Where frequencies lie matters, but a better density hardly helps: they have to "
+                "be moved.",
+                {"data": "line"},
+                {"data": "ring"},
+            ),
+        ),
+        {"N": 300, "noise": 0.05, "seed": 0, "sigma": 1.0, "ridge": 0.1, "method": "Sample", "landmarks": 50},
+    ),
+    Lesson(
+        "move-do-not-draw",
+        "adaptive",
+        "Move frequencies, do not draw more",
+        "What a descent on a few landmarks gains, and which landmarks it needs.",
+        (
+            Step(
+                PLAYER,
+                "Press Play. 20 frequencies as drawn miss the kernel on two moons by "
+                "{before.descent.drawn_error:#.3g}; with their best weights by {before.weighted_error:#.3g}; after 80 "
+                "steps by {before.last_error:#.3g}.",
+                "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
+                ("About as wrong", "Five times as wrong", "Forty times as wrong"),
+                2,
+                "{after.descent.drawn_error:#.3g}, the dotted line. Errors of drawn frequencies fall like 1/√r, so "
+                "more draws help little. A descent moves each one to where the others leave a gap; 50 that moved reach "
+                "{after.last_error:#.3g}.",
+                {"r": 20},
+                {"r": 50},
+            ),
+            Step(
+                PLAYER,
+                "The descent uses only 50 landmarks among the 300 points. It ends at {before.last_landmark_error:#.3g} "
+                "there and at {before.last_error:#.3g} over all points.",
+                "Give it only 10 landmarks. What happens to the two errors?",
+                ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),
+                1,
+                "50 frequencies fit 10 points easily, and the error there ends at {after.last_landmark_error:#.3g}. "
+                "Nothing controls the error between them: over all points it ends at {after.last_error:#.3g}, well "
+                "above its lowest on the way.",
+                {"landmarks": 50},
+                {"landmarks": 10},
+            ),
+            Step(
+                PLAYER,
+                "Ten landmarks, drawn among the points: {before.last_error:#.3g} over all of them.",
+                "Take the ten centroids of k-means instead, each with the weight of its cluster.",
+                ("Several times better", "About the same", "Worse: centroids are not even points"),
+                0,
+                "{after.last_error:#.3g}. Centroids are spread out and represent their clusters, so their differences "
+                "are a good sample of all. In many dimensions use the points nearest to them: centroids far from all "
+                "data mislead.",
+                {"method": "Sample", "landmarks": 10},
+                {"method": "Cluster"},
+            ),
+        ),
+        {"data": "moons", "N": 300, "noise": 0.05, "seed": 0, "sigma": 0.501, "r": 50, "landmarks": 50},
+    ),
+)
+
+
+def lessons_of(page: str) -> dict[str, Lesson]:
+    """The lessons of a page, by key."""
+    return {lesson.key: lesson for lesson in LESSONS if lesson.page == page}
+
+
+def following(lesson: Lesson) -> Lesson | None:
+    """The next lesson, or None after the last."""
+    after = LESSONS[LESSONS.index(lesson) + 1 :]
+    return after[0] if after else None

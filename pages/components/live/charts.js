@@ -1,0 +1,142 @@
+// @ts-check
+// Charts: axes with ticks and titles, curves, and the swatches of a legend.
+
+/** @import { Context } from "./svg.js" */
+/** @typedef {[value: number, text: string][]} Ticks */
+/** @typedef {{ low: number, high: number, ticks: Ticks }} Axis in the numbers that are plotted */
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels */
+/** @typedef {(value: number) => number} Scale from the numbers of an axis to pixels */
+/** @typedef {(px: Scale, py: Scale, frame: Frame) => void} Inside draws what is cut off at the frame */
+/** @typedef {keyof typeof DASHES} Dash */
+/**
+ * @typedef {object} Chart
+ * @property {Axis} x logarithms for a logarithmic axis
+ * @property {Axis} y
+ * @property {string} xTitle
+ * @property {string} yTitle
+ * @property {string} ink
+ * @property {number} size of the text
+ * @property {Inside} inside
+ */
+
+export const DASHES = {
+  /** @type {number[]} */
+  solid: [],
+  dot: [2, 4],
+  dash: [8, 5],
+  dashdot: [8, 4, 2, 4],
+};
+
+/**
+ * Draw a chart and return the left and right end of its frame.
+ *
+ * @param {Context} c @param {number} w @param {number} h @param {Chart} chart
+ */
+export function paintChart(c, w, h, { x, y, xTitle, yTitle, ink, size, inside }) {
+  c.font = `${size}px sans-serif`;
+  const widest = Math.max(0, ...y.ticks.map(([, text]) => c.measureText(text).width));
+  const left = Math.max(3.4 * size, widest + 0.4 * size + 2);
+  const right = w - 1.8 * size;
+  const top = 1.9 * size;
+  const bottom = h - 3 * size;
+  /** @type {Scale} */
+  const px = (value) => left + ((value - x.low) / (x.high - x.low)) * (right - left);
+  /** @type {Scale} */
+  const py = (value) => bottom - ((value - y.low) / (y.high - y.low)) * (bottom - top);
+  c.fillStyle = ink;
+  c.strokeStyle = "rgba(128, 128, 128, 0.3)";
+  c.lineWidth = 1;
+  c.textAlign = "center";
+  c.textBaseline = "alphabetic";
+  for (const [value, text] of x.ticks) {
+    paintVertical(c, px(value), top, bottom);
+    c.fillText(text, px(value), bottom + 1.3 * size);
+  }
+  c.fillText(xTitle, (left + right) / 2, bottom + 2.6 * size);
+  c.textAlign = "right";
+  for (const [value, text] of y.ticks) {
+    paintHorizontal(c, left, right, py(value));
+    c.fillText(text, left - 0.4 * size, py(value) + 0.35 * size);
+  }
+  c.textAlign = "left";
+  c.fillText(yTitle, 2, size);
+  c.save();
+  c.beginPath();
+  c.rect(left, top, right - left, bottom - top);
+  c.clip();
+  inside(px, py, { left, right, top, bottom });
+  c.restore();
+  return { left, right };
+}
+
+/** @param {Context} c @param {number[][]} points */
+export function paintLine(c, points) {
+  c.beginPath();
+  for (const [k, [x, y]] of points.entries()) {
+    if (k) c.lineTo(x, y);
+    else c.moveTo(x, y);
+  }
+  c.stroke();
+}
+
+/** @param {Context} c @param {number} x @param {number} top @param {number} bottom */
+export function paintVertical(c, x, top, bottom) {
+  paintLine(c, [
+    [x, top],
+    [x, bottom],
+  ]);
+}
+
+/** @param {Context} c @param {number} left @param {number} right @param {number} y */
+export function paintHorizontal(c, left, right, y) {
+  paintLine(c, [
+    [left, y],
+    [right, y],
+  ]);
+}
+
+/**
+ * A dotted line at the current value.
+ *
+ * @param {Context} c @param {number} x @param {Frame} frame @param {string} ink
+ */
+export function paintMarker(c, x, frame, ink) {
+  c.strokeStyle = ink;
+  c.lineWidth = 1.5;
+  c.setLineDash(DASHES.dot);
+  paintVertical(c, x, frame.top, frame.bottom);
+  c.setLineDash([]);
+}
+
+/** @param {Context} c @param {number[][]} points @param {string} colour @param {Dash} dash */
+export function paintCurve(c, points, colour, dash) {
+  c.strokeStyle = colour;
+  c.lineWidth = 2.5;
+  c.setLineDash(DASHES[dash]);
+  paintLine(c, points);
+  c.setLineDash([]);
+}
+
+/**
+ * A piece of a curve, for a legend.
+ *
+ * @param {Context} c @param {number} w @param {number} h @param {string} colour @param {Dash} dash
+ */
+export function paintSwatch(c, w, h, colour, dash) {
+  const middle = [
+    [0, h / 2],
+    [w, h / 2],
+  ];
+  paintCurve(c, middle, colour, dash);
+}
+
+/**
+ * The largest of 1, 2, 5, 10, ... of which at least `count` fit into a length.
+ *
+ * @param {number} length @param {number} count
+ */
+export function tickStep(length, count) {
+  const limit = length / count;
+  const power = 10 ** Math.floor(Math.log10(limit));
+  return power * [5, 2, 1].find((lead) => lead * power <= limit);
+}

@@ -1,0 +1,68 @@
+// @ts-check
+// Values on grids as pictures, one pixel a cell, and the line where they change sign.
+
+import { INK, colourAt, colourTable } from "./colours.js";
+import { PALETTE } from "./constants.js";
+import { boundary } from "./maths.js";
+
+/** @import { Floats } from "./maths.js" */
+/** @import { Context } from "./svg.js" */
+
+export const TABLES = {
+  similarity: colourTable(PALETTE.similarity),
+  decision: colourTable(PALETTE.decision),
+  sequential: colourTable(PALETTE.sequential),
+};
+
+/** A picture of values on a grid; the second coordinate points up. */
+export class Raster {
+  /** @param {number} columns @param {number} [rows] */
+  constructor(columns, rows = columns) {
+    this.columns = columns;
+    this.rows = rows;
+    this.small = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+    this.context = this.small.getContext("2d");
+    this.image = this.context.createImageData(columns, rows);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+  }
+
+  /**
+   * @param {Floats | Uint8Array} values (rows, columns)
+   * @param {number} low @param {number} high @param {Uint32Array} table
+   */
+  set(values, low, high, table) {
+    const { columns, rows } = this;
+    const scale = 255 / (high - low);
+    for (let j = 0; j < rows; j++) {
+      const to = (rows - 1 - j) * columns;
+      const from = j * columns;
+      for (let i = 0; i < columns; i++) this.pixels[to + i] = colourAt(table, (values[from + i] - low) * scale);
+    }
+    this.context.putImageData(this.image, 0, 0);
+  }
+
+  /** @param {Context} c @param {number} w @param {number} h */
+  paint(c, w, h, smooth = true) {
+    c.imageSmoothingEnabled = smooth;
+    c.drawImage(this.small, 0, 0, w, h);
+  }
+}
+
+/**
+ * The line where values on a G x G grid change sign.
+ *
+ * @param {Context} c @param {number} w
+ * @param {Floats} values (G, G)
+ * @param {number} G
+ */
+export function paintBoundary(c, w, values, G) {
+  const cell = w / G;
+  c.beginPath();
+  for (const [[i0, j0], [i1, j1]] of boundary(values, G)) {
+    c.moveTo((i0 + 0.5) * cell, w - (j0 + 0.5) * cell);
+    c.lineTo((i1 + 0.5) * cell, w - (j1 + 0.5) * cell);
+  }
+  c.strokeStyle = INK;
+  c.lineWidth = Math.max(1.5, w / 220);
+  c.stroke();
+}

@@ -1,0 +1,1 @@
+"""Cached results, one file a page."""

@@ -1,0 +1,81 @@
+"""Cached results of the page on bounds; a change of beta alone computes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import rff_engine as rff
+from pages.components import live
+from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.widgets import powers
+from pages.components.server.cache import shared_cache
+from rff_engine.experiments.toy import bounds as bound_curves, coverage
+
+#: Inverse temperatures of the bound curves: every value of the slider for beta is one of them.
+BOUND_BETAS = powers(-3, 3, 10)
+
+#: Fresh points that estimate true risks, and samples of the simulation of Theorem 4.
+RISK_POINTS = 20_000
+WORST_CASE_SAMPLES = 20_000
+
+
+@dataclass(frozen=True)
+class BoundSettings:
+    """Everything that the losses in the bounds depend on."""
+
+    data: ToyData
+    sigma: float
+    n_frequencies: int
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Everything else that a bound depends on, except beta."""
+
+    epsilon: float
+    mu: float
+    form: str
+    pay_for_beta: bool
+
+
+@shared_cache
+def candidate_risks(settings: BoundSettings) -> bound_curves.CandidateRisks:
+    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data, RISK_POINTS)
+    return read_only(
+        bound_curves.candidate_risks(
+            sample.X,
+            sample.y,
+            fresh.X.astype(np.float32),
+            fresh.y,
+            rff.GaussianKernel(settings.sigma),
+            settings.n_frequencies,
+            random_state=settings.data.seed,
+        )
+    )
+
+
+@shared_cache
+def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> bound_curves.BoundCurves:
+    return read_only(
+        bound_curves.bound_curves(
+            candidate_risks(settings),
+            BOUND_BETAS,
+            guarantee.epsilon,
+            guarantee.mu,
+            guarantee.form,
+            guarantee.pay_for_beta,
+        )
+    )
+
+
+@shared_cache
+def live_bounds(settings: BoundSettings, guarantee: Guarantee, bound: str) -> dict:
+    """The curves packed for the live view, with the bound whose terms it shows."""
+    return live.pack_bounds(all_bounds(settings, guarantee), bound)
+
+
+@shared_cache
+def worst_case(n: int, mu: float, epsilon: float, seed: int) -> coverage.WorstCase:
+    return read_only(coverage.simulate_worst_case("two_classes", n, mu, epsilon, WORST_CASE_SAMPLES, random_state=seed))

@@ -1,0 +1,81 @@
+"""Cached results of the page on kernels; a smaller D uses the first of the same draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import rff_engine as rff
+from pages.components.controls.toy_data import read_only
+from pages.components.server.cache import shared_cache
+from rff_engine.experiments.toy import kernel as toy_kernels
+
+#: Numbers of frequencies on the sliders, about evenly spaced in their logarithm.
+FREQUENCY_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+
+#: Half the sides of the axes: frequencies, in radians per unit of x, and differences.
+FREQUENCY_RANGE, DELTA_RANGE = 10.0, 4.0
+
+#: Points of the square [-1, 1]^2 whose kernel matrix is approximated, and draws of each approximation.
+APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
+
+KERNELS = {
+    "Gaussian": lambda width, nu: rff.GaussianKernel(width),
+    "Laplacian": lambda width, nu: rff.LaplacianKernel(1 / width),
+    "Matérn": lambda width, nu: rff.MaternKernel(nu, width),
+    "Cauchy": lambda width, nu: rff.CauchyKernel(1 / width),
+}
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """A kernel and the seed of its frequencies; only the Matérn kernel uses `nu`."""
+
+    name: str
+    width: float
+    nu: float
+    seed: int
+
+    def kernel(self) -> rff.SpectralKernel:
+        return KERNELS[self.name](self.width, self.nu)
+
+
+def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSettings:
+    """The settings of the controls; `nu` is fixed for kernels that do not use it."""
+    return KernelSettings(name, width, nu if name == "Matérn" else 0.0, seed)
+
+
+@shared_cache
+def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies and phases for the largest D; a smaller D uses the first of them."""
+    rng = np.random.default_rng((settings.seed, n_features))
+    return read_only(
+        toy_kernels.draw_frequencies_and_offsets(
+            settings.kernel(), 2 * FREQUENCY_COUNTS[-1], n_features, random_state=rng
+        )
+    )
+
+
+@shared_cache
+def kernel_line(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelLine:
+    omega, offsets = (part[: 2 * n_frequencies] for part in kernel_draw(settings, 1))
+    return read_only(toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE))
+
+
+@shared_cache
+def kernel_plane(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelPlane:
+    omega = kernel_draw(settings, 2)[0][:n_frequencies]
+    return read_only(toy_kernels.kernel_plane(settings.kernel(), omega, FREQUENCY_RANGE, DELTA_RANGE))
+
+
+@shared_cache
+def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
+    """Measured and expected errors of both feature maps at every D of the slider."""
+    kernel, D_values = settings.kernel(), FREQUENCY_COUNTS
+    points = toy_kernels.uniform_points(1.0, APPROXIMATION_POINTS, settings.seed)
+    # Products this small gain nothing from threads, and take ten times as long where other sessions compute too.
+    with threadpool_limits(1, user_api="blas"):
+        measured = toy_kernels.approximation_error(kernel, points, D_values, APPROXIMATION_DRAWS, settings.seed)
+    return read_only((measured, toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])))

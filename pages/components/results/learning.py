@@ -1,0 +1,162 @@
+"""Cached results of the page on kernel learning; those that do not depend on beta or rho are cached separately."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import rff_engine as rff
+from pages.components import live
+from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.widgets import powers
+from pages.components.server.cache import shared_cache
+from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
+
+#: Numbers of frequencies of the error curves, and draws at each.
+CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
+
+#: Inverse temperatures of the curves along beta: of the divergence, and fewer of the error, which costs more.
+KL_BETAS, ERROR_BETAS = powers(-3, 3, 10), powers(-3, 3, 2)
+
+
+@dataclass(frozen=True)
+class CandidateSettings:
+    """Everything that the losses of the candidates depend on."""
+
+    data: ToyData
+    sigma: float
+    n_candidates: int
+
+
+@dataclass(frozen=True)
+class PriorWeights:
+    """Weights of RFF: all equal."""
+
+    method = "rff"
+
+    def __call__(self, loss: np.ndarray, n: int) -> np.ndarray:
+        return np.full(len(loss), 1 / len(loss))
+
+
+@dataclass(frozen=True)
+class PseudoPosterior:
+    """Weights of PBRFF: the pseudo-posterior."""
+
+    beta: float
+    method = "pbrff"
+
+    def __call__(self, loss: np.ndarray, n: int) -> np.ndarray:
+        return rff.pseudo_posterior(loss, self.beta, n)
+
+
+@dataclass(frozen=True)
+class OptimizedKernel:
+    """Weights of OKRFF: the best aligned ones within a divergence rho from the prior; `rho_share` is rho / N."""
+
+    rho_share: float
+    mu: float
+    method = "okrff"
+
+    def __call__(self, loss: np.ndarray, n: int) -> np.ndarray:
+        return rff.optimized_kernel_weights(loss, self.rho_share * len(loss), self.mu)
+
+
+Weighting = PriorWeights | PseudoPosterior | OptimizedKernel
+
+
+@shared_cache
+def frequency_plane(data: ToyData, sigma: float, extent: float) -> toy_learning.FrequencyPlane:
+    sample = toy_sample(data)
+    return read_only(toy_learning.frequency_plane(sample.X, sample.y, rff.GaussianKernel(sigma), extent))
+
+
+@shared_cache
+def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
+    sample = toy_sample(settings.data)
+    return read_only(
+        toy_learning.draw_candidates(
+            sample.X, sample.y, rff.GaussianKernel(settings.sigma), settings.n_candidates, settings.data.seed
+        )
+    )
+
+
+@shared_cache
+def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.ndarray:
+    drawn = candidates(settings)
+    return read_only(weighting(drawn.loss, drawn.n))
+
+
+@shared_cache
+def prior_map(sigma: float, extent: float) -> np.ndarray:
+    return read_only(toy_kernels.kernel_map(rff.GaussianKernel(sigma), extent))
+
+
+@shared_cache
+def weighted_map(settings: CandidateSettings, weighting: Weighting, extent: float) -> np.ndarray:
+    return read_only(
+        toy_kernels.weighted_kernel_map(candidates(settings).omega, candidate_weights(settings, weighting), extent)
+    )
+
+
+@shared_cache
+def feature_errors(
+    settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
+) -> np.ndarray:
+    """Test errors, (len(D_values), CURVE_DRAWS); the draws do not depend on `D_values`."""
+    return read_only(_test_errors(settings, candidate_weights(settings, weighting), C, D_values))
+
+
+def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: float, D: int) -> np.ndarray:
+    """Test errors at one D, (CURVE_DRAWS,); from the curve if D is on it."""
+    if D in CURVE_COUNTS:
+        return feature_errors(settings, weighting, C, CURVE_COUNTS)[CURVE_COUNTS.index(D)]
+    return feature_errors(settings, weighting, C, (D,))[0]
+
+
+@shared_cache
+def kl_path(settings: CandidateSettings) -> np.ndarray:
+    """KL(Q || P) of the pseudo-posterior at every one of KL_BETAS."""
+    return read_only(toy_learning.kl_path(candidates(settings), KL_BETAS))
+
+
+@shared_cache
+def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
+    """Test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
+    drawn = candidates(settings)
+    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, drawn.n) for beta in ERROR_BETAS])
+    return read_only(_test_errors(settings, Q, C, (D,))[:, 0])
+
+
+def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
+    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    return toy_learning.feature_error_curve(
+        sample.X,
+        sample.y,
+        fresh.X,
+        fresh.y,
+        candidates(settings).omega,
+        Q,
+        D_values,
+        C,
+        CURVE_DRAWS,
+        # Not the stream of the candidates.
+        np.random.default_rng((settings.data.seed, 1)),
+    )
+
+
+def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
+    """Half the sides of the squares of frequencies and of differences that figures show."""
+    return 3.5 / settings.sigma, 2 * map_extent(settings.data)
+
+
+@shared_cache
+def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
+    """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
+    frequency_extent, delta_extent = plane_extents(settings)
+    drawn, sample = candidates(settings), toy_sample(settings.data)
+    optimized = np.stack([OptimizedKernel(share, mu)(drawn.loss, drawn.n) for share in rho_shares])
+    prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, live.KERNEL_CELLS)
+    plane = frequency_plane(settings.data, settings.sigma, frequency_extent)
+    extents = frequency_extent, delta_extent, map_extent(settings.data)
+    return live.pack_kernel(plane, drawn, optimized, sample, prior_kernel, mu, *extents)

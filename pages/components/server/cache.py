@@ -1,0 +1,61 @@
+"""One cache of results for all sessions, bounded in bytes; the least recently used result is dropped first.
+
+Sessions that need the same result at the same time compute it once. Errors are not cached, nor is a result larger than
+the whole cache.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
+
+from pages.components.server.limits import LIMITS
+
+Function = TypeVar("Function", bound=Callable)
+
+
+def n_bytes(value) -> int:
+    """Bytes in memory of a value with all that it refers to, each object counted once.
+
+    Unlike ``pympler.asizeof``: a view of an array counts its whole base, and a pandas object counts itself.
+    """
+    total, seen, left = 0, set(), [value]
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, (type, FunctionType, ModuleType)):
+            continue
+        seen.add(id(one))
+        total += sys.getsizeof(one)
+        if isinstance(one, np.ndarray):
+            left.append(one.base)  # a view keeps its base in memory
+            if one.dtype.hasobject:
+                left.extend(one.flat)
+        elif isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, (list, tuple, set, frozenset, deque)):
+            left += one
+        elif hasattr(one, "__dict__") and not isinstance(
+            one, (pd.DataFrame, pd.Series)
+        ):  # `getsizeof` counts their data
+            left.append(vars(one))
+    return total
+
+
+_results = LRUCache(1_000_000 * LIMITS.cache_megabytes, getsizeof=n_bytes)
+_computed = threading.Condition()
+
+
+def shared_cache(function: Function) -> Function:
+    """Cache what a function returns for its arguments, which must be hashable; results must not be modified."""
+    key = partial(hashkey, function.__module__, function.__qualname__)
+    return cached(_results, key, condition=_computed)(function)

@@ -1,0 +1,300 @@
+"""Upload of a table, and the choices that make a learning problem of it.
+
+The table stays in the state of the session until the next one replaces it; it is written to no disk.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from starlette.formparsers import MultiPartParser
+
+import datasets
+from datasets.tables.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
+from datasets.tables.table import Limits, Table, UploadError, printable, quoted
+from datasets.tables.uploads import ENDINGS, read_table
+from pages.components import escaping
+from pages.components.results import your_data as your_data_results
+from pages.components.server import limits, visits
+
+LIMITS = Limits()
+# By default, an upload of more than 1 MB is written to a temporary file while it arrives.
+MultiPartParser.spool_max_size = 2 * LIMITS.bytes
+SAMPLES = {"breast": "Breast cancer", "wine": "White wine"}
+
+_TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
+_FILE, _TEXT = "your file", "your text"
+_SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
+_IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
+_TASKS = {"classification": "classes", "regression": "a number"}
+_readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
+
+
+@dataclass(frozen=True, eq=False)
+class Upload:
+    """An uploaded table, numbered within its session."""
+
+    number: int
+    name: str
+    file: str
+    """Its file name in the program that the page offers"""
+    table: Table
+
+
+def show_limits() -> None:
+    """Show the limits of a table, before an upload."""
+    st.caption(
+        f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; at "
+        f"least {LIMITS.fewest_rows} rows. A target may have {LIMITS.classes} classes, a column of text "
+        f"{LIMITS.categories} different values. Your data stay in the memory of this session: they are written to no "
+        "disk, no other visitor sees them, and they are deleted when you reload or close the page."
+    )
+
+
+def choose_table() -> Upload | None:
+    """Show the ways to upload a table; returns the last one that could be read."""
+    can_upload = visits.has_cookie()
+    *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
+    for tab in upload:
+        tab.file_uploader(
+            f"CSV, TSV, Parquet or svmlight, up to {LIMITS.bytes / 1e6:g} MB",
+            key=_FILE,
+            max_upload_size=LIMITS.bytes // 1_000_000,
+            on_change=_read_file,
+            help="The format is found from the ending ("
+            + ", ".join(f".{ending}" for ending in ENDINGS)
+            + ") or the content.",
+        )
+    with paste:
+        st.text_area("Lines of CSV, TSV or svmlight; the first line may hold column names", key=_TEXT, height=160)
+        st.button("Read the text", on_click=_read_text, icon=":material/content_paste_go:")
+    with sample, st.container(horizontal=True):
+        for name, title in SAMPLES.items():
+            st.button(title, key=f"sample {name}", on_click=_read_sample, args=(name,))
+    if not can_upload:
+        _show_why_not()
+    error = st.session_state.get(_ERROR)
+    if error:
+        st.error(escaping.markdown(error), icon=":material/error:")
+    return st.session_state.get(_TABLE)
+
+
+def _show_why_not() -> None:
+    """Show why files cannot be uploaded, and a way out."""
+    st.info(
+        "Files cannot be uploaded here: another site shows this page in a frame, or the browser blocks cookies. Paste "
+        "the text of your table, or open this page in its own window.",
+        icon=":material/iframe:",
+    )
+    if st.context.url:
+        st.link_button("Open in its own window", st.context.url, icon=":material/open_in_new:")
+
+
+def _read_file() -> None:
+    file = st.session_state[_FILE]
+    if file is None:  # removed: its results are dropped too
+        _set(None, None)
+        return
+    _store_table(file.getvalue(), file.name)
+
+
+def _read_text() -> None:
+    _store_table(st.session_state[_TEXT], "the text you pasted", ending="")
+
+
+def _read_sample(name: str) -> None:
+    data = datasets.load(name)
+    target = "quality" if data.task == "regression" else "class"
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow([*data.feature_names, target])
+    for row, label in zip(data.X, data.y, strict=True):
+        writer.writerow([*row, data.label_names.get(label, label)])
+    _store_table(lines.getvalue(), f"{name}.csv")
+
+
+def _store_table(data: bytes | str, name: str, ending: str | None = None) -> None:
+    try:
+        table = _read(data, name if ending is None else ending)
+        _set(Upload(_next_number(), printable(name), name if ending is None else "pasted.txt", table), None)
+    except UploadError as error:
+        _set(None, str(error))
+
+
+def _read(data: bytes | str, name: str) -> Table:
+    """Read a table in one of a few processes. Callbacks hold no slot of `queues`, so no script waits meanwhile."""
+    if not _readers.acquire(timeout=_MAX_SECONDS_IN_LINE):
+        raise UploadError("The server is reading files of other visitors; try again in a minute.")
+    try:
+        return read_table(data, name)
+    finally:
+        _readers.release()
+
+
+def _set(table: Upload | None, error: str | None) -> None:
+    st.session_state[_TABLE], st.session_state[_ERROR] = table, error
+    your_data_results.forget()
+
+
+def _next_number() -> int:
+    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1
+    return st.session_state[_COUNT]
+
+
+def show_table(upload: Upload) -> None:
+    """Show how a table was read."""
+    table = upload.table
+    st.markdown(
+        f"{escaping.code(upload.name)}: **{table.n_rows} rows, {len(table.columns)} columns**, read as {table.format}."
+    )
+    notes = [*table.notes, *(f"{quoted(c.name)}: {c.note}" for c in table.columns if c.note)]
+    if notes:
+        shown = [escaping.markdown(note) for note in notes[:5]]
+        shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
+        st.info("\n\n".join(shown), icon=":material/info:")
+    st.dataframe(your_data_results.summary(table), hide_index=True, height=min(38 * (len(table.columns) + 1), 260))
+    with st.expander("The first rows", icon=":material/table:"):
+        st.dataframe(your_data_results.first_rows(table), hide_index=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A learning problem, its two-class version, and the key of both."""
+
+    key: tuple
+    dataset: datasets.Dataset
+    binary: datasets.Dataset
+    settings: dict
+    """Settings of the program that makes the same problem from the same file"""
+
+
+def choose(upload: Upload) -> Chosen:
+    """Show the choices, and return the learning problem that they make of the table.
+
+    Raises
+    ------
+    UploadError
+        If the table does not allow these choices.
+    """
+    left, right = st.columns([1, 2])
+    with left:
+        target, task = _choose_target(upload)
+    with right:
+        columns, scaling, imputation = _choose_columns(upload, target)
+    choices = (upload.number, target, columns, scaling, imputation, task)
+    dataset = your_data_results.remembered(
+        ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS)
+    )
+    with left:
+        label = _choose_class(upload, target, dataset)
+    binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
+    settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
+    settings |= {"scaling": scaling, "imputation": imputation}
+    return Chosen((*choices, label), dataset, binary, settings)
+
+
+def _key(what: str, upload: Upload, *of) -> str:
+    """The key of a widget, with the number of the table, so that the next table starts with its own defaults."""
+    return " ".join(map(str, (what, upload.number, *of)))
+
+
+def _choose_target(upload: Upload) -> tuple[str, str]:
+    """The column to predict, and its task."""
+    table, names = upload.table, list(upload.table.names)
+    target = st.selectbox("Target", names, index=names.index(suggest_target(table)), key=_key("target", upload))
+    column = table.column(target)
+    task = target_task(column)
+    if column.kind in ("number", "date"):
+        task = _segments("Treat it as", _TASKS, task, _key("task", upload, names.index(target)))
+    return target, task
+
+
+def _choose_columns(upload: Upload, target: str) -> tuple[tuple[str, ...], str, str]:
+    """The columns to predict from, their scaling, and the treatment of missing values."""
+    names = upload.table.names
+    columns = st.multiselect(
+        "Columns to predict it from",
+        [name for name in names if name != target],
+        default=list(suggest_columns(upload.table, target)),
+        key=_key("columns", upload, names.index(target)),
+    )
+    scaling = _segments("Each column is scaled to", _SCALINGS, "standard", _key("scaling", upload))
+    imputation = _segments("Missing values", _IMPUTATIONS, "fill", _key("imputation", upload))
+    return tuple(columns), scaling, imputation
+
+
+def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset) -> int | None:
+    """The class to separate from all others; ``None`` if the target is a number."""
+    if dataset.task != "classification":
+        return None
+    labels = list(dataset.label_names)
+    if len(labels) <= 2:
+        return labels[-1]
+    return st.selectbox(
+        "Class to separate from all others",
+        labels,
+        index=your_data_results.most_balanced(dataset),
+        format_func=lambda one: dataset.label_names[one],
+        key=_key("class", upload, upload.table.names.index(target)),
+    )
+
+
+def _segments(label: str, options: dict[str, str], default: str, key: str) -> str:
+    """One of a few options, shown by their texts."""
+    return st.segmented_control(label, list(options), default=default, format_func=options.get, required=True, key=key)
+
+
+def _binary_problem(dataset: datasets.Dataset, label: int | None) -> datasets.Dataset:
+    """The two-class problem, with untrusted class names in quotation marks."""
+    binary = two_classes(dataset, label)
+    untrusted = set(dataset.label_names.values())
+    names = {side: quoted(name) if name in untrusted else name for side, name in binary.label_names.items()}
+    return replace(binary, label_names=names)
+
+
+def show_problem(chosen: Chosen) -> None:
+    """Show the learning problem that was chosen."""
+    dataset, binary = chosen.dataset, chosen.binary
+    above = int((binary.y == 1).sum())
+    columns = "column" if dataset.n_features == 1 else "columns"
+    st.markdown(
+        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The figures show two classes: red, "
+        f"{escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
+        f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows). "
+        f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
+        "that are held out below."
+    )
+    if len(dataset.label_names) > 2:
+        with st.expander(f"The {len(dataset.label_names)} classes", icon=":material/table:"):
+            st.dataframe(your_data_results.class_counts(dataset), hide_index=True)
+
+
+def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
+    """The two columns that a map shows; ``None`` for the first two principal components."""
+    names = [printable(name) for name in chosen.dataset.feature_names]
+    if len(names) <= 2:
+        return (0, 1) if len(names) == 2 else None  # one column allows no map: the error is raised later
+    table = " ".join(map(str, chosen.key[:2]))
+    left, middle, right = st.columns(3)
+    with left:
+        how = st.segmented_control(
+            "Map of",
+            ["the first two principal components", "two columns"],
+            default="the first two principal components",
+            required=True,
+            key=f"map {table}",
+        )
+    if how != "two columns":
+        return None
+    positions = list(range(len(names)))
+    with middle:
+        across = st.selectbox("Across", positions, format_func=names.__getitem__, key=f"across {table} {len(names)}")
+    with right:
+        upwards = st.selectbox(
+            "Upwards", positions, 1, format_func=names.__getitem__, key=f"upwards {table} {len(names)}"
+        )
+    return across, upwards
