@@ -1,6 +1,9 @@
-"""What all tests share."""
+"""Options, hooks and fixtures of all tests."""
 
 import os
+import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +15,12 @@ def pytest_addoption(parser):
         "--perturb",
         type=int,
         metavar="SEED",
-        help="change what the engine's products and cosines return by up to 1e-12, as another processor might",
+        help="change results of the engine's products and cosines by up to 1e-12, as another processor might",
     )
 
 
 def pytest_configure(config):
-    # With more workers than cores no core is ever idle, and a run that waits for one would hold up its test.
+    # With more workers than cores, a run that waits for an idle core would block its test.
     os.environ.setdefault("RFF_RUNS_GIVE_WAY", "0")
     seed = config.getoption("--perturb")
     if seed is not None:
@@ -26,10 +29,35 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Two more than cores: tests of browsers, servers and child processes wait for half of their time."""
+    """Number of cores plus two: tests of browsers, servers and child processes wait half of the time."""
     return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
 
 
 def pytest_make_parametrize_id(val):
-    """Bytes are named by their number: archives hold the time, and all workers must agree on the names of tests."""
+    """Name bytes by their length: archives contain the time, and all workers need the same test ids."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
+@pytest.fixture(scope="session")
+def swept_store(tmp_path_factory) -> Path:
+    """A store with the run that the start page begins, to be copied; computed once for all workers, in about 13 s."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    file = folder / "swept.sqlite"
+    try:
+        (folder / "sweeping").mkdir()
+    except FileExistsError:  # another worker computes it
+        end = time.monotonic() + 300
+        while not file.exists():
+            assert time.monotonic() < end, f"no worker has made {file}"
+            time.sleep(0.1)
+        return file
+    from pages.components.server.runs import BREAST_SWEEP
+    from rff_engine.experiments.running.runner import run_stored
+    from rff_engine.experiments.running.store import Store
+
+    with Store(str(folder / "unfinished.sqlite")) as store, closing(run_stored(store, BREAST_SWEEP.spec)) as steps:
+        for _ in steps:
+            pass
+    return (folder / "unfinished.sqlite").rename(file)

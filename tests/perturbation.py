@@ -1,9 +1,9 @@
-"""The engine as another processor computes it: products and cosines with other rounding errors.
+"""Simulated rounding errors of another processor in the engine's products and cosines.
 
-BLAS libraries sum in different orders, and NumPy computes cosines differently for other instruction sets. `install` has
-the modules of `rff_engine` compiled with the results of `@`, `np.einsum`, `np.cos` and their like multiplied by 1 + e,
+BLAS libraries sum in different orders, and NumPy computes cosines differently for other instruction sets. `install`
+compiles the modules of `rff_engine` with the results of `@`, `np.einsum`, `np.cos` and their like multiplied by 1 + e,
 where |e| is at most 1e-12, or one unit in the last place of float32. The factor depends on the value alone, so equal
-computations stay equal, as on any one processor. Whole numbers stay as they are: sums of them are exact everywhere.
+computations stay equal, as on one processor. Whole numbers do not change: their sums are exact on every processor.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from pathlib import Path
 import numpy as np
 
 RELATIVE_NOISE = 1e-12
-#: The line that gives another program the arithmetic of this process; empty where it is the usual one.
+#: Line of code that installs the same perturbation in another program; empty without one.
 installed = ""
 _ROUNDED = {"cos", "sin", "einsum", "dot", "vdot", "matmul"}
-_AT_A_TIME = 2**13  # entries: tests that count bytes see little of this
+_AT_A_TIME = 2**13  # entries, few enough not to affect tests of memory
 _BITS = {8: np.uint64, 4: np.uint32}
 
 
 def install(seed: int) -> None:
-    """Perturb every module of `rff_engine` that is imported from here on; `seed` chooses the noise."""
+    """Perturb every module of `rff_engine` that is imported from now on; `seed` selects the noise."""
     global installed
     if "rff_engine" in sys.modules:
-        raise RuntimeError("rff_engine has been imported already; perturbed arithmetic has to be chosen before that.")
+        raise RuntimeError("rff_engine has been imported already; install the perturbation before.")
     sys.meta_path.insert(0, _Finder(seed))
     installed = f"from tests import perturbation; perturbation.install({seed})\n"
 
 
 def perturbed(values, seed: int):
-    """The same values times 1 + e; an array of floats is changed in place.
+    """The values times 1 + e; an array of floats is changed in place.
 
     Parameters
     ----------
     values : object
-        Whatever is neither a float nor an array of floats with a buffer of its own comes back as it is.
+        Returned unchanged unless it is a float, an array of floats or a sparse matrix of them.
     seed : int
     """
     if isinstance(values, np.floating | float):
@@ -63,7 +63,7 @@ def _perturb(values: np.ndarray, seed: int) -> None:
 
 
 def _noise(values: np.ndarray, seed: int) -> np.ndarray:
-    """Numbers in [-1, 1) that follow from the bits of the values: scrambled as in a hash."""
+    """Numbers in [-1, 1) from a hash of the bits of the values."""
     bits = np.ascontiguousarray(values).view(_BITS[values.dtype.itemsize]).astype(np.uint64)
     bits ^= np.uint64(0x9E3779B97F4A7C15 * (seed + 1) % 2**64)
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
@@ -103,7 +103,7 @@ class _Loader(SourceFileLoader):
         super().exec_module(module)
 
     def _perturbing(self, function):
-        """The same function, its result perturbed; of BLAS there may be several."""
+        """The function, or each of a list of them, with perturbed results."""
         if isinstance(function, list | tuple):
             return [self._perturbing(each) for each in function]
 

@@ -1,4 +1,4 @@
-"""Nothing that is read may run: no source of ours loads a pickle, or code, that comes from a file or a visitor."""
+"""No source loads a pickle or code from a file or a visitor."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OUR_SOURCES = ("app.py", "serve.py", "pages", "datasets", "rff_engine")
-# What a running cluster's processes say to each other, and to nobody else: see docs/security.md.
-AMONG_OUR_PROCESSES = {
-    "rff_engine/experiments/_cluster.py": {"pickle.dumps", "pickle.HIGHEST_PROTOCOL"},
-    "rff_engine/experiments/_worker.py": {"pickle.loads"},
-    "rff_engine/experiments/cluster_losses.py": {"pickle.dumps", "pickle.loads"},
+SOURCES = ("app.py", "serve.py", "pages", "datasets", "rff_engine")
+# Messages between the processes of a running cluster, see docs/security.md.
+BETWEEN_PROCESSES = {
+    "rff_engine/experiments/running/cluster.py": {"pickle.dumps", "pickle.HIGHEST_PROTOCOL"},
+    "rff_engine/experiments/running/worker.py": {"pickle.loads"},
+    "rff_engine/experiments/running/cluster_losses.py": {"pickle.dumps", "pickle.loads"},
 }
 LIBRARIES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "torch", "yaml", "jsonpickle"}
 FUNCTIONS = {"eval", "exec", "compile", "__import__"}
@@ -29,13 +29,13 @@ ENDINGS = {
 
 
 def sources():
-    for place in OUR_SOURCES:
+    for place in SOURCES:
         path = ROOT / place
         yield from [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 def suspects(code: str) -> set[str]:
-    """Whatever in a source could run what it reads."""
+    """Names in a source that could run data as code."""
     found = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Attribute):
@@ -60,7 +60,7 @@ def suspects(code: str) -> set[str]:
 def test_no_source_loads_a_pickle_or_code():
     found = {str(path.relative_to(ROOT)): suspects(path.read_text(encoding="utf-8")) for path in sources()}
     assert len(found) > 100
-    assert {path: names for path, names in found.items() if names} == AMONG_OUR_PROCESSES
+    assert {path: names for path, names in found.items() if names} == BETWEEN_PROCESSES
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_no_source_loads_a_pickle_or_code():
         "subprocess.run(x, shell=True)",
     ],
 )
-def test_the_search_finds_them(code):
+def test_search_finds_unsafe_calls(code):
     assert suspects(code)
 
 
-def test_numpy_refuses_objects_where_arrays_are_read():
-    """The one place where an archive of arrays is read says so itself; NumPy's default is the same."""
+def test_numpy_refuses_pickled_objects():
+    """`allow_pickle` is False where archives are read, and by default."""
     archive = io.BytesIO()
     np.savez(archive, said=np.array([Boom()], dtype=object))
     for reading in ({"allow_pickle": False}, {}):
@@ -99,26 +99,26 @@ class Boom:
         return pytest.fail, ("a pickle was loaded",)
 
 
-def test_what_the_repository_ships_holds_no_pickle():
-    """By their first bytes, also within archives."""
+def test_shipped_files_hold_no_pickle():
+    """Looks at the first bytes, also of files in archives."""
     marks = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
-    looked_at = 0
+    n_files = 0
     for place in ("datasets", "rff_engine", "docs", "pages"):
         for path in (ROOT / place).rglob("*"):
             if not path.is_file() or "__pycache__" in path.parts:
                 continue
-            looked_at += 1
+            n_files += 1
             assert path.suffix not in {".pkl", ".pickle", ".joblib", ".pt", ".npy"}, path
             assert not path.read_bytes()[:2].startswith(marks), path
             if zipfile.is_zipfile(path):
                 with zipfile.ZipFile(path) as archive:
                     for name in archive.namelist():
                         assert not archive.read(name).startswith(marks), (path, name)
-    assert looked_at > 100
+    assert n_files > 100
 
 
-def test_no_script_of_ours_makes_code_or_marks_of_text():
-    """In the browser: whatever is shown goes in as text; only words that stand in the source are HTML."""
+def test_scripts_make_no_code_or_html_from_text():
+    """Only constant strings are assigned as HTML; everything else is inserted as text."""
     scripts = sorted((ROOT / "pages").rglob("*.js"))
     assert len(scripts) >= 8
     for path in scripts:

@@ -1,7 +1,8 @@
-"""What is installed: the direct pins, the locks with their hashes, and the list of licences say the same."""
+"""The pins, the locks with their hashes, the list of licences and the container image agree."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def test_the_lock_for_developing_holds_the_other():
 
 @pytest.mark.parametrize("lock", LOCKS.values())
 def test_the_lock_has_all_that_its_packages_need_here(lock):
-    """Of those installed in the version that the lock names: their own requirements are in it too."""
+    """Checked for the packages that are installed in their locked version."""
     found, tried = locked(lock), 0
     for name, (requirement, _) in found.items():
         try:
@@ -97,7 +98,7 @@ def test_the_lock_has_all_that_its_packages_need_here(lock):
 
 @pytest.mark.parametrize(("system", "platform"), [("Windows", "win32"), ("Darwin", "darwin"), ("Linux", "linux")])
 def test_the_lock_is_for_every_system(system, platform):
-    """Nothing that a wheel of that system needs is left out: what Python's programs need on Windows tells."""
+    """The pins are installed on every system, and colorama, which Windows needs, there only."""
     environment = default_environment() | {"platform_system": system, "sys_platform": platform, "os_name": "posix"}
     if platform == "win32":
         environment["os_name"] = "nt"
@@ -110,22 +111,66 @@ def test_the_lock_is_for_every_system(system, platform):
     assert ("colorama" in kept) == (platform == "win32")  # click and pytest ask for it there
 
 
-def test_the_licences_are_those_of_the_locks():
+def test_listed_licences_match_the_locks():
     rows = re.findall(
         r"^\| (\S+) \| (\S+) \| (.+) \|$", (ROOT / "docs" / "licences.md").read_text("utf-8"), re.MULTILINE
     )
     listed = {canonicalize_name(name): number for name, number, said in rows if said.strip() and number[0].isdigit()}
     wanted = {name: version(requirement) for name, (requirement, _) in locked("requirements-dev.lock").items()}
     assert listed == wanted, "make licences"
-    assert not re.search(r"not said|not installed", (ROOT / "docs" / "licences.md").read_text("utf-8"))
+    assert not re.search(r"no licence found|not installed", (ROOT / "docs" / "licences.md").read_text("utf-8"))
 
 
 @pytest.mark.slow
-def test_the_licences_can_be_written_anew(tmp_path):
+def test_licences_can_be_regenerated(tmp_path):
     said = subprocess.run(
         [sys.executable, ROOT / ".ci" / "licences.py", tmp_path / "licences.md"], capture_output=True, text=True
     )
     assert said.returncode == 0, said.stderr
-    shipped, anew = ((folder / "licences.md").read_text("utf-8") for folder in (ROOT / "docs", tmp_path))
-    parts = [text.split("## What the app runs on")[0] for text in (shipped, anew)]
-    assert parts[0] == parts[1], "make licences"  # what is installed may differ, the data sets do not
+    shipped, written = ((folder / "licences.md").read_text("utf-8") for folder in (ROOT / "docs", tmp_path))
+    parts = [text.split("## Packages of the app")[0] for text in (shipped, written)]
+    assert parts[0] == parts[1], "make licences"  # installed packages may differ
+
+
+# --- the container image ------------------------------------------------------------------------------------------
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Name and argument of each instruction of the Dockerfile."""
+    lines = [line for line in (ROOT / "Dockerfile").read_text("utf-8").splitlines() if not line.startswith("#")]
+    joined = "\n".join(lines).replace("\\\n", " ")
+    return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line]
+
+
+def test_image_has_pinned_slim_bases_and_hashed_wheels_only():
+    bases = [rest for name, rest in instructions() if name == "FROM"]
+    assert len(bases) == 2 and all(re.match(r"python:3\.1[1-9]\.\d+-slim", base) for base in bases)
+    commands = [rest for name, rest in instructions() if name == "RUN"]
+    (install,) = [command for command in commands if "pip" in command]
+    assert "--require-hashes" in install and "--only-binary :all:" in install and "requirements.lock" in install
+    assert not [command for command in commands if re.search(r"\b(apt-get|gcc|build-essential)\b", command)]
+
+
+def test_image_runs_without_privileges_writes_to_its_volume_and_reports_health():
+    found = dict(instructions())  # the last instruction of each name counts
+    assert found["USER"] not in ("root", "0") and found["VOLUME"] == "/data"
+    port, health = found["EXPOSE"], found["HEALTHCHECK"]
+    assert f"127.0.0.1', {port}" in health and "/_stcore/health" in health
+    command = json.loads(found["CMD"])
+    assert command[:3] == ["python", "-m", "streamlit"] and f"--server.port={port}" in command
+    variables = dict(word.split("=", 1) for word in found["ENV"].split())
+    assert variables["RFF_STORE"].startswith("sqlite:////data/")
+    assert all(variables[name].startswith("/data") for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "TEMP"))
+
+
+def test_image_copies_only_what_the_app_needs():
+    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    patterns = [line for line in lines if not line.startswith("#")]
+    assert patterns[0] == "*" and patterns[-2:] == ["**/__pycache__", "**/*.pyc"]
+    assert {pattern.removeprefix("!") for pattern in patterns[1:-2]} == {
+        *("app.py", "serve.py", "pages", "rff_engine", "datasets", "requirements.lock", ".streamlit/config.toml"),
+        *("LICENSE", "docs/errata.md", "docs/licences.md"),
+    }
+
+
+# --- the documentation --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-"""The app's tests keep results in a store of their own, not in the user's."""
+"""Fixtures of the app's tests: their own store of results, and the main module."""
 
+import shutil
 import sys
 
 import pytest
@@ -7,14 +8,15 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def main_module():
-    """Streamlit puts the page's script in the place of `__main__`; processes that are spawned later would run it."""
+    """Restore `__main__`, which Streamlit replaces by the page; spawned processes would run the page."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session", autouse=True)
-def store(tmp_path_factory):
+def store(tmp_path_factory, swept_store):
+    file = shutil.copy(swept_store, tmp_path_factory.mktemp("store") / "results.sqlite")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RFF_STORE", f"sqlite:///{tmp_path_factory.mktemp('store') / 'results.sqlite'}")
+        patch.setenv("RFF_STORE", f"sqlite:///{file}")
         yield

@@ -1,4 +1,4 @@
-"""Controls: a link is mended to the nearest allowed value, once, and the reader is told in one sentence."""
+"""Controls: a link is sanitized to the nearest allowed value, with a note of one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from pages.components.controls import Number, Options, Scale, Several, Switch, powers
+from pages.components.controls.widgets import Number, Options, Scale, Several, Switch, powers
 
 CONTROLS = (
     Number("n", "n", None, 20, 1000, 300, 10),
@@ -36,11 +36,11 @@ BROKEN = (
 
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.key)
 @pytest.mark.parametrize("raw", BROKEN, ids=str)
-def test_mending_ends_after_one_step(control, raw):
-    mended, note = control.mend(raw)
-    if mended is not None:
-        again = mended if isinstance(mended, list) else [mended]
-        assert control.mend(again) in ((mended, None), (again, None))
+def test_sanitizing_twice_changes_nothing(control, raw):
+    sanitized, note = control.sanitize(raw)
+    if sanitized is not None:
+        again = sanitized if isinstance(sanitized, list) else [sanitized]
+        assert control.sanitize(again) in ((sanitized, None), (again, None))
     if note is not None:
         assert control.key in note and note.endswith(".") and "\n" not in note
 
@@ -56,31 +56,31 @@ def test_mending_ends_after_one_step(control, raw):
         (CONTROLS[2], "0", "0.001"),
     ],
 )
-def test_numbers_go_to_the_nearest_allowed(control, raw, expected):
-    mended, note = control.mend([raw])
-    assert mended == expected
+def test_a_number_is_set_to_the_nearest_allowed_value(control, raw, expected):
+    sanitized, note = control.sanitize([raw])
+    assert sanitized == expected
     assert repr(raw) in note and expected in note
 
 
 @pytest.mark.parametrize(("raw", "same"), [("300", "300"), ("1e3", "1000")])
 def test_an_allowed_number_needs_no_note(raw, same):
-    mended, note = CONTROLS[0].mend([raw])
-    assert float(mended) == float(same) and note is None
+    sanitized, note = CONTROLS[0].sanitize([raw])
+    assert float(sanitized) == float(same) and note is None
 
 
 def test_a_value_between_two_of_a_scale_is_rounded_without_a_note():
-    assert CONTROLS[2].mend(["7"]) == ("6.31", None)
+    assert CONTROLS[2].sanitize(["7"]) == ("6.31", None)
 
 
 @pytest.mark.parametrize("raw", [f"{value:g}" for value in powers(-3, 3, 5)])
 def test_every_value_of_a_scale_is_allowed(raw):
-    assert CONTROLS[2].mend([raw]) == (raw, None)
+    assert CONTROLS[2].sanitize([raw]) == (raw, None)
 
 
-def test_unknown_names_go_and_known_ones_stay():
-    assert CONTROLS[3].mend(["spiral"])[0] is None
-    mended, note = CONTROLS[4].mend(["rff", "nonsense"])
-    assert mended == ["rff"] and "nonsense" in note
+def test_unknown_options_are_dropped_and_known_ones_stay():
+    assert CONTROLS[3].sanitize(["spiral"])[0] is None
+    sanitized, note = CONTROLS[4].sanitize(["rff", "nonsense"])
+    assert sanitized == ["rff"] and "nonsense" in note
 
 
 def test_powers_are_evenly_spaced():

@@ -1,8 +1,9 @@
-"""The app where its files cannot be used: one sentence on the page, no traceback, and all is well again afterwards."""
+"""Unusable files: one sentence on the page, no traceback, and recovery after repair."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 import time
 from pathlib import Path
@@ -10,17 +11,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets.catalogue import describe
-from pages.components import runs
-from pages.components.runs import RunQueue, RunSettings
+from datasets.papers.catalogue import describe
+from pages.components.server import runs
+from pages.components.server.runs import RunQueue, RunSettings
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def queue(tmp_path, monkeypatch):
-    """A queue of the test's own, with a store of its own, in place of the server's."""
-    found = RunQueue(str(tmp_path / "store" / "results.sqlite"))
+def queue(tmp_path, monkeypatch, swept_store):
+    """A queue with its own store, in place of the server's."""
+    (tmp_path / "store").mkdir()
+    found = RunQueue(str(shutil.copy(swept_store, tmp_path / "store" / "results.sqlite")))
     runs.run_queue.clear()
     monkeypatch.setattr(runs, "RunQueue", lambda: found)
     yield found
@@ -30,7 +32,7 @@ def queue(tmp_path, monkeypatch):
 
 def opened(page: str, **query) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.query_params.update(query)  # of the page: Start here would leave them out
+    app.query_params.update(query)  # of the page: Start here would drop them
     app.switch_page(f"pages/{page}.py").run()
     assert app.title[0].value.startswith({"start": "What if", "real_data": "Do learned"}[page])
     return app
@@ -58,20 +60,20 @@ def finished(queue: RunQueue, **changes) -> runs.Run:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["real_data", "start"])
-def test_a_store_that_breaks_under_a_server_is_one_sentence_until_it_is_mended(queue, page):
+def test_a_damaged_store_is_reported_until_it_is_repaired(queue, page):
     finished(queue, repeats=1 if page == "real_data" else 10)
     good = opened(page, repeats="1")
     assert not good.exception and not good.error
     file = Path(queue.store.name)
     queue.store.close()
     kept = {path: path.read_bytes() for path in file.parent.iterdir()}
-    queue._runs.clear()  # as after a start: what is known has to be read
+    queue._runs.clear()  # as after a restart: rows have to be read again
     for path in kept:
         path.unlink()
     file.write_bytes(b"no database, whatever they say " * 500)
     broken = opened(page, repeats="1")
     assert str(file) in sentence(broken)
-    if page == "start":  # the other pictures, and what comes after, are there
+    if page == "start":  # the other figures and what follows are there
         assert len(broken.get("plotly_chart")) == len(good.get("plotly_chart")) - 1
         assert len(broken.subheader) + len(broken.header) == len(good.subheader) + len(good.header)
         assert len(broken.get("download_button")) == len(good.get("download_button")) > 0
@@ -83,11 +85,11 @@ def test_a_store_that_breaks_under_a_server_is_one_sentence_until_it_is_mended(q
 
 
 @pytest.mark.slow
-def test_rows_that_cannot_be_read_while_the_page_is_open_are_one_sentence(queue):
+def test_unreadable_rows_are_reported_in_one_sentence(queue):
     run = finished(queue)
     with sqlite3.connect(queue.store.name) as raw:
         raw.execute("ALTER TABLE rff_results RENAME TO elsewhere")
-    run._known += 1  # as if it were under way
+    run._n_reported += 1  # as if it were active
     assert "rff_results" in sentence(opened("real_data", repeats="1"))
     with sqlite3.connect(queue.store.name) as raw:
         raw.execute("ALTER TABLE elsewhere RENAME TO rff_results")
@@ -96,7 +98,7 @@ def test_rows_that_cannot_be_read_while_the_page_is_open_are_one_sentence(queue)
 
 
 @pytest.mark.slow
-def test_where_no_store_can_be_kept_the_page_says_so(tmp_path, monkeypatch):
+def test_page_warns_if_no_store_can_be_opened(tmp_path, monkeypatch):
     (tmp_path / "in the way").write_text("a file where a folder has to be")
     queue = RunQueue(str(tmp_path / "in the way" / "results.sqlite"))
     runs.run_queue.clear()
@@ -110,9 +112,9 @@ def test_where_no_store_can_be_kept_the_page_says_so(tmp_path, monkeypatch):
         runs.run_queue.clear()
 
 
-@pytest.mark.slow
-def test_a_data_file_that_is_damaged_after_its_run_leaves_the_results(queue, tmp_path, monkeypatch):
-    """Where it lies: the run's own message; or, of a run that is known, the figure without the number of points."""
+@pytest.mark.slow("computes a run in a child process")
+def test_results_stay_after_their_data_file_is_damaged(queue, tmp_path, monkeypatch):
+    """A new run fails with a message; a known run has its figure, without the number of test points."""
     raw = describe("ads").files[0]
     place = tmp_path / "data" / raw.folder
     place.mkdir(parents=True)
@@ -123,7 +125,7 @@ def test_a_data_file_that_is_damaged_after_its_run_leaves_the_results(queue, tmp
     run = finished(queue, dataset="ads", split_name="random")
     assert run.state == "failed"
     assert raw.name in sentence(opened("real_data", dataset="ads", split="random", repeats="1"))
-    # Of the same settings there are rows from before.
-    run.state, run._rows = "finished", (run._known, finished(queue).rows)
+    # The same settings have rows from an earlier run.
+    run.state, run._rows = "finished", (run._n_reported, finished(queue).rows)
     app = opened("real_data", dataset="ads", split="random", repeats="1")
     assert not app.exception and not app.error and app.get("plotly_chart")

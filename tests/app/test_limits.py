@@ -1,4 +1,4 @@
-"""What a public server gives: runs in line, sizes, memory of results, and sentences that say what would fit."""
+"""Limits of a public server: queues, sizes of runs, caches, and messages that name what fits."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 import datasets
-from pages.components import keeping, limits, runs, turns, your_data_results
-from pages.components.keeping import kept, n_bytes
-from pages.components.limits import LIMITS, ServerLimits
-from pages.components.run_sizes import training_rows
-from pages.components.runs import RunQueue, RunSettings
-from pages.components.turns import Turns
-from pages.components.waiting_line import WaitingLine
+from pages.components.results import your_data as your_data_results
+from pages.components.server import cache, limits, queues, runs
+from pages.components.server.cache import n_bytes, shared_cache
+from pages.components.server.limits import LIMITS, ServerLimits
+from pages.components.server.queues import ComputeSlots, WaitingLine
+from pages.components.server.run_sizes import training_rows
+from pages.components.server.runs import RunQueue, RunSettings
 
 ROOT = Path(__file__).parents[2]
 METHODS = {"features": ("svm", "rff", "pbrff", "okrff"), "landmarks": ("svm", "rbf_landmarks", "pb_landmarks")}
@@ -37,7 +37,7 @@ def settings(study="features", dataset="breast", preset="quick", seed=0, **chang
 
 
 def soon(condition) -> bool:
-    """Whether it comes true."""
+    """Whether a condition becomes true within 30 s."""
     end = time.monotonic() + 30
     while not condition() and time.monotonic() < end:
         time.sleep(0.005)
@@ -62,27 +62,47 @@ def log():
 
 
 @pytest.mark.parametrize("one", fields(ServerLimits), ids=lambda one: one.name)
-def test_a_variable_counts_from_its_lowest_to_its_highest_value(one, log):
+def test_a_variable_sets_its_limit_within_its_range_only(one, log):
     variable, low, high = (one.metadata[name] for name in ("variable", "low", "high"))
     for value in (low, one.default, high):
-        assert ServerLimits.of({variable: str(value)}) == replace(ServerLimits(), **{one.name: value})
+        assert ServerLimits.from_environment({variable: str(value)}) == replace(ServerLimits(), **{one.name: value})
     assert not log
     bad = [str(low - 1), f"{high:g}1", "", "many", "2.5", "nan", "inf", "-inf", "2 runs"]
     for text in bad:
-        assert ServerLimits.of({variable: text}) == ServerLimits()
+        assert ServerLimits.from_environment({variable: text}) == ServerLimits()
     assert len(log) == len(bad)
     for text, line in zip(bad, log, strict=True):
-        assert line.startswith(f"{variable} is {text!r}; ") and f" {low} to {high}:" in line
-        assert f"{one.default}, holds." in line and "\n" not in line
+        assert line.startswith(f"{variable} is {text!r}; ") and f" {low} to {high}." in line
+        assert f"{one.default}, is used." in line and "\n" not in line
 
 
-def test_a_bad_variable_leaves_the_others():
-    found = ServerLimits.of({"RFF_MOST_COSINES": "3e9", "RFF_CACHE_MB": "lots", "HOME": "7"})
+def test_an_invalid_variable_leaves_the_others():
+    found = ServerLimits.from_environment({"RFF_MAX_COSINES": "3e9", "RFF_CACHE_MB": "lots", "HOME": "7"})
     assert found == replace(ServerLimits(), cosines=3_000_000_000)
 
 
+RENAMED = [one for one in fields(ServerLimits) if one.metadata["variable"].startswith("RFF_MAX_")]
+
+
+@pytest.mark.parametrize("one", RENAMED, ids=lambda one: one.name)
+def test_a_former_name_sets_the_limit_with_a_warning(one, log):
+    variable, low, high = (one.metadata[name] for name in ("variable", "low", "high"))
+    former = variable.replace("MAX", "MOST")
+    assert ServerLimits.from_environment({former: str(high)}) == replace(ServerLimits(), **{one.name: high})
+    assert ServerLimits.from_environment({former: str(high), variable: str(low)}) == replace(
+        ServerLimits(), **{one.name: low}
+    )
+    warning = f"{former} is deprecated and will not be read by the next version; set {variable} instead."
+    assert log == [warning, warning]
+
+
+def test_an_invalid_value_is_logged_under_the_name_that_was_set(log):
+    assert ServerLimits.from_environment({"RFF_MOST_READERS": "many"}) == ServerLimits()
+    assert len(log) == 2 and log[1].startswith("RFF_MOST_READERS is 'many'; ")
+
+
 def test_the_readme_has_every_variable_with_its_default():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
     for one in fields(ServerLimits):
         default = "the cores" if one.name == "scripts" else one.default
         row = rf"^\| `{one.metadata['variable']}` \| .* \| {default} \|$"
@@ -94,7 +114,7 @@ def test_the_readme_has_every_variable_with_its_default():
 
 @pytest.fixture
 def done(monkeypatch):
-    """Runs compute nothing: each waits until it is cancelled, or its event, by settings, is set."""
+    """Events by settings; runs compute nothing and wait until they are cancelled or their event is set."""
     events = defaultdict(threading.Event)
 
     def follow(run):
@@ -123,16 +143,16 @@ def running(queue, settings, visitor="first"):
     return run
 
 
-def test_a_visitor_has_few_runs_under_way_and_others_have_theirs(queue):
+def test_a_session_has_few_active_runs_and_does_not_limit_others(queue):
     mine = [queue.submit(settings(seed=seed), "ann") for seed in range(LIMITS.runs_per_session)]
     with pytest.raises(ValueError) as refused:
         queue.submit(settings(seed=50), "ann")
     said = str(refused.value)
-    assert said.startswith("You have 2 runs under way (the quick grid on breast, the quick grid on breast), the most")
+    assert said.startswith("You have 2 active runs (the quick grid on breast, the quick grid on breast), the most")
     assert said.endswith("wait until one has finished, or cancel it.")
     assert queue.find(settings(seed=50)) is None
     theirs = queue.submit(settings(seed=51), "ben")
-    # What one has not begun oneself does not count, neither for who joins nor for who is joined.
+    # Only runs that a session has started itself count, whoever joins them.
     assert queue.submit(settings(seed=51), "ann") is theirs
     assert queue.submit(settings(seed=0), "ben") is mine[0]
     assert queue.submit(settings(seed=52), "ben").active
@@ -140,14 +160,14 @@ def test_a_visitor_has_few_runs_under_way_and_others_have_theirs(queue):
     assert queue.submit(settings(seed=50), "ann").active
 
 
-def test_one_allowed_is_said_in_the_singular(queue, monkeypatch):
+def test_the_message_for_one_allowed_run_is_singular(queue, monkeypatch):
     limited(monkeypatch, runs_per_session=1)
     queue.submit(settings("landmarks", "adult", "splits"), "ann")
-    with pytest.raises(ValueError, match=r"^You have 1 run under way \(the splits grid on adult\), the most"):
+    with pytest.raises(ValueError, match=r"^You have 1 active run \(the splits grid on adult\), the most"):
         queue.submit(settings(), "ann")
 
 
-def test_a_run_that_has_finished_makes_room(queue, done):
+def test_a_finished_run_does_not_count(queue, done):
     first, second = settings(seed=1), settings(seed=2)
     run = running(queue, first, "ann")
     queue.submit(second, "ann")
@@ -156,7 +176,7 @@ def test_a_run_that_has_finished_makes_room(queue, done):
     assert queue.submit(settings(seed=3), "ann").active
 
 
-def test_few_may_wait_in_all(queue, monkeypatch):
+def test_few_runs_may_wait_in_all(queue, monkeypatch):
     limited(monkeypatch, waiting_runs=3)
     running(queue, settings(seed=99))
     accepted = [queue.submit(settings(seed=seed), f"visitor {seed}") for seed in range(3)]
@@ -166,12 +186,12 @@ def test_few_may_wait_in_all(queue, monkeypatch):
     assert queue.submit(settings(seed=3), "one more").active
 
 
-def test_what_the_app_itself_asks_for_is_never_refused(queue, monkeypatch):
+def test_runs_of_the_app_itself_are_never_refused(queue, monkeypatch):
     limited(monkeypatch, waiting_runs=1, cosines=1, runs_per_session=1)
     assert all(queue.submit(settings(seed=seed)).active for seed in range(5))
 
 
-def test_the_place_in_line_follows_whoever_leaves_it(queue, done):
+def test_places_move_up_when_a_run_leaves_the_queue(queue, done):
     line = [running(queue, settings(seed=0))]
     line += [queue.submit(settings(seed=seed), f"visitor {seed}") for seed in range(1, 6)]
 
@@ -187,7 +207,7 @@ def test_the_place_in_line_follows_whoever_leaves_it(queue, done):
     assert soon(lambda: line[1].state == "running")
     line.pop(0)
     assert places() == [0, 1, 2]
-    # Who was cancelled and comes again stands at the end.
+    # A cancelled run that is submitted again is the last in the queue.
     line[1].cancel()
     again = queue.submit(line[1].settings, "back")
     assert queue.ahead_of(again) == 2 and queue.ahead_of(line[1]) == 0
@@ -204,7 +224,7 @@ OWN = [name for name in datasets.names() if len(datasets.describe(name).label_na
 
 @pytest.mark.parametrize("preset", ["quick", "splits", "paper"])
 @pytest.mark.parametrize("study", METHODS)
-def test_the_papers_grids_fit_the_papers_data_and_quick_ones_all(study, preset):
+def test_grids_of_the_paper_fit_its_data_and_quick_grids_fit_all(study, preset):
     for dataset in OWN:
         assert settings(study, dataset, preset).size.values <= LIMITS.cosines, dataset
     assert (settings(study, "covtype", preset).size.values <= LIMITS.cosines) == (preset == "quick")
@@ -226,31 +246,32 @@ def test_the_size_of_a_run_is_that_of_its_largest_matrix():
             LIMITS.cosines,
             "348607 columns of the SVM's kernel x 348607 training rows = 121,526,840,449 values",
             "25,000,000,000",
-            "the quick grid would fit, 5000 frequencies x 348607 training rows = 1,743,035,000 values",
+            "the quick grid fits, 5000 frequencies x 348607 training rows = 1,743,035,000 values",
         ),
         (
             settings("landmarks", "adult", "paper"),
             5_000_000_000,
             "833536 frequencies of 6512 landmarks x 26048 training rows = 21,711,945,728 values",
             "5,000,000,000",
-            "the splits grid would fit, 166656 frequencies of 2604 landmarks x 26048 training rows = 4,341,055,488 "
-            "values",
+            "the splits grid fits, 166656 frequencies of 2604 landmarks x 26048 training rows = 4,341,055,488 values",
         ),
         (
             settings("features", "adult", "quick"),
             1000,
             "5000 frequencies x 26048 training rows = 130,240,000 values",
             "1,000",
-            "no grid on it would fit; choose a data set of fewer rows",
+            "no grid fits; choose a data set with fewer rows",
         ),
     ],
     ids=["features", "landmarks", "nothing fits"],
 )
-def test_a_run_that_is_too_large_is_told_what_would_fit(queue, monkeypatch, run, cosines, taken, allowed, fitting):
+def test_a_run_that_is_too_large_is_refused_with_a_grid_that_fits(
+    queue, monkeypatch, run, cosines, taken, allowed, fitting
+):
     limited(monkeypatch, cosines=cosines)
     with pytest.raises(ValueError) as refused:
         queue.submit(run, "ann")
-    said = f"The {run.preset} grid on {run.dataset} takes {taken}, and at most {allowed} are allowed here: {fitting}."
+    said = f"The {run.preset} grid on {run.dataset} takes {taken}; at most {allowed} are allowed here: {fitting}."
     assert str(refused.value) == said and queue.active() == []
 
 
@@ -270,7 +291,7 @@ def choose(app: AppTest, **values) -> AppTest:
 
 
 @pytest.mark.slow
-def test_the_page_says_why_a_visitors_run_is_refused_and_where_a_run_stands(queue):
+def test_page_shows_why_a_run_is_refused_and_its_place_in_the_queue(queue):
     queue.submit(settings(seed=98), "somebody")
     app = real_data()  # the first visitor's page starts the app's own run
     waiting = len(queue.active())
@@ -280,17 +301,17 @@ def test_the_page_says_why_a_visitors_run_is_refused_and_where_a_run_stands(queu
     bars = [bar.proto.text for bar in app.get("progress")]
     assert bars == [f"Waiting: {waiting + 1} runs ahead of this one."]
     press(choose(app, seed=3), "Run")
-    assert not app.exception and [error.value[:24] for error in app.error] == ["You have 2 runs under wa"]
+    assert not app.exception and [error.value[:24] for error in app.error] == ["You have 2 active runs ("]
     other = choose(real_data(), seed=3)
     assert not press(other, "Run").error and len(queue.active()) == waiting + 3
 
 
 @pytest.mark.slow
-def test_the_page_says_which_grid_would_fit(queue, monkeypatch):
+def test_page_shows_which_grid_fits(queue, monkeypatch):
     limited(monkeypatch, cosines=2_000_000)
     app = press(choose(real_data(), preset="paper"), "Run")
     assert not app.exception and len(app.error) == 1
-    assert "the quick grid would fit, 5000 frequencies x 340 training rows" in app.error[0].value
+    assert "the quick grid fits, 5000 frequencies x 340 training rows" in app.error[0].value
     assert not press(choose(app, preset="quick", seed=1), "Run").error
 
 
@@ -298,7 +319,7 @@ def test_the_page_says_which_grid_would_fit(queue, monkeypatch):
 
 
 class Visit(threading.Thread):
-    """A visitor in line: what was said, whether the turn has come; ends when told to, or raises when told to leave."""
+    """A visitor in line, with the reports received; ends or raises when an event is set."""
 
     def __init__(self, line: WaitingLine, visitor: str):
         super().__init__(daemon=True)
@@ -308,7 +329,7 @@ class Visit(threading.Thread):
 
     def say(self, text):
         if self.leave.is_set():
-            raise StopException  # as Streamlit ends a script; no Exception
+            raise StopException  # as Streamlit ends a script; not a subclass of Exception
         if self.said[-1:] != [text]:
             self.said.append(text)
 
@@ -324,8 +345,8 @@ class Visit(threading.Thread):
 
 @pytest.fixture
 def arrive(monkeypatch):
-    """Visitors come one after the other, into a line that is looked at often."""
-    monkeypatch.setattr("pages.components.waiting_line._SECONDS_BETWEEN_WORDS", 0.01)
+    """Add a visitor to a line that reports often."""
+    monkeypatch.setattr("pages.components.server.queues._SECONDS_BETWEEN_REPORTS", 0.01)
     visits = []
 
     def arrive(line, visitor):
@@ -342,7 +363,7 @@ def arrive(monkeypatch):
         assert not visit.is_alive()
 
 
-def test_first_come_first_served_and_each_knows_its_place(arrive):
+def test_line_is_first_come_first_served_and_reports_places(arrive):
     line = WaitingLine("sweep", 20)
     visits = [arrive(line, name) for name in "abcd"]
     assert [visit.has_turn.is_set() for visit in visits] == [True, False, False, False]
@@ -357,7 +378,7 @@ def test_first_come_first_served_and_each_knows_its_place(arrive):
 
 
 @pytest.mark.parametrize("leaving", [0, 1])
-def test_whoever_is_stopped_gives_up_the_place(arrive, leaving):
+def test_a_visitor_whose_script_stops_leaves_the_line(arrive, leaving):
     line = WaitingLine("sweep", 20)
     visits = [arrive(line, name) for name in "abc"]
     visits[leaving].leave.set()
@@ -376,7 +397,7 @@ def test_a_visitor_has_one_place_at_most(arrive):
     arrive(line, "c")
     again = arrive(line, "b")
     old.join(30)
-    assert str(old.problem) == "You have asked for another sweep since; it has the place of this one."
+    assert str(old.problem) == "You have started another sweep since; it takes the place of this one."
     assert len(line) == 3 and again.said == ["Waiting: 2 sweeps of other visitors are ahead of this one."]
 
 
@@ -393,7 +414,7 @@ def test_few_may_wait_in_line(arrive):
 
 
 @pytest.mark.slow
-def test_the_page_on_your_data_waits_its_turn_and_says_when_the_line_is_full(arrive, monkeypatch):
+def test_a_sweep_waits_in_line_and_a_full_line_is_reported(arrive, monkeypatch):
     line = WaitingLine("sweep", 1)
     monkeypatch.setattr(your_data_results, "_line", line)
     holder, waiter = arrive(line, "a"), arrive(line, "b")
@@ -410,7 +431,7 @@ def test_the_page_on_your_data_waits_its_turn_and_says_when_the_line_is_full(arr
     waiter.join(30)
     said, bar = [], your_data_results.visitor
 
-    def arrived():  # the page's visitor is about to join: who has the turn may go
+    def arrived():  # the page is about to join the line: the first visitor may leave
         said.append(len(line))
         threading.Timer(0.1, holder.end.set).start()
         return bar()
@@ -425,19 +446,19 @@ def test_the_page_on_your_data_waits_its_turn_and_says_when_the_line_is_full(arr
 
 
 class Script(threading.Thread):
-    """Has its turn, gives it away when told to, and ends when told to, by an exception if one is given."""
+    """A script that holds a slot, releases it and ends at events, with an exception if one is given."""
 
-    def __init__(self, line: Turns, problem: Exception | None = None):
+    def __init__(self, line: ComputeSlots, problem: Exception | None = None):
         super().__init__(daemon=True)
         self.line, self.problem = line, problem
         self.at_work, self.step_aside, self.back, self.end = (threading.Event() for _ in range(4))
 
     def run(self):
         try:
-            with self.line.turn():
+            with self.line.hold():
                 self.at_work.set()
                 self.step_aside.wait(30)
-                with self.line.aside():
+                with self.line.release():
                     self.back.wait(30)
                     if self.problem is not None:
                         raise self.problem
@@ -449,7 +470,7 @@ class Script(threading.Thread):
 
 @pytest.fixture
 def enter():
-    """Scripts come one after the other."""
+    """Start a script and wait until it works or waits."""
     scripts = []
 
     def enter(line, problem=None):
@@ -472,11 +493,11 @@ def at_work(scripts) -> list[bool]:
     return [script.at_work.is_set() for script in scripts]
 
 
-def test_few_scripts_compute_at_a_time_and_the_first_come_first(enter):
-    line = Turns(2)
+def test_few_scripts_hold_slots_first_come_first_served(enter):
+    line = ComputeSlots(2)
     scripts = [enter(line) for _ in range(4)]
     assert at_work(scripts) == [True, True, False, False] and len(line) == 2
-    scripts[1].step_aside.set()  # its turn is the third's, and it is behind the fourth when it comes back
+    scripts[1].step_aside.set()  # the third gets its slot; afterwards it waits behind the fourth
     assert soon(scripts[2].at_work.is_set) and not scripts[3].at_work.is_set()
     scripts[1].back.set()
     assert soon(lambda: len(line) == 2)
@@ -485,8 +506,8 @@ def test_few_scripts_compute_at_a_time_and_the_first_come_first(enter):
 
 
 @pytest.mark.parametrize("problem", [None, ValueError("refused")])
-def test_a_turn_is_passed_on_however_a_script_ends(enter, problem):
-    line = Turns(1)
+def test_a_slot_is_freed_however_a_script_ends(enter, problem):
+    line = ComputeSlots(1)
     first, second = enter(line, problem), enter(line)
     assert at_work([first, second]) == [True, False]
     for event in (first.step_aside, first.back, first.end):
@@ -497,16 +518,16 @@ def test_a_turn_is_passed_on_however_a_script_ends(enter, problem):
     second.end.set()
     for script in (first, second):
         script.join(30)
-    with line.turn():
+    with line.hold():
         assert len(line) == 0
 
 
-def test_nothing_is_given_away_without_a_turn():
-    line = Turns(1)
+def test_release_without_a_slot_does_nothing():
+    line = ComputeSlots(1)
     for _ in range(3):
-        with line.aside():
+        with line.release():
             pass
-    with line.turn():
+    with line.hold():
         other = Script(line)
         other.start()
         assert soon(lambda: len(line) == 1) and not other.at_work.is_set()
@@ -517,12 +538,12 @@ def test_nothing_is_given_away_without_a_turn():
 
 
 @pytest.mark.slow
-def test_a_page_waits_for_its_turn_and_a_sweep_gives_it_away(monkeypatch):
-    line, free = Turns(1), []
-    monkeypatch.setattr(turns, "turn", line.turn)
-    monkeypatch.setattr(turns, "aside", line.aside)
+def test_a_page_waits_for_a_slot_and_a_sweep_releases_it(monkeypatch):
+    line, free = ComputeSlots(1), []
+    monkeypatch.setattr(queues, "compute_slot", line.hold)
+    monkeypatch.setattr(queues, "release_slot", line.release)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    with line.turn():
+    with line.hold():
         opened = threading.Thread(target=app.run)
         opened.start()
         assert soon(lambda: len(line) == 1)
@@ -534,7 +555,7 @@ def test_a_page_waits_for_its_turn_and_a_sweep_gives_it_away(monkeypatch):
     steps = your_data_results.sweep_steps
 
     def sweep(*settings):
-        with line.turn():  # nobody has it
+        with line.hold():  # the slot is free
             free.append(len(line))
         yield from steps(*settings)
 
@@ -569,7 +590,7 @@ class Result:
         ([float(i) for i in range(1000)], 1000 * (24 + 8)),
     ],
 )
-def test_bytes_are_those_of_all_that_a_value_holds(value, least):
+def test_n_bytes_counts_all_that_a_value_holds(value, least):
     assert least <= n_bytes(value) <= 1.05 * least + 1000
     assert n_bytes([value, value, {"again": value}]) < n_bytes(value) + 1000
     assert n_bytes(Result) < 100 and n_bytes(np) < 1000
@@ -577,15 +598,15 @@ def test_bytes_are_those_of_all_that_a_value_holds(value, least):
 
 @pytest.fixture
 def megabyte(monkeypatch):
-    """A cache of one, for what is decorated from now on."""
-    monkeypatch.setattr(keeping, "_results", LRUCache(1_000_000, getsizeof=n_bytes))
-    return keeping._results
+    """A cache of one megabyte, for functions decorated in the test."""
+    monkeypatch.setattr(cache, "_results", LRUCache(1_000_000, getsizeof=n_bytes))
+    return cache._results
 
 
-def test_a_thousand_results_stay_below_the_cap_and_the_last_ones_are_there(megabyte):
+def test_cache_stays_below_its_limit_and_keeps_recent_results(megabyte):
     made = []
 
-    @kept
+    @shared_cache
     def result(i):
         made.append(i)
         return Result(np.full(2000 + 10 * (i % 100), float(i)))
@@ -593,7 +614,7 @@ def test_a_thousand_results_stay_below_the_cap_and_the_last_ones_are_there(megab
     held = []
     for i in range(1000):
         assert result(i).values[0] == i
-        assert result(0).values[0] == 0  # asked for again and again: it is not the one to go
+        assert result(0).values[0] == 0  # used again and again, so it is not dropped
         held.append(megabyte.currsize)
     assert max(held) <= 1_000_000 and min(held[100:]) > 900_000
     assert made == list(range(1000))
@@ -602,10 +623,10 @@ def test_a_thousand_results_stay_below_the_cap_and_the_last_ones_are_there(megab
     assert sum(n_bytes(value) for value in megabyte.values()) == pytest.approx(megabyte.currsize, rel=1e-3)
 
 
-def test_a_result_larger_than_the_cache_is_handed_out_and_drives_nothing_out(megabyte):
+def test_a_result_larger_than_the_cache_evicts_nothing(megabyte):
     made = []
 
-    @kept
+    @shared_cache
     def zeros(n):
         made.append(n)
         return np.zeros(n)
@@ -616,12 +637,12 @@ def test_a_result_larger_than_the_cache_is_handed_out_and_drives_nothing_out(meg
     assert made == [1000, 200_000, 200_000] and len(megabyte) == 1
 
 
-def test_functions_and_arguments_are_told_apart(megabyte):
-    @kept
+def test_cache_distinguishes_functions_and_arguments(megabyte):
+    @shared_cache
     def plus(a, b=1):
         return a + b
 
-    @kept
+    @shared_cache
     def times(a, b=1):
         return a * b
 
@@ -629,10 +650,10 @@ def test_functions_and_arguments_are_told_apart(megabyte):
         assert [plus(2, 3), times(2, 3), plus(2), times(2), plus(3, 2), plus(2, b=4)] == [5, 6, 3, 2, 5, 6]
 
 
-def test_errors_are_not_kept(megabyte):
+def test_errors_are_not_cached(megabyte):
     calls = []
 
-    @kept
+    @shared_cache
     def picky(x):
         calls.append(x)
         if len(calls) < 3:
@@ -646,10 +667,10 @@ def test_errors_are_not_kept(megabyte):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_threads_that_ask_for_one_result_have_it_computed_once_and_do_not_wait_for_others(megabyte, fails):
+def test_threads_share_one_computation_and_do_not_wait_for_others(megabyte, fails):
     begun, go, calls, found = threading.Event(), threading.Event(), [], []
 
-    @kept
+    @shared_cache
     def slow(x):
         calls.append(x)
         if x == "slow":
@@ -669,45 +690,45 @@ def test_threads_that_ask_for_one_result_have_it_computed_once_and_do_not_wait_f
     for thread in threads:
         thread.start()
     assert begun.wait(30)
-    slow("another")  # is there at once
+    slow("another")  # does not wait
     assert not found
     go.set()
     for thread in threads:
         thread.join(30)
     arrays = [one for one in found if isinstance(one, np.ndarray)]
     assert len(found) == 4 and len({id(one) for one in arrays}) == 1
-    # Where the first fails, its error is its own: the next asks anew.
+    # If the first fails, only it gets the error: the next one computes again.
     assert len(arrays) == 4 - fails and calls.count("slow") == 1 + fails
 
 
-def test_the_server_keeps_what_the_variable_says():
-    assert keeping._results.maxsize == 1_000_000 * LIMITS.cache_megabytes
+def test_cache_has_the_size_of_its_limit():
+    assert cache._results.maxsize == 1_000_000 * LIMITS.cache_megabytes
 
 
 @pytest.mark.slow
-def test_a_rerun_and_another_session_compute_nothing_anew():
+def test_a_rerun_and_another_session_recompute_nothing():
     def landmarks():
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
         return app.switch_page("pages/landmarks.py").run()
 
     app = landmarks()
-    known = dict(keeping._results.items())
+    known = dict(cache._results.items())
     assert {"toy_sample", "landmark_problem", "live_landmarks"} <= {key[1] for key in known}
     assert not app.run().exception and not landmarks().exception
-    again = dict(keeping._results.items())
+    again = dict(cache._results.items())
     assert again.keys() == known.keys() and all(again[key] is known[key] for key in known)
     assert not any(known[key].X.flags.writeable for key in known if key[1] == "toy_sample")
 
 
-def test_no_page_keeps_results_elsewhere():
-    """Streamlit's caches count results, not bytes; what is left to them is small, or one thing for each server."""
-    left = {"app.py": 1, "rerun_results.py": 2, "runs.py": 1}
+def test_no_page_uses_another_cache():
+    """Streamlit's caches count results, not bytes; only small or single objects use them."""
+    left = {"app.py": 1, "reruns.py": 2, "runs.py": 1}
     for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
         assert path.read_text(encoding="utf-8").count("@st.cache_") == left.get(path.name, 0), path
 
 
 @pytest.mark.parametrize("megabytes", [0, 1, 32])
-def test_a_session_keeps_few_bytes_of_its_own_data(monkeypatch, megabytes):
+def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes):
     state, shared = {}, np.zeros(50_000)
     monkeypatch.setattr(your_data_results.st, "session_state", state)
     monkeypatch.setattr(your_data_results, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
@@ -716,10 +737,10 @@ def test_a_session_keeps_few_bytes_of_its_own_data(monkeypatch, megabytes):
         assert found[1][0] == i and your_data_results.known(i) is found
         results = state["results on your data"]
         assert len(results) == 1 or n_bytes(results) <= 1_000_000 * megabytes
-    # 400 kB that all share, and 240 kB each.
+    # 400 kB shared by all, and 240 kB each.
     assert list(results) == {0: [29], 1: [28, 29], 32: list(range(18, 30))}[megabytes]
 
 
-def test_no_result_of_anothers_data_is_in_the_servers_cache():
-    source = sys.modules["pages.components.your_data_results"]
+def test_results_on_uploads_are_not_in_the_shared_cache():
+    source = sys.modules["pages.components.results.your_data"]
     assert not [name for name, value in vars(source).items() if hasattr(value, "cache_lock")]

@@ -1,16 +1,17 @@
-"""Names in a link: every setting has one that its label shows, older ones stay valid, unknown ones are said."""
+"""Names in links: labels show them, old ones stay valid, and unknown ones are ignored with a note."""
 
 from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.controls import Control
-from pages.components.lecturing import Hide
+from pages.components.controls.presentation import Hide
+from pages.components.controls.widgets import Control, without_headings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
@@ -35,17 +36,13 @@ def address(app: AppTest) -> dict[str, str]:
 
 
 def link(app: AppTest) -> dict[str, str]:
-    """What the row at the end of the page copies, before the browser puts the server's address to it."""
+    """The query of the link that the last row of the page copies."""
     data = [json.loads(found.proto.json) for found in app.get("bidi_component") if found.proto.json]
     return next(dict(found["query"]) for found in data if "query" in found)
 
 
 def controls_of(page: str) -> list[Control]:
-    """The controls that a page lists; what it does with them is not run."""
-    head = re.split(r"\n(?:tour|values) = ", (ROOT / f"pages/{page}.py").read_text("utf-8"))[0]
-    names: dict = {"__name__": f"pages.{page}"}
-    exec(compile(head, f"{page}.py", "exec"), names)
-    return [control for control in names["CONTROLS"] if isinstance(control, Control)]
+    return without_headings(import_module(f"pages.{page}").CONTROLS)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -56,9 +53,9 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         symbols = set(re.findall(r"(?<!/)\b[A-Za-z]\b|[α-ω]", control.label))  # ρ/N is a value of ρ
         if len(control.key) == 1 or control.key in GREEK:
             assert GREEK.get(control.key, control.key) in symbols, control.label
-        # a symbol in another control's label would be taken for its name
+        # a symbol in the label of another control would be mistaken for its name
         assert not (symbols & keys) - {control.key}, control.label
-        assert control.formerly not in keys
+        assert control.old_name not in keys
 
 
 @pytest.mark.parametrize(
@@ -71,31 +68,31 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         ("kernel", {"utm_source": "mail", "fbclid": "x"}, [], {"utm_source": "mail", "fbclid": "x"}),
     ],
 )
-def test_an_unknown_name_is_left_out_and_said_so(page, query, said, left):
+def test_an_unknown_name_is_ignored_with_a_note(page, query, said, left):
     app = opened(page, **query)
     assert len(notes(app)) == len(said)
     for note, names in zip(notes(app), said, strict=True):
         assert note.startswith(f"The link asked for ` {names!r} `, no setting of this page; allowed is any of ")
-        assert all(control.key in note for control in controls_of(page)) and note.endswith(" left out.")
+        assert all(control.key in note for control in controls_of(page)) and note.endswith(" ignored.")
     assert address(app) == left
 
 
 @pytest.mark.parametrize(("page", "old", "new"), [("bounds", "D", "N"), ("adaptive", "n", "N")])
-def test_an_older_link_means_what_it_did(page, old, new):
+def test_old_names_in_links_stay_valid(page, old, new):
     app = opened(page, **{old: "100", "hide": f"seed,{old}"})
     assert notes(app) == [] and app.session_state[new] == 100
     assert old not in address(app) and address(app)["hide"] == f"seed,{new}"
     assert link(app)[new] == "100" and old not in link(app)
 
 
-def test_the_errata_know_the_projector_and_what_a_link_may_say():
+def test_errata_page_accepts_presentation_flags_only():
     app = opened("errata", projector="true", N="5")
     assert "Leave projector mode" in [button.label for button in app.button]
     (note,) = notes(app)
-    assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is left out.")
+    assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is ignored.")
 
 
-def test_the_newer_name_counts_where_a_link_has_both():
+def test_the_new_name_wins_if_a_link_has_both():
     app = opened("bounds", D="100", N="20")
     assert app.session_state["N"] == 20 and notes(app) == []
 
@@ -119,9 +116,9 @@ def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
         ("old", "n", []),
     ],
 )
-def test_what_is_hidden_may_be_all_and_more(asked, kept, refused):
-    mended, note = Hide(("width", "n"), {"old": "n"}).mend([asked])
-    assert mended == kept
+def test_hide_accepts_all_and_further_names(asked, kept, refused):
+    sanitized, note = Hide(("width", "n"), {"old": "n"}).sanitize([asked])
+    assert sanitized == kept
     if refused:
         said, allowed = note.split("; ")
         assert ", ".join(refused) in said and "all" not in said

@@ -1,4 +1,4 @@
-"""The server's log names the run that failed, and neither the values of its data nor where they lie."""
+"""The server's log names a failed run, but neither values of its data nor their folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from datasets.catalogue import describe
-from pages.components import runs
-from pages.components.runs import RunQueue, RunSettings
-from rff_engine.experiments.failures import whereabouts
+from datasets.papers.catalogue import describe
+from pages.components.server import runs
+from pages.components.server.runs import RunQueue, RunSettings
+from rff_engine.experiments.running.failures import redacted_traceback
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def settings(dataset):
     return RunSettings("features", dataset, "quick", "random", 0, 1, ("svm", "rff"))
 
 
-def test_whereabouts_have_types_and_places_but_no_message_and_no_folder():
+def test_redacted_traceback_has_types_and_lines_but_no_message_and_no_folder():
     def read(cell):
         try:
             return float(cell)
@@ -50,41 +50,41 @@ def test_whereabouts_have_types_and_places_but_no_message_and_no_folder():
 
     with pytest.raises(KeyError) as caught:
         read("diagnosis-4711")
-    told = whereabouts(caught.value)
-    assert told.startswith("KeyError in read (test_logs.py:") and "; after ValueError in read" in told
-    assert "4711" not in told and "ann" not in told and "/" not in told and "\n" not in told
+    logged = redacted_traceback(caught.value)
+    assert logged.startswith("KeyError in read (test_logs.py:") and "; after ValueError in read" in logged
+    assert "4711" not in logged and "ann" not in logged and "/" not in logged and "\n" not in logged
 
 
 @pytest.mark.slow
-def test_a_run_whose_file_is_damaged_is_logged_by_its_id_alone(tmp_path, monkeypatch, log, capfd):
+def test_a_run_with_a_damaged_file_is_logged_by_its_id_only(tmp_path, monkeypatch, log, capfd):
     raw = describe("ads").files[0]
     place = tmp_path / "patients-of-ann" / raw.folder
     place.mkdir(parents=True)
     (place / raw.name).write_text("diagnosis-4711,ad.\n")
     monkeypatch.setenv("RFF_DATA", str(tmp_path / "patients-of-ann"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where the right file cannot be
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # without the right file
     run = wait(RunQueue(str(tmp_path / "results.sqlite")).submit(settings("ads")))
-    assert run.state == "failed" and "patients-of-ann" in run.message  # who asked is told which file
-    told = "\n".join([*log, *capfd.readouterr()])
-    assert f"WARNING run {run.settings.spec.run_id} was refused: DamagedFileError in " in told
-    assert "patients" not in told and "4711" not in told and str(tmp_path) not in told
+    assert run.state == "failed" and "patients-of-ann" in run.message  # the visitor learns which file
+    logged = "\n".join([*log, *capfd.readouterr()])
+    assert f"WARNING run {run.settings.spec.run_id} was refused: DamagedFileError in " in logged
+    assert "patients" not in logged and "4711" not in logged and str(tmp_path) not in logged
 
 
 @pytest.mark.slow
-def test_an_error_of_ours_is_logged_by_the_runs_id_without_its_message(tmp_path, monkeypatch, log, capfd):
+def test_an_internal_error_is_logged_by_the_run_id_without_its_message(tmp_path, monkeypatch, log, capfd):
     broken = """
 import sys
-from rff_engine.experiments import _child
+from rff_engine.experiments.running import subprocess_entry
 def run_stored(*_):
     raise KeyError("diagnosis-4711 in /home/ann/patients.csv")
     yield
-_child.run_stored = run_stored
-sys.exit(_child.main())
+subprocess_entry.run_stored = run_stored
+sys.exit(subprocess_entry.main())
 """
     start = subprocess.Popen
     monkeypatch.setattr(runs.subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", broken], **how))
     run = wait(RunQueue(str(tmp_path / "results.sqlite")).submit(settings("breast")))
     assert run.state == "failed" and run.settings.spec.run_id in run.message
-    told = "\n".join([*log, *capfd.readouterr()])
-    assert f"ERROR run {run.settings.spec.run_id} failed: KeyError in run_stored (<string>:" in told
-    assert "patients" not in told and "4711" not in told and "Traceback" not in told
+    logged = "\n".join([*log, *capfd.readouterr()])
+    assert f"ERROR run {run.settings.spec.run_id} failed: KeyError in run_stored (<string>:" in logged
+    assert "patients" not in logged and "4711" not in logged and "Traceback" not in logged

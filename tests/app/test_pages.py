@@ -1,4 +1,4 @@
-"""Every page launches, and stands every control at both of its ends, without an error or an exception."""
+"""Every page launches, and works with every control at both ends, without an error or an exception."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     assert "Moment matching does not fit" in said[1]
 
 
-def test_the_page_says_where_moments_are_matched_in_part():
+def test_page_reports_where_moments_are_matched_in_part():
     app = launch("approximate")
     assert not any("too few to match" in caption.value for caption in app.caption)
     put(app, "first", "Moment matching")
@@ -68,14 +68,14 @@ def test_captions_of_bounds_say_their_form():
         for plain in (True, False):
             put(app, "plain", plain)
             said = [caption.value for caption in app.caption]
-            for of_figure in ("smallest value of each", "areas add up to Theorem 3", "To read the best β"):
+            for of_figure in ("smallest value of each", "areas add up to Theorem 3", "To choose the best β"):
                 (caption,) = [caption for caption in said if of_figure in caption]
                 assert words in caption
     assert any("bounds are in their corrected form" in caption.value for caption in launch("start").caption)
 
 
 def ends(widget) -> list:
-    """Values at both ends of a widget, whatever its kind."""
+    """Values at both ends of a widget of any kind."""
     if widget.type == "slider":
         return [widget.min, widget.max]
     if widget.type in ("select_slider", "selectbox"):
@@ -95,9 +95,9 @@ def widgets(app: AppTest) -> list:
     return [widget for kind in KINDS for widget in app.sidebar.get(kind)]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs a page at every end of every control")
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "start"])
-def test_every_control_at_both_ends(name):
+def test_every_control_works_at_both_ends(name):
     app = launch(name)
     keys = [widget.key for widget in widgets(app)]
     assert len(keys) >= 3
@@ -115,16 +115,16 @@ def control(app: AppTest, key: str):
 
 
 def put(app: AppTest, key: str, value) -> None:
-    """Set a control, where it still is, and see that nothing breaks."""
+    """Set a control, if it is still there, and check that nothing breaks."""
     found = control(app, key)
     if found is None:
         return
-    if found.type == "select_slider":  # its options are numbers, of which the test sees the text
+    if found.type == "select_slider":  # the test sees its numbers as text
         app.session_state[key] = float(value)
     else:
         found.set_value(value)
     app.run()
     assert not app.exception, (key, value, app.exception)
-    # Data that is not on this machine, or has no published split, is said in one sentence.
+    # Missing data sets and missing published splits are reported in one sentence.
     for error in app.error:
         assert error.value.endswith(".") and "\n" not in error.value and "Traceback" not in error.value

@@ -1,4 +1,4 @@
-"""The page Paper against rerun: what it says of the reruns that ship is so."""
+"""The page Paper against rerun: its statements on the shipped reruns hold."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import rerun_results
-from rff_engine.experiments import reproduction
-from rff_engine.experiments.runner import COLUMNS
-from rff_engine.experiments.store import Store
+from pages.components.results import reruns as rerun_results
+from rff_engine.experiments.reports import letarte, reproduction
+from rff_engine.experiments.running.runner import COLUMNS
+from rff_engine.experiments.running.store import Store
 
 # Errors of the RBF SVM on the published split, of so many test points; the paper prints these numbers.
 SVM = {
@@ -34,7 +34,7 @@ def shipped():
         yield store
 
 
-def test_every_run_that_ships_is_whole(shipped):
+def test_every_shipped_run_is_complete(shipped):
     infos = shipped.runs()
     assert infos and {info.id for info in infos if not info.finished} == set()
     for info in infos:
@@ -48,8 +48,8 @@ def test_every_run_of_a_table_or_figure_ships(shipped, target):
     assert {spec.run_id for spec in reproduction.specs(target)} <= {info.id for info in shipped.runs()}
 
 
-def test_what_ships_is_one_file_that_nobody_writes(shipped):
-    """No claims of a runner, no log of SQLite, no room that nothing is in."""
+def test_shipped_store_is_one_read_only_file(shipped):
+    """No claims of a runner, no write-ahead log, no free pages."""
     assert [path.name for path in reproduction.SHIPPED.parent.glob("*.sqlite*")] == [reproduction.SHIPPED.name]
     assert reproduction.SHIPPED.read_bytes()[18:20] == b"\1\1"  # no write-ahead log
     with closing(sqlite3.connect(f"{reproduction.SHIPPED.as_uri()}?immutable=1", uri=True)) as file:
@@ -68,22 +68,22 @@ def test_adult_ships_with_scaled_columns_as_well(shipped):
 
 def test_fitted_frequencies_are_the_best_features_of_table_2_as_in_the_paper(shipped):
     """On every set, at every r, the better of Sample and Cluster errs less than any other choice of frequencies."""
-    found = reproduction.beside_paper("li-table2", reproduction.known_rows(shipped, "li-table2"))
+    found = reproduction.compare_with_paper("li-table2", reproduction.known_rows(shipped, "li-table2"))
     mean = found.pivot_table(index=["dataset", "D"], columns="method", values="mean")
     others = mean.drop(columns=["sample", "cluster", "nearest", "nystroem", "nystroem_kmeans"])
     assert len(mean) == 18 and (mean[["sample", "cluster"]].min(axis=1) < others.min(axis=1)).all()
 
 
-def test_frequencies_chosen_with_the_predictor_err_least_in_table_3(shipped):
-    found = reproduction.beside_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
+def test_frequencies_chosen_with_the_predictor_have_the_least_error_in_table_3(shipped):
+    found = reproduction.compare_with_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
     of_paper = found[found["method"].isin(found.loc[found["paper"].notna(), "method"])]
     mean = of_paper.pivot(index="dataset", columns="method", values="mean")
     assert len(mean) == 6 and (mean.idxmin(axis=1) == "supervise").all()
     assert (found.loc[found["mean"].notna(), "splits"] == 10).all()
 
 
-def test_the_svm_column_is_the_papers_to_the_digit(shipped):
-    table = reproduction.table_1(reproduction.known_rows(shipped, "table1")).set_index(["dataset", "column"])
+def test_svm_column_equals_that_of_the_paper(shipped):
+    table = letarte.table_1(reproduction.known_rows(shipped, "table1")).set_index(["dataset", "column"])
     for name, (errors, n) in SVM.items():
         cell = table.loc[name, "svm"]
         assert cell["published"] == pytest.approx(errors / n) and round(cell["published"], 4) == cell["paper"]
@@ -91,7 +91,7 @@ def test_the_svm_column_is_the_papers_to_the_digit(shipped):
 
 
 def table(cells):
-    """A Table 1 of some data sets: by name, paper and mean of PB, of RBF, and the half-width of an interval."""
+    """A Table 1 of some data sets, from the error in the paper, mean, half-width and agreement of each column."""
     keys = ("paper", "mean", "half_width", "agreement")
     rows = [
         {"dataset": name, "column": column, "spread": 3 * cell[2]} | dict(zip(keys, cell, strict=True))
@@ -138,18 +138,18 @@ def test_differences_are_in_percent_at_the_features_of_the_table():
     assert row == {"method": "rff", "D": 5, "paper": 10, "published": 12, "difference": 2, "mean": 11, "spread": 5}
 
 
-def test_closeness_to_the_numbers_of_li_counts_thirds_and_stars():
+def test_closeness_counts_numbers_within_a_third_and_best_methods():
     def cell(dataset, method, paper, mean):
         return {"dataset": dataset, "method": method, "paper": paper, "mean": mean}
 
     found = pd.DataFrame(
         [
-            cell("a", "sample", 0.30, 0.21),  # within a third, and the least of those the paper has
+            cell("a", "sample", 0.30, 0.21),  # within a third, and the lowest among methods of the paper
             cell("a", "monte_carlo", 0.30, 0.41),  # beyond a third
-            cell("a", "nystroem", np.nan, 0.01),  # not the paper's
+            cell("a", "nystroem", np.nan, 0.01),  # not in the paper
             cell("b", "cluster", 0.30, 0.30),
             cell("b", "halton", 0.30, 0.25),
-            cell("c", "sample", 0.30, 0.30),  # alone: nothing to be less than
+            cell("c", "sample", 0.30, 0.30),  # alone: nothing to compare with
             cell("d", "sample", 0.30, np.nan),
         ]
     )
@@ -159,8 +159,8 @@ def test_closeness_to_the_numbers_of_li_counts_thirds_and_stars():
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"what": "Li et al., Table 2", "r": "50"}, {"what": "Li et al., Table 3"}])
 @pytest.mark.parametrize("known", [True, False])
-def test_tables_of_li_with_and_without_reruns(settings, known, monkeypatch):
-    """What the store does not hold is not known yet; what it holds stands in its cell."""
+def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, monkeypatch):
+    """Cells show the reruns in the store; without any, a note says that there is none."""
     target = "li-table2" if "r" in settings else "li-table3"
     if known:
         row = dict.fromkeys(COLUMNS) | {"run": "r", "dataset": "wine", "split": "random", "method": "monte_carlo"}
@@ -172,7 +172,7 @@ def test_tables_of_li_with_and_without_reruns(settings, known, monkeypatch):
     monkeypatch.setattr(reproduction, "known_rows", lambda *_, **__: rows)
     app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=60).run()
     app.switch_page("pages/paper.py").run()
-    for _ in range(2):  # r counts at Table 2 alone
+    for _ in range(2):  # r applies to Table 2 only
         for key, value in settings.items():
             app.session_state[key] = value
         app.run()
@@ -183,5 +183,5 @@ def test_tables_of_li_with_and_without_reruns(settings, known, monkeypatch):
     printed = table[(table["dataset"] == "wine") & (table["method"] == "monte_carlo")]["error"].iloc[0]
     assert f"paper <b>{printed:{'.2f' if 'r' in settings else '.3f'}}</b>" in texts[0]
     assert ("<b>0.315</b>" in texts[0]) == known
-    assert any("Not known yet" in text.value for text in app.markdown) != known
+    assert any("There is no rerun" in text.value for text in app.markdown) != known
     rerun_results.beside_paper.clear()

@@ -1,4 +1,4 @@
-"""What the server compresses, how often, and what it leaves as it is."""
+"""Compression by the server: which files, how often, and what passes unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DECODE = {
 
 @pytest.fixture
 def asked():
-    """What the app itself has been asked for."""
+    """The requests that reached the app itself."""
     return []
 
 
@@ -47,7 +47,7 @@ def served(asked):
 
 
 def get(served, *requests):
-    """Answers to requests that come at the same time: (status, headers, body) of each."""
+    """Responses to concurrent requests: (status, headers, body) of each."""
 
     async def one(path, method="GET", **headers):
         said = []
@@ -68,7 +68,7 @@ def get(served, *requests):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_what_never_changes_is_read_and_compressed_once(served, asked, encoding):
+def test_an_immutable_file_is_read_and_compressed_once(served, asked, encoding):
     answers = get(served, *[("/static/script.js", {"accept_encoding": encoding})] * 5)
     for status, headers, body in answers:
         assert status == 200 and DECODE[encoding](body) == SCRIPT and int(headers["content-length"]) == len(body)
@@ -90,20 +90,20 @@ def test_what_never_changes_is_read_and_compressed_once(served, asked, encoding)
         (";;=,,q", None),
     ],
 )
-def test_the_browser_chooses(served, offered, taken):
+def test_encoding_follows_the_accept_header(served, offered, taken):
     ((_, headers, body),) = get(served, ("/static/script.js", {"accept_encoding": offered}))
     assert headers.get("content-encoding") == taken
     assert (DECODE[taken](body) if taken else body) == SCRIPT
 
 
 @pytest.mark.parametrize("path", [path for path in ANSWERS if path != "/static/script.js"])
-def test_all_else_passes_as_it_is(served, path):
+def test_other_responses_pass_unchanged(served, path):
     ((status, headers, body),) = get(served, (path, {"accept_encoding": "br"}))
     assert (status, body) == (200, SCRIPT) and "content-encoding" not in headers
 
 
 @pytest.mark.parametrize("disconnects_after", [0, 1, 3])
-def test_a_visitor_who_leaves_spoils_nothing_for_the_next(tmp_path, disconnects_after):
+def test_a_client_that_disconnects_does_not_affect_the_next(tmp_path, disconnects_after):
     (tmp_path / "script.js").write_bytes(SCRIPT * 20)  # several pieces
     files = StaticFiles(directory=tmp_path)
 
@@ -142,7 +142,7 @@ def test_a_visitor_who_leaves_spoils_nothing_for_the_next(tmp_path, disconnects_
     assert gzip.decompress(asyncio.run(visits())) == SCRIPT * 20
 
 
-def test_what_is_cut_off_is_kept_by_nobody(served, monkeypatch):
+def test_an_incomplete_response_is_not_cached(served, monkeypatch):
     async def cut_off(scope, receive, send):
         headers = [(name.encode(), value.encode()) for name, value in FOREVER.items()]
         headers += [(b"content-length", b"18000"), (b"content-type", b"text/javascript")]
@@ -151,32 +151,32 @@ def test_what_is_cut_off_is_kept_by_nobody(served, monkeypatch):
 
     monkeypatch.setattr(served, "_app", cut_off)
     ((_, headers, _),) = get(served, ("/static/script.js", {"accept_encoding": "br"}))
-    assert "content-encoding" not in headers and not served._kept
+    assert "content-encoding" not in headers and not served._cache
 
 
 @pytest.mark.parametrize("header", ["range", "if_none_match"])
-def test_parts_and_questions_whether_it_has_changed_pass(served, header):
+def test_range_and_conditional_requests_pass(served, header):
     ((_, headers, _),) = get(served, ("/static/script.js", {"accept_encoding": "br", header: "bytes=0-9"}))
     assert "content-encoding" not in headers
 
 
-def test_a_head_has_the_length_of_what_would_come(served):
+def test_head_has_the_length_of_the_compressed_body(served):
     wanted = {"accept_encoding": "br"}
     whole, head = get(served, ("/static/script.js", wanted), ("/static/script.js", wanted | {"method": "HEAD"}))
     assert head[2] == b"" and head[1] == whole[1]
 
 
-def test_other_names_of_a_file_take_no_more_room(served, monkeypatch):
+def test_cache_is_bounded_for_any_paths(served, monkeypatch):
     async def anything(scope, receive, send):
         await Response(SCRIPT, media_type="text/javascript", headers=FOREVER)(scope, receive, send)
 
     monkeypatch.setattr(served, "_app", anything)
-    monkeypatch.setattr("serve.MOST", 100)
+    monkeypatch.setattr("serve.MAX_CACHE_BYTES", 100)
     names = [f"/static/{'./' * i}script.js" for i in range(20)] + [f"/static/{i}.js" for i in range(20)]
     answers = [get(served, (name, {"accept_encoding": "gzip"}))[0] for name in names[:20]]
-    assert len({id(served._kept[key]) for key in served._kept}) == 1 and all(
+    assert len({id(served._cache[key]) for key in served._cache}) == 1 and all(
         headers.get("content-encoding") == "gzip" for _, headers, _ in answers
     )
     for name in names[20:]:
         get(served, (name, {"accept_encoding": "gzip"}))
-    assert sum(len(one.result()) for one in served._kept.values()) < 100 + len(gzip.compress(SCRIPT))
+    assert sum(len(one.result()) for one in served._cache.values()) < 100 + len(gzip.compress(SCRIPT))

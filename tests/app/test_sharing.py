@@ -1,4 +1,4 @@
-"""What a page hands out: a link with every control, a table that agrees with its figures, and the code behind it."""
+"""Sharing: a link with every control, a table that agrees with the figures, and code that recomputes it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import runs, sharing
-from pages.components.controls import Control, Number, Options, Scale, Several, Switch
+from pages.components import sharing
+from pages.components.controls.widgets import Control, Number, Options, Scale, Several, Switch
+from pages.components.server import runs
 from pages.components.sharing.recipes import program
 from rff_engine.figures.style import METHOD_NAMES
 from tests import perturbation
@@ -28,7 +29,7 @@ from tests import perturbation
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "pages/components/sharing/recipes"
 
-# Every control far from its default. What a recipe need not know: how things are shown, or chosen.
+# Every control far from its default.
 FAR = {
     "landmarks": {"data": "spirals", "n": 120, "noise": 0.03, "seed": 7, "sigma": 0.2, "D": 33, "how": "k-means"}
     | {"landmarks": 8, "beta": 31.6, "C": 100.0, "plain": True},
@@ -57,7 +58,7 @@ NAMED_OTHERWISE = {"how": "selection", "similarities": "methods", "what": "targe
 
 @pytest.fixture
 def offered(monkeypatch):
-    """What download buttons would give: their data by their keys."""
+    """The data of download buttons by key."""
     found, show = {}, sharing.st.download_button
 
     def recorded(label, data, *args, key, **kwargs):
@@ -65,7 +66,7 @@ def offered(monkeypatch):
         return show(label, data, *args, key=key, **kwargs)
 
     monkeypatch.setattr(sharing.st, "download_button", recorded)
-    # The first pages' run on real data, with fewer draws.
+    # The run of the start page, with fewer draws.
     monkeypatch.setattr(runs, "BREAST_SWEEP", replace(runs.BREAST_SWEEP, repeats=2))
     return found
 
@@ -75,7 +76,7 @@ def launch(page: str, settings: dict | None = None, query: dict | None = None) -
     app.query_params.update(query or {})
     if page != "start":
         app.switch_page(f"pages/{page}.py").run()
-    # A control that counts only at some value of another comes with that one.
+    # A control that depends on another appears after that one is set.
     for _ in range(2 if settings else 0):
         for key, value in settings.items():
             app.session_state[key] = value
@@ -97,7 +98,7 @@ COLOURS = 2.0**-12  # the relative precision of a map's values, see `style.for_c
 
 
 def printed_by(code: str) -> pd.DataFrame:
-    """The table that a program writes to standard output, run from the repository's root with nothing around it."""
+    """The table that a program prints, run from the repository's root in a clean environment."""
     kept = {"PATH", "HOME", "LANG", "RFF_DATA", "SYSTEMROOT"}
     kept |= {"OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"}  # the arithmetic is the page's
     environment = {name: value for name, value in os.environ.items() if name in kept}
@@ -112,7 +113,7 @@ def read(csv: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(csv))
 
 
-#: Pages with descents: where these end depends on the number of threads.
+#: Pages with descents, whose ends depend on the number of threads.
 DESCENDED = {"adaptive": 1e-2, "approximate": 1e-2}
 
 
@@ -126,14 +127,14 @@ def assert_same(shown: pd.DataFrame, printed: pd.DataFrame, rtol: float = 1e-9) 
 
 
 def figures(app: AppTest) -> dict:
-    """The traces of a page's figures by key, as a browser is given them."""
+    """The traces of a page's figures by key, as sent to the browser."""
     return {
         chart.proto.id.rsplit("-", 1)[-1]: json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")
     }
 
 
 def notes(app: AppTest) -> set[str]:
-    """All that is written on the figures of a page."""
+    """All annotations on the figures of a page."""
     layouts = [json.loads(chart.proto.spec)["layout"] for chart in app.get("plotly_chart")]
     return {note["text"] for layout in layouts for note in layout.get("annotations", [])}
 
@@ -154,7 +155,7 @@ def named(traces: list[dict], beginning: str) -> dict:
 
 
 def agrees_along_beta(table, app, curves):
-    """Curves by what their traces' names begin with: a table and a column, and the factor at which it is shown."""
+    """Check curves, given by the beginning of their traces' names: a table, a column and the factor in the figure."""
     for beginning, (name, column, factor) in curves.items():
         trace, own = named(figures(app)["along_beta"], beginning), table[table["table"] == name]
         np.testing.assert_allclose(values(trace["x"]), own["beta"])
@@ -314,7 +315,7 @@ FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), 
 FIRST_OF_PAGE += [("approximate", {}), ("adaptive", {"plain": True}), ("real_data", {"repeats": 2}), ("paper", {})]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("computes a page, then its program in a new process")
 @pytest.mark.parametrize(
     ("page", "settings"),
     [*FIRST_OF_PAGE, *FAR.items()],
@@ -351,7 +352,7 @@ def link(app: AppTest) -> list:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
-def test_the_link_names_every_control_that_counts(page, offered):
+def test_the_link_has_every_control_that_applies(page, offered):
     keys = {key for key, _ in link(launch(page))}
     shown = [
         found for found in FAR[page] if found not in ("nu", "similarities") and (page, found) != ("paper", "dataset")
@@ -359,7 +360,7 @@ def test_the_link_names_every_control_that_counts(page, offered):
     assert keys == {*shown, *{"real_data": ["dataset", "preset", "methods"]}.get(page, [])}
 
 
-def test_a_link_says_a_value_as_its_control_reads_it():
+def test_a_control_reads_its_own_link():
     controls = (
         "a heading",
         Number("n", "n", None, 20, 1000, 300, 10),
@@ -378,17 +379,17 @@ def test_a_link_says_a_value_as_its_control_reads_it():
     assert said == [tuple(part.split("=")) for part in shown.split()]
     for control in controls[1:-1]:
         raw = [text for key, text in said if key == control.key]
-        assert control.mend(raw) in ((raw, None), (raw[0], None))
+        assert control.sanitize(raw) in ((raw, None), (raw[0], None))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page", ["landmarks", "kernel", "learn_kernel", "bounds", "approximate", "adaptive", "real_data", "paper"]
 )
-def test_at_its_defaults_a_page_offers_its_recipe_as_it_stands(page, offered):
+def test_at_defaults_a_page_offers_its_recipe_unchanged(page, offered):
     launch(page)
     shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
-    # The fixture took repeats away from the first run only: the control's default is that of the recipe.
+    # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
     assert offered["code"]() == shipped
 
 
@@ -405,7 +406,7 @@ def block(text: str) -> dict:
 
 
 @pytest.mark.parametrize("page", ["start", "your_data", *FAR])
-def test_a_program_differs_from_its_recipe_in_its_settings_alone(page):
+def test_a_program_differs_from_its_recipe_only_in_settings(page):
     recipe = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
     ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}
     made = program(page, ours | {"of no block": 1})
@@ -420,12 +421,12 @@ def test_a_program_differs_from_its_recipe_in_its_settings_alone(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
-def test_a_recipe_knows_every_control_of_its_page_but_those_of_the_view(page, offered):
+def test_a_recipe_has_every_control_except_those_of_the_view(page, offered):
     keys = {NAMED_OTHERWISE.get(key, key) for key, _ in link(launch(page))}
     assert keys - OF_THE_VIEW <= set(block((RECIPES / f"{page}.py").read_text(encoding="utf-8")))
 
 
-def test_a_control_is_shown_or_not_by_the_one_before_it():
+def test_a_control_applies_depending_on_an_earlier_one():
     control = Switch("a", "a", None, False, only_if=("b", ("yes",)))
     assert isinstance(control, Control)
-    assert control.counts(SimpleNamespace(b="yes")) and not control.counts(SimpleNamespace(b="no"))
+    assert control.applies(SimpleNamespace(b="yes")) and not control.applies(SimpleNamespace(b="no"))

@@ -1,14 +1,14 @@
-"""Lessons are data: they fit their pages, hold no number that a page computes, and teach what the engine gives.
+"""Lessons as data: they fit their pages, contain no number that a page computes, and agree with the engine.
 
-Each step has a check, which asks the engine for what the step teaches: which number is larger, by about how much. The
-bounds leave room for what differs between processors, at most where a descent ends.
+Each step has a check of what it teaches against the engine: which number is larger, and by about how much. Tolerances
+allow for differences between processors, the largest at the end of a descent.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import rff_engine as rff
-from pages.components import guide, presets, tour_numbers, tours
-from pages.components.approximation_results import DRAWS
-from pages.components.bound_results import BOUND_BETAS, PROMISE_SAMPLES
-from pages.components.controls import Control, Number, Options, Scale, Switch
-from pages.components.landmark_results import landmark_problem
-from pages.components.learning_results import CURVE_COUNTS, candidates, feature_errors_at, frequency_plane
-from pages.components.tour_numbers import (
+from pages.components import lessons
+from pages.components.controls import presets
+from pages.components.controls.toy import BETA
+from pages.components.controls.toy_data import toy_sample
+from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, without_headings
+from pages.components.lessons import content, numbers as lesson_numbers
+from pages.components.lessons.numbers import (
     AdaptiveNumbers,
     ApproximationNumbers,
     BoundNumbers,
@@ -30,49 +30,46 @@ from pages.components.tour_numbers import (
     LandmarkNumbers,
     LearningNumbers,
 )
-from pages.components.toy_controls import BETA
-from pages.components.toy_data import toy_sample
-from rff_engine.experiments import toy_learning
-from rff_engine.experiments.plane import cell_centres, plane_points
+from pages.components.results.approximation import DRAWS
+from pages.components.results.bounds import BOUND_BETAS, WORST_CASE_SAMPLES
+from pages.components.results.landmarks import landmark_problem
+from pages.components.results.learning import CURVE_COUNTS, candidates, feature_errors_at, frequency_plane
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.experiments.toy.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
-STEPS = [(lesson, k) for lesson in tours.LESSONS for k in range(1, len(lesson.steps) + 1)]
+STEPS = [(lesson, k) for lesson in content.LESSONS for k in range(1, len(lesson.steps) + 1)]
 NAMES = [f"{lesson.key} {k}" for lesson, k in STEPS]
 
 
-@cache
 def controls_of(page: str) -> dict[str, Control]:
-    """The controls that a page lists; what it does with them is not run."""
-    head = (PAGES / f"{page}.py").read_text(encoding="utf-8").split("\ntour = ")[0]
-    names: dict = {"__name__": f"pages.{page}"}
-    exec(compile(head, f"{page}.py", "exec"), names)
-    return {control.key: control for control in names["CONTROLS"] if isinstance(control, Control)}
+    return {control.key: control for control in without_headings(import_module(f"pages.{page}").CONTROLS)}
 
 
-def values_at(lesson: tours.Lesson, k: int) -> dict[str, SimpleNamespace]:
+def values_at(lesson: content.Lesson, k: int) -> dict[str, SimpleNamespace]:
     """The values of all controls of the page before a step's answer, after it, and where its texts compare."""
     defaults = {key: control.default for key, control in controls_of(lesson.page).items()}
     return {name: SimpleNamespace(**(defaults | getattr(lesson, name)(k))) for name in ("before", "after", "also")}
 
 
-def texts_of(step: tours.Step) -> tuple[str, ...]:
+def texts_of(step: content.Step) -> tuple[str, ...]:
     return (step.text, step.question, *step.answers, step.outcome)
 
 
 # --- the data -----------------------------------------------------------------------------------------------------
 
 
-def test_each_lesson_is_known_by_its_key():
-    assert len({lesson.key for lesson in tours.LESSONS}) == len(tours.LESSONS) > 0
-    assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in tours.LESSONS)
+def test_keys_of_lessons_are_unique():
+    assert len({lesson.key for lesson in content.LESSONS}) == len(content.LESSONS) > 0
+    assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in content.LESSONS)
 
 
-@pytest.mark.parametrize("lesson", tours.LESSONS, ids=lambda lesson: lesson.key)
-def test_a_lesson_has_a_page_a_promise_and_a_few_steps(lesson):
+@pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
+def test_a_lesson_has_a_page_a_takeaway_and_a_few_steps(lesson):
     assert (PAGES / f"{lesson.page}.py").exists()
-    assert f'guide.Tour("{lesson.page}", CONTROLS)' in (PAGES / f"{lesson.page}.py").read_text(encoding="utf-8")
+    assert f'lessons.Tour("{lesson.page}", CONTROLS)' in (PAGES / f"{lesson.page}.py").read_text(encoding="utf-8")
     assert 3 <= len(lesson.steps) <= 5
-    assert lesson.know.endswith(".") and lesson.title
+    assert lesson.takeaway.endswith(".") and lesson.title
 
 
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
@@ -84,7 +81,7 @@ def test_a_step_asks_and_moves_something(lesson, k):
     assert step.question.endswith(("?", "."))
     moved = {key for key, value in step.after.items() if lesson.before(k).get(key, object()) != value}
     assert moved == set(step.after) != set()
-    named = {name.partition(".")[0] for text in texts_of(step) for name in tour_numbers.names(text)}
+    named = {name.partition(".")[0] for text in texts_of(step) for name in lesson_numbers.names(text)}
     assert named <= {"before", "after", "also"} and ("also" in named) == bool(step.also)
 
 
@@ -93,8 +90,8 @@ def test_a_step_sets_controls_of_its_page_to_values_they_allow(lesson, k):
     controls = controls_of(lesson.page)
     for key, value in (*lesson.before(k).items(), *lesson.after(k).items(), *lesson.also(k).items()):
         control = controls[key]
-        mended, note = control.mend([guide.in_url(value)])
-        assert note is None and mended == guide.in_url(value)
+        sanitized, note = control.sanitize([lessons.in_url(value)])
+        assert note is None and sanitized == lessons.in_url(value)
         match control:
             case Scale():
                 assert value in control.values
@@ -106,8 +103,8 @@ def test_a_step_sets_controls_of_its_page_to_values_they_allow(lesson, k):
                 assert isinstance(value, bool)
 
 
-def test_the_right_answer_is_not_always_at_the_same_place():
-    for lesson in tours.LESSONS:
+def test_positions_of_right_answers_vary():
+    for lesson in content.LESSONS:
         assert len({step.right for step in lesson.steps}) > 1
 
 
@@ -116,11 +113,11 @@ def test_the_right_answer_is_not_always_at_the_same_place():
 #: A number with decimals or in per cent, or one of two digits or more.
 NUMBER = re.compile(r"\d+(?: \d{3})+|\d+\.\d+(?: %)?|\d+ %|\d{2,}")
 PLACEHOLDER = re.compile(r"\{[^}]*\}")
-#: What texts say of a page that no control sets: sizes of data sets and of grids, and exponents of the formulas.
+#: Numbers in texts that no control sets: sizes of data sets and grids, and exponents of formulas.
 FIXED = {
     "average-of-cosines": {"19": 20 - 1, "100": 2 * 50},  # all cosines but the first, and features of 50
     "price-of-peeking": {"61": len(BOUND_BETAS), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
-    "theorem-that-fails": {"20 000": PROMISE_SAMPLES, "0.8": 1 - 1 / 5, "0.5": 1 / 2},
+    "theorem-that-fails": {"20 000": WORST_CASE_SAMPLES, "0.8": 1 - 1 / 5, "0.5": 1 / 2},
     "draws-that-keep-apart": {"300": 300, "59": 59},  # rows and columns, see the checks
     "frequencies-that-know-the-data": {"11": 11, "100": 2 * 50},  # columns, and features of 50 frequencies
     "move-do-not-draw": {"80": 80},  # steps of the descent, see the checks
@@ -132,11 +129,11 @@ def percent(value: float) -> str:
 
 
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
-def test_a_text_holds_no_number_that_the_page_computes(lesson, k):
-    """Settings and what no control sets may be written out; all else is named. A wrong answer may count in vain."""
+def test_a_text_contains_no_number_that_the_page_computes(lesson, k):
+    """Only settings and fixed numbers are written out; wrong answers may contain whole numbers."""
     step = lesson.steps[k - 1]
     settings = [value for values in values_at(lesson, k).values() for value in vars(values).values()]
-    allowed = {guide.in_url(value) for value in settings} | set(FIXED.get(lesson.key, ()))
+    allowed = {lessons.in_url(value) for value in settings} | set(FIXED.get(lesson.key, ()))
     if lesson.page == "bounds":
         eps = values_at(lesson, k)["before"].eps
         allowed |= {percent(eps), percent(1 - eps)}
@@ -147,7 +144,7 @@ def test_a_text_holds_no_number_that_the_page_computes(lesson, k):
         assert written <= allowed, f"{written - allowed} in {text!r} should be a name"
 
 
-def test_what_no_control_sets_is_as_it_is_written():
+def test_fixed_numbers_in_texts_are_right():
     for numbers in FIXED.values():
         assert all(float(text.replace(" ", "")) == pytest.approx(value) for text, value in numbers.items())
 
@@ -156,67 +153,67 @@ def test_what_no_control_sets_is_as_it_is_written():
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
 def test_every_number_that_a_text_names_is_filled_in(lesson, k):
     for text in texts_of(lesson.steps[k - 1]):
-        filled = tour_numbers.fill(text, lesson.page, values_at(lesson, k))
+        filled = lesson_numbers.fill(text, lesson.page, values_at(lesson, k))
         pieces = [re.escape(piece) for piece in PLACEHOLDER.split(text)]
         assert re.fullmatch(r"\d[\de.−-]*(?: %)?".join(pieces), filled)
         assert len(filled) < 330
 
 
 def test_numbers_come_from_functions_that_the_page_itself_calls():
-    """So that the words and the picture show the same result, computed once."""
+    """Texts and figures then show the same result, computed once."""
     imported = {}
-    for path in (*PAGES.glob("*.py"), PAGES / "components" / "tour_numbers.py"):
+    for path in (*PAGES.glob("*.py"), PAGES / "components" / "lessons" / "numbers.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("_results"):
+            if isinstance(node, ast.ImportFrom) and ".results" in (node.module or ""):
                 imported.setdefault(path.stem, set()).update((node.module, alias.name) for alias in node.names)
-    for module, name in imported.pop("tour_numbers"):
+    for module, name in imported.pop("numbers"):
         # One draw at a time of the two that the page shows side by side, and one curve of those it compares.
         whole = {"method_view": "views_side_by_side", "approximation_errors": "error_curves"}.get(name, name)
         assert any((module, whole) in of_page for of_page in imported.values()), f"no page calls {whole}"
 
 
-def test_a_share_has_a_blank_before_the_per_cent_sign():
+def test_a_percentage_has_a_blank_before_its_sign():
     values = SimpleNamespace(n=100, mu=5.0, eps=0.05, seed=0)
     rate = BoundNumbers(values).printed_failures
-    filled = tour_numbers.fill("{{x}} {also.printed_failures:.1%}, {also.values.n}", "bounds", {"also": values})
+    filled = lesson_numbers.fill("{{x}} {also.printed_failures:.1%}, {also.values.n}", "bounds", {"also": values})
     assert filled == f"{{x}} {100 * rate:.1f} %, 100"
 
 
-def test_a_small_number_is_written_as_live_pictures_write_it():
+def test_a_small_number_is_written_as_in_live_views():
     small = SimpleNamespace(n=100, mu=5.0, eps=3.24e-5, seed=0)
-    assert tour_numbers.fill("{after.values.eps:#.3g}", "bounds", {"after": small}) == "3.24e−5"
+    assert lesson_numbers.fill("{after.values.eps:#.3g}", "bounds", {"after": small}) == "3.24e−5"
 
 
 @pytest.mark.parametrize(("text", "error"), [("{after.nothing}", AttributeError), ("{sideways.error}", KeyError)])
-def test_a_number_that_there_is_not_cannot_be_named(text, error):
+def test_naming_an_unknown_number_raises(text, error):
     with pytest.raises(error):
-        tour_numbers.fill(text, "bounds", {"after": SimpleNamespace(beta=1.0)})
+        lesson_numbers.fill(text, "bounds", {"after": SimpleNamespace(beta=1.0)})
 
 
-def card_of(monkeypatch, lesson: tours.Lesson, step: int, answer: int | None, **changed) -> dict:
-    """What the card of a lesson is given at a step, once some controls were moved."""
+def card_of(monkeypatch, lesson: content.Lesson, step: int, answer: int | None, **changed) -> dict:
+    """The data of the card at a step, after some controls were moved."""
     cards, controls = [], controls_of(lesson.page)
     state = {key: control.default for key, control in controls.items()} | lesson.before(step)
     state |= {} if answer is None else lesson.after(step)
-    monkeypatch.setattr(guide, "_card", lambda data, **_: cards.append(data))
-    monkeypatch.setattr(guide.st, "session_state", state | changed)
-    guide.Tour(lesson.page, controls.values())._show_card(lesson, guide.Place(lesson.key, step, answer))
+    monkeypatch.setattr(lessons, "_card", lambda data, **_: cards.append(data))
+    monkeypatch.setattr(lessons.st, "session_state", state | changed)
+    lessons.Tour(lesson.page, controls.values())._show_card(lesson, lessons.Place(lesson.key, step, answer))
     return cards[0]
 
 
-def test_the_card_has_only_what_is_shown_and_says_when_controls_were_moved(monkeypatch):
-    lesson = tours.of("bounds")["theorem-that-fails"]
+def test_the_card_has_only_shown_texts_and_notes_moved_controls(monkeypatch):
+    lesson = content.lessons_of("bounds")["theorem-that-fails"]
     values = values_at(lesson, 2)
     asking = card_of(monkeypatch, lesson, 2, None)
-    assert asking["text"] == tour_numbers.fill(lesson.steps[1].text, "bounds", values)
+    assert asking["text"] == lesson_numbers.fill(lesson.steps[1].text, "bounds", values)
     assert asking["outcome"] == "" and not asking["moved"]
     answered = card_of(monkeypatch, lesson, 2, 0)
-    assert answered["outcome"] == tour_numbers.fill(lesson.steps[1].outcome, "bounds", values)
+    assert answered["outcome"] == lesson_numbers.fill(lesson.steps[1].outcome, "bounds", values)
     assert answered["text"] == "" and not answered["moved"]
-    # The numbers stay those of the step, and the reader learns it.
+    # The numbers stay those of the step, with a note.
     assert card_of(monkeypatch, lesson, 2, None, seed=3) == asking | {"moved": True}
-    # Words without numbers are true of any picture.
-    quiet = tours.of("kernel")["average-of-cosines"]
+    # Texts without numbers are true of any settings.
+    quiet = content.lessons_of("kernel")["average-of-cosines"]
     assert not card_of(monkeypatch, quiet, 1, None, seed=3)["moved"]
 
 
@@ -267,7 +264,7 @@ class Landmarks(LandmarkNumbers):
 
     @property
     def distance(self) -> float:
-        """Of the learned maps from the prior's."""
+        """Root mean square difference between the learned maps and the prior's."""
         return np.sqrt(np.mean((self.view.learned_maps - self.view.prior_maps) ** 2))
 
 
@@ -397,7 +394,7 @@ def peeking_2(before, after):
     parts = {name: float(values[here]) for name, values in curve.terms.items()}
     assert bounds.theorem_3 == pytest.approx(sum(parts.values())) and bounds.theorem_3 > 1
     assert max(parts, key=parts.get) == "confidence" and parts["confidence"] > 0.75 * sum(parts.values())
-    assert curve.rulers()[0][0] == "confidence" and curve.rulers()[-1][0] == "deviation"
+    assert curve.largest_parts()[0][0] == "confidence" and curve.largest_parts()[-1][0] == "deviation"
     assert BoundNumbers(after).best_beta == after.beta and BoundNumbers(after).theorem_3 < 0.5
 
 
@@ -450,7 +447,7 @@ class Approximation(ApproximationNumbers):
     def error(self, name: str, r: int | None = None) -> float:
         """The mean error of a method whose curve the page shows."""
         assert name in self.values.methods
-        return tour_numbers.MeanErrors(self.settings, r or self.values.r)[name]
+        return lesson_numbers.MeanErrors(self.settings, r or self.values.r)[name]
 
 
 def gaps(omega) -> np.ndarray:
@@ -569,7 +566,7 @@ def move_3(before, after):
     assert drawn.last_error > 2.5 * centroids.last_error  # several times
 
 
-def test_what_presets_say_of_beta_and_of_landmarks_is_so():
+def test_claims_of_presets_hold():
     def at(page: str, preset: str, **changed) -> SimpleNamespace:
         named = {one.name: one.settings for one in (*presets.LANDMARK_PRESETS, *presets.ADAPTIVE_PRESETS)}
         plain = {key: control.default for key, control in controls_of(page).items()}
@@ -597,12 +594,12 @@ CHECKS = {
 
 def test_every_step_has_a_check():
     assert {key: len(checks) for key, checks in CHECKS.items()} == {
-        lesson.key: len(lesson.steps) for lesson in tours.LESSONS
+        lesson.key: len(lesson.steps) for lesson in content.LESSONS
     }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
-def test_what_a_step_claims_is_so(lesson, k):
+def test_claims_of_a_step_hold(lesson, k):
     values = values_at(lesson, k)
     CHECKS[lesson.key][k - 1](values["before"], values["after"])

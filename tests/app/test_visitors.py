@@ -1,4 +1,4 @@
-"""What a visitor hands in stays in memory, and is safe to take home."""
+"""Uploads stay in memory, and tables of them are safe to download."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 
-from datasets.preparation import prepare
-from datasets.uploads import read_table
-from pages.components import your_data_results
-from pages.components.handing_in import LIMITS
+from datasets.tables.preparation import prepare
+from datasets.tables.uploads import read_table
+from pages.components.results import your_data as your_data_results
+from pages.components.upload import LIMITS
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
 
 
 def received(n_bytes: int):
-    """The file of a form as Streamlit's server reads it, piece by piece."""
+    """The file of a form as Streamlit's server receives it, in pieces."""
     body = (
         b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n' + b"1" * n_bytes + b"\r\n--x--\r\n"
     )
@@ -35,8 +35,8 @@ def received(n_bytes: int):
         assert found.size == n_bytes
         return found
 
-    with ThreadPoolExecutor(1) as beside:  # in a thread without a loop: the browser's runs in the main one
-        return beside.submit(asyncio.run, form()).result()
+    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
+        return pool.submit(asyncio.run, form()).result()
 
 
 def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
@@ -45,7 +45,7 @@ def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
     assert not received(LIMITS.bytes)._in_memory
 
 
-def test_texts_that_begin_like_formulas_are_texts_to_a_spreadsheet():
+def test_texts_that_look_like_formulas_are_escaped():
     lines = [",".join([*FORMULAS, "n"]), *(",".join([*FORMULAS, f"-{i}.5"]) for i in range(20))]
     table = read_table("\n".join(lines), "x.csv")
     shown = [your_data_results.summary(table), your_data_results.first_rows(table)]
@@ -61,5 +61,5 @@ def test_texts_that_begin_like_formulas_are_texts_to_a_spreadsheet():
 
 
 @pytest.mark.parametrize("text", ["a=b", "x", "", "1-2", "’", "'=1"])
-def test_other_texts_stay_as_they_are(text):
-    assert your_data_results.literal.cell(text) == text
+def test_other_texts_are_unchanged(text):
+    assert your_data_results.escaping.cell(text) == text

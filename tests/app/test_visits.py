@@ -1,4 +1,4 @@
-"""Who a visitor is, and who may end what another visitor has begun."""
+"""Identity of visitors, and who may cancel a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import runs, visits
-from pages.components.runs import Run, RunQueue
-from pages.components.visits import Visitors, of_cookie
+from pages.components.server import runs, visits
+from pages.components.server.runs import Run, RunQueue
+from pages.components.server.visits import Visitors, visitor_of_cookie
 
 ROOT = Path(__file__).parents[2]
 TOKEN = bytes(range(16))
@@ -22,40 +22,40 @@ def cookie(token: bytes, mask: bytes) -> str:
 
 
 def test_a_token_is_the_same_under_every_mask():
-    found = {of_cookie(cookie(TOKEN, os.urandom(4))) for _ in range(5)}
+    found = {visitor_of_cookie(cookie(TOKEN, os.urandom(4))) for _ in range(5)}
     assert len(found) == 1 and TOKEN.hex() not in next(iter(found))
-    assert found != {of_cookie(cookie(TOKEN[::-1], b"mask"))}
+    assert found != {visitor_of_cookie(cookie(TOKEN[::-1], b"mask"))}
 
 
 @pytest.mark.parametrize(
     "value",
     [None, "", "2", "2|||", "2||00|1", "2|zz|00|1", "2|00|zz|1", "2|00000000|00|1", "1|2|3|4|5", 7, "|||", "ü|é|ß|x"],
 )
-def test_what_is_no_token_is_nobody(value):
-    assert of_cookie(value) is None
+def test_an_invalid_token_is_no_visitor(value):
+    assert visitor_of_cookie(value) is None
 
 
-def test_a_visitor_is_here_while_a_session_is_connected_and_a_moment_longer():
+def test_a_visitor_is_present_while_connected_and_shortly_after():
     connected, now = {"one", "two"}, [0.0]
     visitors = Visitors(connected.__contains__, lambda: now[0])
-    visitors.meet("ann", "one")
-    visitors.meet("ann", "two")
+    visitors.record("ann", "one")
+    visitors.record("ann", "two")
     now[0] = 1e4
-    assert visitors.here("ann") and not visitors.here("ben")
+    assert visitors.is_present("ann") and not visitors.is_present("ben")
     connected.remove("one")
     now[0] = 2e4
-    assert visitors.here("ann")  # another tab
+    assert visitors.is_present("ann")  # another tab
     connected.remove("two")
     now[0] += 20
-    assert visitors.here("ann")  # loading the page again
-    visitors.meet("ann", "three")
+    assert visitors.is_present("ann")  # loading the page again
+    visitors.record("ann", "three")
     connected.add("three")
     now[0] += 1e4
-    assert visitors.here("ann")
+    assert visitors.is_present("ann")
     connected.clear()
     now[0] += 40
-    assert not visitors.here("ann")
-    visitors.meet("ben", "four")
+    assert not visitors.is_present("ann")
+    visitors.record("ben", "four")
     assert len(visitors) == 1
 
 
@@ -64,13 +64,13 @@ def test_a_visitor_is_here_while_a_session_is_connected_and_a_moment_longer():
 
 @pytest.fixture
 def queue(tmp_path, monkeypatch):
-    """Runs compute nothing: each goes on until it is cancelled; that of the start page has finished."""
+    """A queue whose runs compute nothing until they are cancelled; that of the start page has finished."""
 
     def follow(run):
         if run.settings == runs.BREAST_SWEEP:
             run.state = "finished"
             return
-        run._hear("step", 0.25, 1.0, 0)
+        run._take_report("step", 0.25, 1.0, 0)
         assert run.cancelled.wait(60)
         run.state = "cancelled"
 
@@ -85,12 +85,12 @@ def queue(tmp_path, monkeypatch):
 def gone(monkeypatch):
     """Visitors who have left."""
     gone = set()
-    monkeypatch.setattr(visits, "here", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(visits, "is_present", lambda visitor: visitor not in gone)
     return gone
 
 
 class Watcher:
-    """A session at the page Real data."""
+    """A session on the page Real data."""
 
     def __init__(self):
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
@@ -108,56 +108,56 @@ class Watcher:
         self.app.run()
         assert not self.app.exception
 
-    def told(self) -> str:
+    def text(self) -> str:
         self.app.run()
         return " ".join(one.value for one in [*self.app.warning, *self.app.info])
 
 
 @pytest.fixture
 def two(queue, gone):
-    """Who has begun a run, and who watches it."""
-    beginner, watcher = Watcher(), Watcher()
-    assert beginner.buttons() == watcher.buttons() == {"Run"}
-    beginner.press("Run")
+    """The owner of a run, another visitor, and the run."""
+    owner, watcher = Watcher(), Watcher()
+    assert owner.buttons() == watcher.buttons() == {"Run"}
+    owner.press("Run")
     (run,) = queue.active()
-    assert run.beginner is not None
-    return beginner, watcher, run
+    assert run.owner is not None
+    return owner, watcher, run
 
 
-def test_whoever_began_a_run_cancels_it_and_others_are_told(two, queue):
-    beginner, watcher, run = two
-    assert beginner.buttons() == {"Cancel"} and watcher.buttons() == {"Leave"}
-    beginner.press("Cancel")
+def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
+    owner, watcher, run = two
+    assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Leave"}
+    owner.press("Cancel")
     wait(lambda: run.state == "cancelled")
-    assert "You cancelled it at 25 %, after " in beginner.told()
-    assert "Cancelled at 25 %, after " in watcher.told() and "by the visitor who began it" in watcher.told()
+    assert "You cancelled it at 25 %, after " in owner.text()
+    assert "Cancelled at 25 %, after " in watcher.text() and "by the visitor who started it" in watcher.text()
     assert watcher.buttons() == {"Resume"}
-    watcher.press("Resume")  # and is now the one who began it
-    assert watcher.buttons() == {"Cancel"} and beginner.buttons() == {"Leave"}
+    watcher.press("Resume")  # and is now its owner
+    assert watcher.buttons() == {"Cancel"} and owner.buttons() == {"Leave"}
 
 
-def test_whoever_watches_a_run_can_leave_it_and_come_back(two):
-    beginner, watcher, run = two
+def test_a_watcher_can_leave_a_run_and_return(two):
+    owner, watcher, run = two
     watcher.press("Leave")
     assert run.active and not run.cancelled.is_set()
-    assert watcher.buttons() == {"Watch"} and "You have left this run" in watcher.told()
-    assert beginner.buttons() == {"Cancel"}
+    assert watcher.buttons() == {"Watch"} and "You have left this run" in watcher.text()
+    assert owner.buttons() == {"Cancel"}
     watcher.press("Watch")
     assert watcher.buttons() == {"Leave"}
 
 
-def test_a_run_whose_beginner_has_gone_is_cancelled_by_whoever_watches_it(two, gone):
-    beginner, watcher, run = two
+def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
+    owner, watcher, run = two
     watcher.press("Leave")
-    gone.add(run.beginner)
+    gone.add(run.owner)
     assert watcher.buttons() == {"Cancel"}
     watcher.press("Cancel")
     wait(lambda: run.state == "cancelled")
-    assert "by another visitor, for the one who began it had left" in beginner.told()
-    assert "You cancelled it" in watcher.told()
+    assert "by another visitor, after the one who started it had left" in owner.text()
+    assert "You cancelled it" in watcher.text()
 
 
-def test_what_the_app_itself_began_is_nobodys_to_cancel(queue):
+def test_no_visitor_cancels_a_run_of_the_app(queue):
     run = Run(runs.BREAST_SWEEP, queue.store)
     assert not run.may_cancel("anyone")
 

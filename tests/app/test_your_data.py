@@ -1,4 +1,4 @@
-"""The page on your data: what is handed in is shown or refused in one sentence, and stays with its session."""
+"""The page on your data: uploads are shown or refused in one sentence, and stay in their session."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets.tables import UploadError
-from pages.components import handing_in, sharing
+from datasets.tables.table import UploadError
+from pages.components import sharing, upload
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
@@ -32,7 +32,7 @@ def opened() -> AppTest:
     return app.switch_page("pages/your_data.py").run()
 
 
-def upload(app: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
+def uploaded(app: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
     return app.file_uploader[0].set_value((name, data, "")).run()
 
 
@@ -57,7 +57,7 @@ def shown(app: AppTest, view: str, plain: bool = False) -> list:
     return app.get("plotly_chart") + app.get("bidi_component")
 
 
-def test_the_limits_are_said_before_anything_is_handed_in():
+def test_limits_are_shown_before_an_upload():
     app = opened()
     assert not app.exception and not app.error
     assert re.search(r"10 MB, 20000 rows, 500 columns", words(app)) and "no disk" in words(app)
@@ -76,8 +76,8 @@ def test_the_limits_are_said_before_anything_is_handed_in():
     ],
     ids=["two classes", "three classes", "numbers"],
 )
-def test_every_view_shows_figures_of_what_was_uploaded(target, plain):
-    app = upload(opened(), table(target=target))
+def test_every_view_shows_figures_of_an_upload(target, plain):
+    app = uploaded(opened(), table(target=target))
     assert "60 rows, 4 columns" in words(app)
     for view in VIEWS:
         figures = shown(app, view, plain)
@@ -97,8 +97,8 @@ def test_a_sample_can_be_tried(sample):
 
 
 def test_text_can_be_pasted_and_is_read_once(monkeypatch):
-    read, readings = handing_in.read_table, []
-    monkeypatch.setattr(handing_in, "read_table", lambda *given: readings.append(given) or read(*given))
+    read, readings = upload.read_table, []
+    monkeypatch.setattr(upload, "read_table", lambda *given: readings.append(given) or read(*given))
     app = opened()
     app.text_area[0].set_value(table().decode()).run()
     pressed(app, "Read the text")
@@ -107,27 +107,27 @@ def test_text_can_be_pasted_and_is_read_once(monkeypatch):
     assert len(readings) == 1  # each starts a process
 
 
-def test_few_files_are_read_at_a_time_and_a_long_wait_ends_in_a_sentence(monkeypatch):
+def test_few_files_are_read_at_a_time_and_a_long_wait_is_refused(monkeypatch):
     end, begun = threading.Event(), threading.Event()
-    monkeypatch.setattr(handing_in, "_readers", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(handing_in, "read_table", lambda *given: begun.set() or end.wait(30))
+    monkeypatch.setattr(upload, "_readers", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(upload, "read_table", lambda *given: begun.set() or end.wait(30))
     with ThreadPoolExecutor(1) as visitor:
-        first = visitor.submit(handing_in._read, b"", "a.csv")
+        first = visitor.submit(upload._read, b"", "a.csv")
         begun.wait(30)
         with monkeypatch.context() as hurry, pytest.raises(UploadError, match=r"^The server is reading files of .*\.$"):
-            hurry.setattr(handing_in, "_SECONDS_IN_LINE", 0.01)
-            handing_in._read(b"", "b.csv")
+            hurry.setattr(upload, "_MAX_SECONDS_IN_LINE", 0.01)
+            upload._read(b"", "b.csv")
         assert not first.done()
         end.set()
-        assert first.result(30) and handing_in._read(b"", "c.csv")
+        assert first.result(30) and upload._read(b"", "c.csv")
 
 
-def test_a_reading_that_fails_leaves_its_place_to_the_next(monkeypatch):
-    monkeypatch.setattr(handing_in, "_readers", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(handing_in, "_SECONDS_IN_LINE", 0.01)
+def test_a_failed_read_frees_its_process(monkeypatch):
+    monkeypatch.setattr(upload, "_readers", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(upload, "_MAX_SECONDS_IN_LINE", 0.01)
     for _ in range(3):
         with pytest.raises(UploadError, match="empty"):
-            handing_in._read(b" ", "a.csv")
+            upload._read(b" ", "a.csv")
 
 
 def parquet(**columns) -> bytes:
@@ -160,11 +160,11 @@ BAD = {
 def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     app = opened()
     for name, data in BAD.items():
-        upload(app, data, name)
+        uploaded(app, data, name)
         assert not app.exception, name
         assert len(app.error) == 1 and re.fullmatch(r"[A-Z0-9].{15,300}[.?]", app.error[0].value), (name, app.error)
         assert not app.get("plotly_chart") and not app.dataframe
-    assert not upload(app, table()).error
+    assert not uploaded(app, table()).error
 
 
 @pytest.mark.slow
@@ -175,19 +175,19 @@ def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
         (b"a,y\n" + b"1,0\n1,1\n" * 30, "No column is chosen"),
     ],
 )
-def test_tables_that_nothing_can_be_learned_from_are_refused_in_one_sentence(data, problem):
-    app = upload(opened(), data)
+def test_tables_without_a_learning_problem_are_refused_in_one_sentence(data, problem):
+    app = uploaded(opened(), data)
     assert not app.exception and len(app.error) == 1 and problem in app.error[0].value
 
 
 def test_a_target_of_one_class_is_refused_in_one_sentence():
-    app = upload(opened(), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
+    app = uploaded(opened(), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
     next(box for box in app.selectbox if box.label == "Target").select("flat").run()
     assert not app.exception and len(app.error) == 1 and "only one class" in app.error[0].value
 
 
-def test_a_rare_class_is_one_sentence_wherever_it_is_missing():
-    app = upload(opened(), table(target=lambda i: "rare" if i == 30 else "common"))
+def test_a_class_that_is_too_rare_is_reported_in_one_sentence():
+    app = uploaded(opened(), table(target=lambda i: "rare" if i == 30 else "common"))
     for view in VIEWS:
         app.session_state["view"] = view
         app.run()
@@ -199,7 +199,7 @@ def test_a_rare_class_is_one_sentence_wherever_it_is_missing():
 
 def test_hostile_names_reach_markdown_as_code():
     names = "<b>size</b>,$x$,**day**,:red[y]"
-    app = upload(opened(), table(names=names))
+    app = uploaded(opened(), table(names=names))
     assert not app.exception and not app.error
     for view in VIEWS:
         shown(app, view)
@@ -208,8 +208,8 @@ def test_hostile_names_reach_markdown_as_code():
             assert name not in outside
 
 
-def test_what_was_taken_back_is_forgotten():
-    app = upload(opened(), table())
+def test_a_removed_upload_is_deleted_with_its_results():
+    app = uploaded(opened(), table())
     assert RESULTS in app.session_state
     app.file_uploader[0].clear().run()
     assert not app.exception and not app.get("plotly_chart") and not app.dataframe
@@ -217,8 +217,8 @@ def test_what_was_taken_back_is_forgotten():
 
 
 @pytest.mark.slow
-def test_a_session_keeps_few_results_and_no_other_has_any():
-    app = upload(opened(), table())
+def test_a_session_keeps_few_results_for_itself():
+    app = uploaded(opened(), table())
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
         for view in ("landmarks", "kernel learning", "bounds"):
             app.session_state["beta"] = beta
@@ -229,15 +229,15 @@ def test_a_session_keeps_few_results_and_no_other_has_any():
     assert not other.get("plotly_chart") and "60 rows" not in words(other)
 
 
-def test_no_cache_of_the_server_is_asked_to_hold_uploaded_data():
-    for name in ("handing_in", "your_data_results"):
-        source = (ROOT / "pages" / "components" / f"{name}.py").read_text(encoding="utf-8")
-        assert not re.search(r"@st\.cache_|@kept|lru_cache", source)
+def test_uploads_are_in_no_cache_of_the_server():
+    for name in ("upload.py", "results/your_data.py"):
+        source = (ROOT / "pages" / "components" / name).read_text(encoding="utf-8")
+        assert not re.search(r"@st\.cache_|@shared_cache|lru_cache", source)
 
 
 @pytest.mark.slow
-def test_columns_may_go_while_a_map_shows_two_of_them():
-    app = upload(opened(), table())
+def test_columns_can_be_removed_while_a_map_shows_them():
+    app = uploaded(opened(), table())
     shown(app, "landmarks", plain=True)
     (how,) = (one for one in app.get("button_group") if one.label == "Map of")
     how.set_value("two columns").run()
@@ -253,8 +253,8 @@ def test_columns_may_go_while_a_map_shows_two_of_them():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_control_at_both_ends(view):
-    app = upload(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
+def test_every_control_works_at_both_ends(view):
+    app = uploaded(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
     shown(app, view, plain=True)
     for kind in ("slider", "select_slider"):
         for key in [widget.key for widget in app.sidebar.get(kind)]:
@@ -267,10 +267,10 @@ def test_every_control_at_both_ends(view):
     shown(app, view, plain=False)
 
 
-def test_the_class_that_is_nearest_to_half_is_told_apart_first():
-    app = upload(opened(), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
+def test_the_default_class_is_nearest_to_half_of_the_rows():
+    app = uploaded(opened(), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
     assert "` frequent ` (28 rows)" in words(app) or "` other ` (27 rows)" in words(app)
-    assert "from blue, the others" in words(app)
+    assert "and blue, the others" in words(app)
 
 
 @pytest.mark.slow
@@ -278,7 +278,7 @@ def test_the_class_that_is_nearest_to_half_is_told_apart_first():
 @pytest.mark.parametrize(
     "target", [lambda i: ("low", "middle", "high")[i % 3], lambda i: f"{i * 0.37:.2f}"], ids=["classes", "numbers"]
 )
-def test_the_program_that_is_offered_prints_the_numbers_from_the_file(view, target, tmp_path, monkeypatch):
+def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_path, monkeypatch):
     offered, show = {}, sharing.st.download_button
 
     def recorded(label, data, *args, key, **kwargs):
@@ -288,7 +288,7 @@ def test_the_program_that_is_offered_prints_the_numbers_from_the_file(view, targ
     monkeypatch.setattr(sharing.st, "download_button", recorded)
     hostile = 'size,"<b>kind\n# "" = 3</b>",day,outcome'
     data = table(n=120, target=target, names=hostile)
-    app = upload(opened(), data, "mine.csv")
+    app = uploaded(opened(), data, "mine.csv")
     shown(app, view)
     if view == "error against D":
         pressed(app, "Run")

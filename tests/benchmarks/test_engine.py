@@ -1,4 +1,4 @@
-"""The benchmark itself: its references are right, its memory is that of the first contestant, its table is written."""
+"""The benchmark of the engine: references, peak memory, stored results and the table in docs/performance.md."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_reference_landmarks_follow_the_definition(problem):
     assert similarity[indices[0], 0] == pytest.approx(1)
 
 
-def test_reference_svms_are_at_the_least_objective(problem):
+def test_reference_svms_minimize_the_objective(problem):
     X, y, *_ = problem
     C = np.array([0.1, 1.0])
     coef, intercept = references.linear_svms(X, y, C)
@@ -60,27 +60,27 @@ def test_reference_svms_are_at_the_least_objective(problem):
         assert (references.svm_objective(X, y, C, coef + 0.1 * change, intercept) > least).all()
 
 
-def test_floors_take_blocks_that_do_not_come_out_even(problem):
+def test_floor_accepts_uneven_blocks(problem):
     rng = np.random.default_rng(0)
     for n, N in ((3, 5), (513, 700), (2100, 40)):
         references.wave_floor(rng.normal(size=(n, 4)), rng.normal(size=(N, 4)))
 
 
 def test_peak_memory_is_that_of_the_first_contestant():
-    def take(megabytes):
+    def allocate(megabytes):
         return np.ones(megabytes * 10**6 // 8).sum()
 
     with peak_memory() as memory:
         pass
     if not memory:
-        pytest.skip("the kernel has no peak memory that can be reset")
-    result, _ = race({"ours": lambda: take(30), "reference": lambda: take(150)}, "", repeats=2)
+        pytest.skip("the kernel cannot reset peak memory")
+    result, _ = race({"ours": lambda: allocate(30), "reference": lambda: allocate(150)}, "", repeats=2)
     assert 27e6 < result.peak < 80e6
-    result, _ = race({"ours": lambda: take(30)}, "", repeats=1)  # nor of what ran before
+    result, _ = race({"ours": lambda: allocate(30)}, "", repeats=1)  # an earlier contestant does not count
     assert 27e6 < result.peak < 80e6
 
 
-def test_contestants_take_turns_within_their_budget():
+def test_contestants_alternate_within_their_budget():
     turns = []
     contestants = {name: lambda name=name: turns.append(name) or name for name in ("ours", "floor")}
     result, answers = race(contestants, "", repeats=2)
@@ -100,7 +100,7 @@ def a_result():
     )
 
 
-def test_a_result_is_stored_and_read_again():
+def test_a_stored_result_is_read_unchanged():
     result = a_result()
     assert Result.of(json.loads(json.dumps(result.stored()))) == result
 
@@ -110,27 +110,27 @@ def test_a_row_holds_medians_and_their_ratios():
     assert table.row("Run", Result("n = 5", {"ours": [700.0]})) == "| Run | n = 5 | 12 min | – | – | – | – |"
 
 
-def test_targets_are_met_from_their_own_side():
+def test_a_target_is_a_lower_or_an_upper_limit():
     assert [target.met for target in a_result().targets] == [True, False]
 
 
-def test_the_slope_is_that_of_a_power_law():
+def test_slope_is_the_exponent_of_a_power_law():
     assert slope(a_result()) == pytest.approx(1)
 
 
 def test_the_table_is_written_between_its_markers(tmp_path):
-    page, (begin, end) = tmp_path / "README.md", table.MARKERS
+    page, (begin, end) = tmp_path / "performance.md", table.MARKERS
     page.write_text(f"# Before\n{begin}\nold\n{end}\nafter\n", encoding="utf-8")
     for text in ("first", "second"):
         table.write(page, text)
         assert page.read_text(encoding="utf-8") == f"# Before\n{begin}\n{text}\n{end}\nafter\n"
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme.count(begin) == readme.count(end) == 1
+    shipped = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert shipped.count(begin) == shipped.count(end) == 1
 
 
 @pytest.mark.parametrize("page", ["no markers", "{end} {begin}", "{begin} {begin} {end}"])
-def test_a_page_without_its_markers_is_left_alone(tmp_path, page):
-    path, (begin, end) = tmp_path / "README.md", table.MARKERS
+def test_a_page_without_valid_markers_is_not_changed(tmp_path, page):
+    path, (begin, end) = tmp_path / "performance.md", table.MARKERS
     path.write_text(page.format(begin=begin, end=end), encoding="utf-8")
     with pytest.raises(ValueError, match="once each"):
         table.write(path, "text")

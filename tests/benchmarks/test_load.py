@@ -1,4 +1,4 @@
-"""The load benchmark: its tabs read messages as a browser does, its line of growth is right, and it comes to an end."""
+"""The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +16,12 @@ from benchmarks.tab import Tab, widget
 def element(kind: str, **fields) -> Element:
     shown = Element()
     getattr(shown, kind).SetInParent()
-    told = getattr(shown, kind)
+    proto = getattr(shown, kind)
     for name, value in ({"id": "$$ID-0123abc-its key"} | fields).items():
         if isinstance(value, list):
-            getattr(told, name).extend(value)
+            getattr(proto, name).extend(value)
         else:
-            setattr(told, name, value)
+            setattr(proto, name, value)
     return shown
 
 
@@ -49,7 +49,7 @@ def show(path, shown: Element, fragment="") -> ForwardMsg:
 
 
 @pytest.mark.parametrize("kind", CONTROLS)
-def test_a_hand_gives_each_control_other_values_that_it_allows(kind):
+def test_a_control_changes_to_another_allowed_value(kind):
     control, choices = widget(CONTROLS[kind]), random.Random(0)
     value = control.default
     seen = set()
@@ -69,7 +69,7 @@ def test_ends_of_a_slider_are_among_its_values():
     assert widget(CONTROLS["scale"]).default == ("1",)
 
 
-def test_what_nobody_can_move_is_no_control():
+def test_an_element_without_another_value_is_no_control():
     assert widget(element("checkbox", disabled=True)) is None
     assert widget(element("number_input", step=1)) is None
     assert widget(Element(markdown={"body": "text"})) is None
@@ -82,7 +82,7 @@ def tab():
     return Tab("http://nowhere", "kernel?D=5", random.Random(0))
 
 
-def test_a_tab_keeps_what_the_server_refers_to(tab):
+def test_a_tab_caches_messages_that_the_server_refers_to(tab):
     shown = show([0, 0], CONTROLS["one"])
     shown.hash, shown.metadata.cacheable = "abc", True
     tab.take(message(run="1", new_session={"config": {"max_cached_message_age": 2}}))
@@ -92,7 +92,7 @@ def test_a_tab_keeps_what_the_server_refers_to(tab):
     assert [one.default for one in tab.widgets] == ["moons", "moons"]
     assert list(tab._request().rerun_script.cached_message_hashes) == ["abc"]
     assert not tab.faults
-    for run in "2345":  # without it
+    for run in "2345":  # runs without the message
         tab.take(message(run=run, new_session={"config": {"max_cached_message_age": 2}}))
         tab.take(message(script_finished=0))
     assert not tab.widgets and not tab.values
@@ -100,7 +100,7 @@ def test_a_tab_keeps_what_the_server_refers_to(tab):
     assert tab.faults
 
 
-def test_a_run_of_a_fragment_leaves_the_rest_of_the_page_alone(tab):
+def test_a_run_of_a_fragment_keeps_the_rest_of_the_page(tab):
     tab.take(message(run="1", new_session={}))
     tab.take(show([0, 0], CONTROLS["one"]))
     tab.take(show([0, 1], CONTROLS["switch"], fragment="f"))
@@ -110,18 +110,18 @@ def test_a_run_of_a_fragment_leaves_the_rest_of_the_page_alone(tab):
     assert [one.field for one in tab.widgets] == ["string_value"]
 
 
-def test_faults_are_told_from_refusals(tab):
+def test_faults_are_distinguished_from_refusals(tab):
     tab.take(message(run="1", new_session={}))
     tab.take(show([0, 0], Element(alert={"body": "No such data set.", "format": 1})))
     tab.take(show([0, 1], Element(alert={"body": "Look for the minimum.", "format": 3})))
     assert not tab.faults and tab.refusals.total() == 1
-    tab.take(show([0, 2], Element(alert={"body": "The run met an error of ours.", "format": 1})))
+    tab.take(show([0, 2], Element(alert={"body": "Internal error; see abc in the server's log.", "format": 1})))
     tab.take(show([0, 3], Element(exception={"type": "KeyError", "message": "x"})))
     tab.take(message(script_finished=1))
     assert len(tab.faults) == 3
 
 
-def test_the_server_has_the_last_word_on_a_value(tab):
+def test_a_value_set_by_the_server_replaces_the_tabs(tab):
     tab.take(message(run="1", new_session={}))
     tab.take(show([0, 0], CONTROLS["slider"]))
     dictated = element("slider", min=1, max=8, step=1, default=[5.0], value=[3.0], set_value=True)
@@ -147,16 +147,16 @@ def test_times_are_in_milliseconds():
     assert load.times([]) == {"moves": 0}
 
 
-@pytest.mark.slow
-def test_two_sessions_meet_no_error_and_leave_nothing_behind(tmp_path):
+@pytest.mark.slow("runs the load benchmark for about 20 seconds")
+def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
     asked = load.parser().parse_args(["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1"])
     asked.pages, asked.kept, asked.output = ["kernel", "your_data"], 1, tmp_path / "load.json"
     before = set(psutil.Process().children(recursive=True))
-    with ThreadPoolExecutor(1) as beside:  # in a thread without a loop: the browser's runs in the main one
-        results = beside.submit(load.run, asked).result()
+    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
+        results = pool.submit(load.run, asked).result()
     assert set(psutil.Process().children(recursive=True)) <= before  # a run of another test may have ended meanwhile
-    for part in ("warm-up", "load", "soak"):
-        assert results[part]["errors"] == {}
+    for phase in ("warm-up", "load", "soak"):
+        assert results[phase]["errors"] == {}
     assert results["load"]["moves"] > 0 and results["load"]["sessions"] == 2
     assert set(results["load"]["pages"]) == {"kernel", "your_data"}
     assert results["tracebacks in the log"] == 0

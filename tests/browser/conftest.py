@@ -1,4 +1,4 @@
-"""A fresh server and a real browser, shared by the tests of this folder; skipped with a reason where there is none."""
+"""A new server and a browser, shared by the tests of this folder; without a browser they are skipped."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import perturbation
+
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     "--no-sandbox",
@@ -24,12 +26,12 @@ ARGUMENTS = [
     "--disable-sync",
     # Two hidden pages of the address bar that every window would load.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
-    # One process for all pages of a context: what it has compiled of Streamlit's and Plotly's scripts serves the next.
+    # One process for all pages of a context compiles the scripts of Streamlit and Plotly once.
     "--renderer-process-limit=1",
 ]
 
 
-#: Files of the first group; the others, which take about as long, are the second.
+#: Files of the first group of tests; the others form the second, which takes about as long.
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
 
 
@@ -38,9 +40,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            # A browser on a busy machine is late at times; what fails twice fails, and what failed once is listed.
+            # On a busy machine a browser can be too slow: a test fails at its second failure; the first is listed.
             item.add_marker(pytest.mark.flaky(reruns=1))
-            # Two workers, each with a browser and a server: more of them would start up longer than they save.
+            # Two workers, each with a browser and a server; starting more would take longer than it saves.
             item.add_marker(pytest.mark.xdist_group("pictures" if item.path.stem in PICTURES else "browser"))
 
 
@@ -57,17 +59,21 @@ def _free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def start_server(tmp_path_factory):
-    """Start a server of its own and return its address; all are stopped at the end.
+def start_server(tmp_path_factory, swept_store):
+    """Function that starts a server and returns its address; all servers are stopped at the end.
 
-    What it writes lies in a folder: `results.sqlite` and `log.txt`. `processes` has each server by its address.
+    A server writes `results.sqlite` and `log.txt` in its folder. `processes` has the servers by address.
     """
     started = []
 
     def start(port: int | None = None, folder: Path | None = None, **variables: str) -> str:
         port, folder = port or _free_port(), folder or tmp_path_factory.mktemp("server")
+        if not (folder / "results.sqlite").exists():
+            shutil.copy(swept_store, folder / "results.sqlite")
         log = (folder / "log.txt").open("a")
-        command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port)]
+        # The server's engine computes with the same arithmetic as the test.
+        program = perturbation.installed + "from streamlit.web.cli import main; main(prog_name='streamlit')"
+        command = [sys.executable, "-c", program, "run", "serve.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
         environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}"} | variables
         server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
@@ -98,13 +104,13 @@ def server(start_server) -> str:
 
 @pytest.fixture(scope="session")
 def browser():
-    # The first is the same browser without what a screen needs, which takes less of the processor.
+    # The first is Chromium without a screen, which needs less processor time.
     known = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     executable = next(filter(None, map(shutil.which, known)), None)
     if executable is None:
         _missing("no Chromium on this machine")
     sync_api = pytest.importorskip("playwright.sync_api")
-    sync_api.expect.set_options(timeout=20_000)
+    sync_api.expect.set_options(timeout=40_000)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield browser
@@ -113,9 +119,9 @@ def browser():
 
 @pytest.fixture(scope="session")
 def shared(browser):
-    """The context of all pages that need none of their own; its first page is left open from test to test.
+    """The browser context of all pages that need no own one; its first page stays open between tests.
 
-    In a new context every script is fetched and compiled anew, which takes longer than all else of opening a page.
+    A new context fetches and compiles every script again, which is most of the time of opening a page.
     """
     context = browser.new_context()
     yield context
@@ -124,10 +130,10 @@ def shared(browser):
 
 @pytest.fixture
 def open_page(browser, shared, server):
-    """Open an address of the app in a clean browser session, and wait until the page stands still.
+    """Function that opens a path of the app in a clean browser session and waits until the page is complete.
 
-    Nothing is left in the browser from an earlier page but its cache. Options of the browser that a page cannot change,
-    such as ``has_touch``, or ``apart=True``, bring a context of its own.
+    Of earlier pages, only the cache remains. ``apart=True``, or an option that a page cannot change, such as
+    ``has_touch``, gives the page its own context.
     """
     free, own = shared.pages[:1], []
 
@@ -161,12 +167,12 @@ def open_page(browser, shared, server):
 def new_page(context):
     page = context.new_page()
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     return page
 
 
 def forget(page, address: str) -> None:
-    """Take from the browser what pages of this address have stored in it."""
+    """Delete everything that pages of this address have stored in the browser."""
     page.context.clear_cookies()
     tools = page.context.new_cdp_session(page)
     tools.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": "all"})
@@ -174,34 +180,35 @@ def forget(page, address: str) -> None:
 
 
 def leave(page) -> None:
-    """Bring a page to where a new one is: nothing shown and no button of the mouse held."""
+    """Reset a page to a blank one, with no mouse button pressed."""
     try:
         page.goto("about:blank")
         page.mouse.up()
         page.mouse.move(0, 0)
-    except pytest.importorskip("playwright.sync_api").Error:  # what has broken is not handed on
+    except pytest.importorskip("playwright.sync_api").Error:  # a broken page is not used again
         page.close()
 
 
-def wait_until(condition, seconds: float = 20.0) -> None:
+def wait_until(condition, seconds: float = 40.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not come about in time"
+        assert time.monotonic() < end, "the condition did not hold in time"
         time.sleep(0.05)
 
 
 def settle(page):
-    """Wait until the script has run, every element is there and every figure is drawn."""
+    """Wait until the script has run and every element and figure is drawn."""
     page.wait_for_function(
         """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
            && !document.querySelector('[data-testid=stSkeleton]')
-           && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
+           && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))""",
+        polling=50,  # milliseconds; at every frame, waiting itself would keep the processor busy
     )
 
 
 def go_to(page, name: str) -> None:
-    """Follow the navigation to the page of this name: a link of the bar itself, or of one of its menus."""
-    page.locator("[data-testid=stTopNavSection]").first.wait_for()  # it may be folded away until the script has run
+    """Go to a page by its link in the navigation bar or in one of the menus."""
+    page.locator("[data-testid=stTopNavSection]").first.wait_for()  # hidden until the script has run
     link = page.locator("[data-testid=stTopNavLink]").filter(has_text=name)
     if link.count():
         link.click()

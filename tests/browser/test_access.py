@@ -1,7 +1,7 @@
-"""The app for everyone: axe-core finds nothing serious, the keyboard reaches every control, fingers work as mice do.
+"""Accessibility: axe-core finds nothing serious, the keyboard reaches every control, and touch works.
 
-What is not ours and cannot be mended from here is listed in `KNOWN`, with a reason; an entry that is no longer needed
-fails a test.
+Findings in Streamlit's own elements are listed in `KNOWN`, each with a reason; an entry that is no longer needed fails
+a test.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAGES = (
     "paper",
 )
 WIDTHS = {"light": 1440, "dark": 900}
-# With axe-core, which takes longest, a page with plain figures is looked at in one scheme.
+# A page with plain figures is checked in one scheme only, because axe-core is slow.
 LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS if scheme == "light" or "plain" not in path]
 LIVE = "() => !document.querySelector('.live') || document.querySelector('.live').view?.ink !== undefined"
 
@@ -44,7 +44,7 @@ class Known:
     """With its width, see `WIDTHS`"""
     rule: str
     selector: str
-    """The end of axe-core's: what stands before it are Streamlit's class names."""
+    """The end of axe-core's selector, which begins with Streamlit's class names"""
     reason: str
 
 
@@ -72,12 +72,12 @@ def opened(open_page, path, **options):
 
 
 def at_rest(page) -> None:
-    """Wait until the live picture is drawn and a run is over."""
+    """Wait until the live view is drawn and the run is over."""
     page.wait_for_function(LIVE)
-    # A run that the page has started takes its button with it when it ends, and the page is drawn anew.
+    # At the end of a run the button disappears and the page is drawn again.
     page.get_by_role("button", name="Cancel").wait_for(state="hidden", timeout=120_000)
     settle(page)
-    # What moves for a moment has no colour to measure.
+    # An element in transition has no final colour to measure.
     page.add_style_tag(content="* {transition: none !important; animation: none !important}")
 
 
@@ -91,7 +91,7 @@ def axe_core() -> str:
 
 
 def findings(page) -> list[tuple[str, str, str]]:
-    """(rule, selector, what is wrong) of what is serious or critical, or out of order, anywhere on the page."""
+    """Rule, selector and message of each serious or critical finding, and of headings out of order."""
     equations = page.locator("[data-testid=stExpander]").filter(has_text="The equation")
     for equation in equations.filter(has_not=page.locator("details[open]")).all()[::-1]:
         equation.locator("summary").click()
@@ -114,23 +114,23 @@ def findings(page) -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Look:
-    """What was found on a page as it opens, where motion is to be reduced."""
+    """The findings on a page as it opens, with reduced motion."""
 
     opened: dict
-    """Its heading, how many pictures and errors it has, by how many pixels it is too wide, labels of the axes on which
-    two are the same, and what scripts said"""
+    """Its heading, its numbers of figures and errors, the pixels by which it is too wide, the labels of each axis that
+    has two the same, and errors of scripts"""
     moving: list
-    """Elements of ours that move by themselves"""
+    """Elements of the app that move by themselves"""
     faint: list
-    """Words of figures that do not stand out"""
+    """Text of figures with too little contrast"""
     findings: list
-    """Of axe-core"""
+    """Findings of axe-core"""
     stops: list
-    """What the keyboard should reach"""
+    """Elements that the keyboard should reach"""
     visited: list
-    """Which of them Tab came to, in this order"""
+    """Indices of those that Tab reached, in this order"""
     unseen: list
-    """Those that look the same with the focus"""
+    """Names of those without a visible focus"""
 
 
 @pytest.fixture(scope="module")
@@ -140,15 +140,15 @@ def looked_at():
 
 @pytest.fixture(scope="module")
 def kinds():
-    """Kinds of controls whose focus has been seen: those of one class look alike."""
+    """Kinds of controls that show their focus; controls of one class look alike."""
     return set()
 
 
 @pytest.fixture
 def look_at(request, open_page, looked_at, kinds):
-    """Open a page for all that is checked of it in both schemes: to open one takes longer than to look at it.
+    """Return the findings on a page; each page opens once for both schemes, because opening it takes longest.
 
-    Every other page opens dark and narrow and then turns light and wide, the rest the other way round.
+    Every other page opens dark and narrow and then becomes light and wide, the rest the other way round.
     """
     again = request.node.execution_count > 1
 
@@ -156,7 +156,7 @@ def look_at(request, open_page, looked_at, kinds):
         if again or (path, scheme) not in looked_at:
             first, second = WIDTHS if PAGES.index(path) % 2 else reversed(WIDTHS)
             page = open_page(path, WIDTHS[first], first, reduced_motion="reduce")
-            opened, moving = state(page), page.evaluate(OURS_MOVING)
+            opened, moving = state(page), page.evaluate(APP_MOVING)
             looked_at[path, first] = seen(page, path, first, opened, moving, kinds)
             page.emulate_media(color_scheme=second, reduced_motion="reduce")
             page.set_viewport_size({"width": WIDTHS[second], "height": 900})
@@ -168,7 +168,7 @@ def look_at(request, open_page, looked_at, kinds):
 
 
 def turned(page, scheme: str) -> None:
-    """Wait until the page has taken a colour scheme that the reader has changed."""
+    """Wait until the page shows a changed colour scheme."""
     page.wait_for_function(
         """dark => {
             const ground = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
@@ -181,7 +181,7 @@ def turned(page, scheme: str) -> None:
 
 def seen(page, path: str, scheme: str, opened: dict, moving: list, kinds: set) -> Look:
     at_rest(page)
-    faint, walked = faint_words(page), walk(page, kinds) if scheme == "light" else ([], [], [])
+    faint, walked = low_contrast_text(page), walk(page, kinds) if scheme == "light" else ([], [], [])
     return Look(opened, moving, faint, findings(page) if (path, scheme) in LOOKS else [], *walked)
 
 
@@ -189,7 +189,7 @@ def state(page) -> dict:
     return page.evaluate(
         """() => ({
             heading: document.querySelector('h1').innerText,
-            pictures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
+            figures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
             errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
             overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
             repeated: [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
@@ -201,10 +201,11 @@ def state(page) -> dict:
 
 
 @pytest.mark.parametrize(("path", "scheme"), LOOKS)
-def test_it_opens_with_its_pictures_and_no_error(look_at, path, scheme):
+def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
+    """Slow at the first test of a page, which does all that the others check of it."""
     opened = look_at(path, scheme).opened
-    # Pictures of your data come with your data.
-    assert opened["heading"].endswith("?") and opened["pictures"] >= (path != "your_data")
+    # Your data has figures only after an upload.
+    assert opened["heading"].endswith("?") and opened["figures"] >= (path != "your_data")
     assert (opened["errors"], opened["overflow"], opened["repeated"], opened["complaints"]) == (0, 0, [], [])
 
 
@@ -220,24 +221,24 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: f"{entry.rule} {entry.page} {entry.scheme}")
-def test_what_is_known_is_still_so(look_at, entry):
+def test_every_known_finding_is_still_found(look_at, entry):
     found = look_at(entry.page, entry.scheme).findings
     assert any(matches(entry, one) for one in found), "no longer needed in KNOWN"
 
 
 @pytest.mark.parametrize(("view", "scheme"), [("landmarks&plain=true", "light"), ("kernel learning", "dark")])
-def test_axe_finds_nothing_serious_once_there_are_data(open_page, view, scheme):
+def test_axe_finds_nothing_serious_with_a_sample_table(open_page, view, scheme):
     page = open_page(f"your_data?view={view}", WIDTHS[scheme], scheme, reduced_motion="reduce")
     page.get_by_role("tab", name="Try a sample").click()
     page.get_by_role("button", name="Breast cancer").click()
-    page.get_by_text("What is learned").wait_for()
+    page.get_by_text("Results:").wait_for()
     at_rest(page)
     assert [found for found in findings(page) if not found[1].endswith(".katex-display")] == []
 
 
-def test_axe_sees_what_is_wrong(open_page):
+def test_axe_finds_planted_defects(open_page):
     page = opened(open_page, "real_data")
-    # a panel of its own, above everything: what the page itself still redraws can neither cover nor mend it
+    # In a panel above everything, where no redrawing of the page covers or removes them.
     page.evaluate(
         """() => {
             const panel = document.createElement('section');
@@ -251,12 +252,12 @@ def test_axe_sees_what_is_wrong(open_page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", [path for path in PAGES if path != ""])
-def test_the_words_of_figures_stand_out_from_the_page(look_at, path, scheme):
+def test_text_of_figures_has_enough_contrast(look_at, path, scheme):
     assert look_at(path, scheme).faint == []
 
 
-def faint_words(page) -> list:
-    """Words of figures and their contrast with the page, where that is below 4.5."""
+def low_contrast_text(page) -> list:
+    """Text of figures with a contrast to the page below 4.5, and that contrast."""
     return page.evaluate(
         """() => {
             const light = colour => {
@@ -266,8 +267,8 @@ def faint_words(page) -> list:
             };
             const ground = light(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor);
             const words = [...document.querySelectorAll('.js-plotly-plot .main-svg text')]
-                .filter(text => text.textContent.trim() && !text.closest('.textpoint'));  // those stand on stars
-            if (document.querySelector('.js-plotly-plot') && words.length < 5) throw new Error('no words found');
+                .filter(text => text.textContent.trim() && !text.closest('.textpoint'));  // on stars
+            if (document.querySelector('.js-plotly-plot') && words.length < 5) throw new Error('no text found');
             return words.map(text => {
                 const ink = light(getComputedStyle(text).fill);
                 return [text.textContent, (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)];
@@ -278,8 +279,8 @@ def faint_words(page) -> list:
 
 # --- keyboard -----------------------------------------------------------------------------------------------------
 
-# Everything that a mouse can work with and that is on screen, in the order of the page. Of a group of buttons that are
-# one control Tab reaches one: arrow keys go on from there. Plotly's own hidden tools are not shown.
+# Every visible element that a mouse can use, in the order of the page, without Plotly's tools, which are hidden. Tab
+# reaches one button of a group that is one control, and arrow keys reach the others.
 REACHABLE = """() => {
     document.querySelectorAll('[data-stop]').forEach(element => delete element.dataset.stop);
     const seen = element => element.checkVisibility({visibilityProperty: true, opacityProperty: false})
@@ -298,7 +299,7 @@ REACHABLE = """() => {
 
 
 @pytest.mark.parametrize("path", [path for path in PAGES if "plain" not in path])
-def test_tab_reaches_every_control_in_order_and_the_focus_is_seen(look_at, path):
+def test_tab_reaches_every_control_in_order_with_a_visible_focus(look_at, path):
     look = look_at(path)
     assert len(look.stops) >= 4
     groups = {look.stops[stop]["group"] for stop in look.visited}
@@ -313,9 +314,9 @@ def test_tab_reaches_every_control_in_order_and_the_focus_is_seen(look_at, path)
 
 
 def walk(page, kinds: set) -> tuple[list, list, list]:
-    """Go through a page with Tab: what there is, where it came in which order, what showed no focus.
+    """Go through a page with Tab; return its stops, those reached in their order, and those without a visible focus.
 
-    Once more where the page was drawn anew under way: an element that is replaced takes the focus with it.
+    If the page was drawn again meanwhile, a replaced element has lost the focus, so the walk is repeated.
     """
     for _ in range(3):
         stops, visited, unseen = walk_once(page, kinds)
@@ -327,7 +328,7 @@ def walk(page, kinds: set) -> tuple[list, list, list]:
 
 def walk_once(page, kinds: set) -> tuple[list, list, list]:
     stops = page.evaluate(REACHABLE)
-    # Tab goes on from what was last clicked or focused: from the top of the page.
+    # Tab starts from the last focused element; this makes it the top of the page.
     page.evaluate(
         "() => { const top = document.body; top.tabIndex = -1; top.focus({preventScroll: true}); top.blur();"
         " top.removeAttribute('tabindex'); }"
@@ -353,7 +354,7 @@ def walk_once(page, kinds: set) -> tuple[list, list, list]:
 
 
 def focus_is_seen(page) -> bool:
-    """Whether the surroundings of the focused element look different once it has lost the focus."""
+    """Whether the focused element and its surroundings look different without the focus."""
     box = page.evaluate(
         """() => {
             const element = document.activeElement, {x, y, width, height} = element.getBoundingClientRect();
@@ -371,7 +372,7 @@ def focus_is_seen(page) -> bool:
     return with_focus != without
 
 
-def test_a_landmark_is_chosen_by_the_keyboard_alone(open_page):
+def test_a_landmark_can_be_chosen_by_keyboard(open_page):
     page = open_page("landmarks?how=clicked&picks=3-17")
     page.wait_for_function("() => document.querySelector('.live')?.view?.L === 2")
     page.locator(".live canvas.points").focus()
@@ -382,7 +383,7 @@ def test_a_landmark_is_chosen_by_the_keyboard_alone(open_page):
     page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '3-17-{point}'")
 
 
-def test_a_weight_is_chosen_by_the_keyboard(open_page):
+def test_a_weight_can_be_chosen_by_keyboard(open_page):
     page = open_page("landmarks")
     page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
     page.locator(".live canvas.weights").focus()
@@ -395,7 +396,7 @@ def test_a_weight_is_chosen_by_the_keyboard(open_page):
 # --- motion and touch ---------------------------------------------------------------------------------------------
 
 
-def test_play_does_not_glide_where_motion_is_to_be_reduced(open_page):
+def test_play_does_not_glide_where_motion_is_reduced(open_page):
     moves = """() => new Promise(done => {
         const view = document.querySelector('.live').view, seen = [Number(view.beta.value)], begin = performance.now();
         document.querySelector('.live .play').click();
@@ -416,17 +417,17 @@ def test_play_does_not_glide_where_motion_is_to_be_reduced(open_page):
     assert len(lively) > 10
 
 
-OURS_MOVING = """() => document.getAnimations().map(animation => animation.effect?.target)
-    .filter(target => target?.closest('.live, .guide, .sharing, .js-plotly-plot'))
+APP_MOVING = """() => document.getAnimations().map(animation => animation.effect?.target)
+    .filter(target => target?.closest('.live, .lesson, .sharing, .js-plotly-plot'))
     .map(target => target.outerHTML)"""
 
 
 @pytest.mark.parametrize("path", [path for path in PAGES if "plain" not in path])
-def test_nothing_of_ours_moves_by_itself(look_at, path):
+def test_nothing_of_the_app_moves_by_itself(look_at, path):
     assert look_at(path).moving == []
 
 
-def test_a_finger_taps_points_and_drags_the_slider(open_page):
+def test_touch_chooses_points_and_drags_the_slider(open_page):
     page = opened(open_page, "landmarks?how=clicked&picks=3-17", width=900, has_touch=True)
     page.locator(".live canvas.points").scroll_into_view_if_needed()
     x, y = page.evaluate(
@@ -450,6 +451,6 @@ def test_a_finger_taps_points_and_drags_the_slider(open_page):
         finger.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": [point]})
         page.wait_for_timeout(50)
         seen.append(page.evaluate(beta))
-    assert len(set(seen)) >= 4 and seen == sorted(seen)  # it moved while it was held
+    assert len(set(seen)) >= 4 and seen == sorted(seen)  # it moves during the drag
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 10")

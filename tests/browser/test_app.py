@@ -1,10 +1,11 @@
-"""The app in a real browser: pages open, controls move pictures and the URL, links bring the same picture back."""
+"""The app in a browser: pages open, controls change figures and the URL, links open the same view."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import secrets
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,12 +18,12 @@ def query(page) -> dict:
 
 
 def slider(page, key: str):
-    """The thumb of a slider, an input of type range whose aria-valuetext is what the reader sees."""
+    """The thumb of a slider: an input of type range whose aria-valuetext is the value that the page shows."""
     return page.locator(f".st-key-{key} input[type=range]")
 
 
 def figure(page, key: str) -> dict | None:
-    """A figure as Plotly holds it: every trace's z or y, and the annotations; None while it is made anew."""
+    """The z or y of every trace of a figure in Plotly, and its annotations; None while it is drawn again."""
     return page.evaluate(
         """key => {
             const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -36,7 +37,7 @@ def figure(page, key: str) -> dict | None:
 
 
 def wait_for_change(page, key: str, before: dict) -> dict:
-    """The figure, once it differs from what it was."""
+    """Wait until a figure differs from `before`, and return it."""
     seen = [before]
 
     def changed() -> bool:
@@ -49,7 +50,7 @@ def wait_for_change(page, key: str, before: dict) -> dict:
 
 @pytest.mark.parametrize("run", ["first", "second"])
 def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
-    """Of this file's own tools: pages share a context, and what one has stored no later one finds."""
+    """Pages share a browser context; none finds what an earlier one stored."""
     found = "() => ({...localStorage, ...sessionStorage, cookie: document.cookie})"
     for _ in range(2):
         page = open_page("errata")
@@ -61,7 +62,8 @@ def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
 
 
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
-def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, path):
+def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
+    """Slow, because it starts a server."""
     page = open_page(path, address=start_server())
     expect(page.get_by_role("link", name="Start here")).to_have_count(1)
     assert page.get_by_text("Page not found").count() == 0
@@ -70,7 +72,8 @@ def test_a_link_straight_to_a_page_of_a_fresh_server(open_page, start_server, pa
         expect(slider(page, "D")).to_have_attribute("aria-valuetext", "7")
 
 
-def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
+def test_beta_changes_the_learned_maps_and_the_link_restores_them(open_page):
+    """Slow, because the server draws the figures at each of ten values."""
     page = open_page("landmarks?plain=true")
     before = figure(page, "maps")
     thumb = slider(page, "beta")
@@ -83,10 +86,10 @@ def test_beta_moves_the_learned_maps_and_the_link_brings_them_back(open_page):
     expect(slider(again, "beta")).to_have_attribute("aria-valuetext", "10")
     expected = figure(again, "maps")
     assert expected != before
-    wait_until(lambda: figure(page, "maps") == expected)  # on its way there it may show steps between
+    wait_until(lambda: figure(page, "maps") == expected)  # values on the way may be shown first
 
 
-def test_dragging_a_slider_changes_the_picture(open_page):
+def test_dragging_a_slider_changes_the_figure(open_page):
     page = open_page("landmarks?plain=true")
     before = figure(page, "decisions")
     box = page.locator(".st-key-beta [data-testid=stSliderThumbValue]").locator("..").bounding_box()
@@ -100,7 +103,7 @@ def test_dragging_a_slider_changes_the_picture(open_page):
 
 
 def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
-    """The middle of the mark, point or star, that a click on a row of the training points goes to."""
+    """The middle of the mark, point or star, of a row of the training points."""
     return page.evaluate(
         """([key, row]) => {
             const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -117,7 +120,7 @@ def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
     )
 
 
-def test_clicking_points_makes_and_removes_landmarks(open_page):
+def test_clicking_points_adds_and_removes_landmarks(open_page):
     page = open_page("landmarks?plain=true&how=clicked&picks=3-17")
     for clicks, (picks, hover) in enumerate((("3-17-40", "point 40:"), ("3-17", "landmark 3"))):
         key = f"points{clicks}"  # a new figure after every click
@@ -127,9 +130,8 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
         page.mouse.move(x - 30, y)
         page.mouse.move(x, y, steps=4)
         page.locator(f".st-key-{key} .hovertext", has_text=hover).wait_for()
-        page.wait_for_timeout(
-            200
-        )  # Plotly takes a click for what it saw last under the pointer, at most 20 times a second
+        # Plotly looks for the point under the pointer at most 20 times a second; a click selects the last one found.
+        page.wait_for_timeout(200)
         page.mouse.down()
         page.mouse.up()
         page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")
@@ -138,7 +140,7 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
 
 
 @pytest.mark.parametrize(
-    ("path", "key", "mended"),
+    ("path", "key", "repaired"),
     [
         ("landmarks?beta=1e9", "beta", "1000"),
         ("landmarks?landmarks=99", "landmarks", "8"),
@@ -148,14 +150,14 @@ def test_clicking_points_makes_and_removes_landmarks(open_page):
         ("real_data?dataset=none", "dataset", None),
     ],
 )
-def test_a_broken_link_is_mended_and_said_so(open_page, path, key, mended):
+def test_a_broken_link_is_repaired_with_a_message(open_page, path, key, repaired):
     page = open_page(path)
     page.wait_for_selector("text=The link asked for")
-    wait_until(lambda: query(page).get(key) == mended)
+    wait_until(lambda: query(page).get(key) == repaired)
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-def test_methods_are_chosen_one_by_one_and_none_is_said_at_the_control(open_page):
+def test_methods_are_chosen_one_by_one_and_choosing_none_shows_a_message(open_page):
     page = open_page("real_data?seed=9")
     for method in ("RFF", "PBRFF", "OKRFF"):
         page.locator(".st-key-methods button").filter(has_text=re.compile(f"^{method}$")).click()
@@ -171,7 +173,7 @@ def test_methods_are_chosen_one_by_one_and_none_is_said_at_the_control(open_page
 
 
 @pytest.mark.parametrize("plain", ["", "&plain=true"])
-def test_the_curves_along_beta_stand_still_while_their_marker_follows(open_page, plain):
+def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page, plain):
     marker = """() => {
         const plot = document.querySelector('.st-key-along_beta .js-plotly-plot');
         return plot?.layout?.shapes?.map(shape => shape.x0);
@@ -186,7 +188,7 @@ def test_the_curves_along_beta_stand_still_while_their_marker_follows(open_page,
     assert figure(page, "along_beta")["data"] == before["data"]
 
 
-def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
+def test_a_link_of_the_start_page_overrides_earlier_settings(open_page):
     page = open_page("landmarks?beta=100")
     go_to(page, "Start here")
     page.locator("[data-testid=stPageLink] a").first.wait_for()
@@ -202,6 +204,7 @@ def test_a_link_of_the_start_page_overrules_what_was_set_before(open_page):
 
 
 def test_the_navigation_leads_to_every_page(open_page):
+    """Slow, because it opens ten pages."""
     page = open_page("errata")
     page.locator(".katex").last.wait_for()
     assert page.locator(".katex").count() > 50 and page.locator(".katex-error").count() == 0
@@ -222,18 +225,19 @@ def test_the_navigation_leads_to_every_page(open_page):
         settle(page)
 
 
-def test_links_of_the_start_page_lead_to_the_pictures(open_page):
+def test_links_of_the_start_page_lead_to_figures(open_page):
+    """Slow, because it opens seven pages, each from the start page."""
     page = open_page("")
-    of_a_picture = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
-    links = page.locator(of_a_picture)
+    to_a_figure = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
+    links = page.locator(to_a_figure)
     expect(links).to_have_count(7)
     targets = [links.nth(i).get_attribute("href") for i in range(7)]
     for i, target in enumerate(targets):
         if i:
             go_to(page, "Start here")
-            page.wait_for_selector(of_a_picture)
+            page.wait_for_selector(to_a_figure)
             settle(page)
-        page.locator(of_a_picture).nth(i).click()
+        page.locator(to_a_figure).nth(i).click()
         page.wait_for_url(re.compile(urlsplit(target).path))
         page.wait_for_selector("h1")
         settle(page)
@@ -241,8 +245,10 @@ def test_links_of_the_start_page_lead_to_the_pictures(open_page):
         assert page.get_by_text("The link asked for").count() == 0
 
 
-def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page):
-    page = open_page("real_data?repeats=2&seed=7")
+def test_a_run_on_real_data_shows_its_progress_and_can_be_downloaded(open_page):
+    """Slow, because the server computes five repeats."""
+    # A run that nothing else has finished, long enough to show progress on a busy machine.
+    page = open_page(f"real_data?repeats=5&seed={secrets.choice(range(20, 100))}")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[role=progressbar]")
     page.wait_for_selector("text=The means as a table", timeout=300_000)
@@ -251,11 +257,12 @@ def test_a_run_on_real_data_is_seen_to_progress_and_can_be_downloaded(open_page)
         page.get_by_role("button", name="Numbers (CSV)").click()
     rows = list(csv.DictReader(io.StringIO(event.value.path().read_text())))
     assert {row["method"] for row in rows} == {"svm", "rff", "pbrff", "okrff"}
-    assert {row["repeat"] for row in rows} == {"0", "1"}
+    assert {row["repeat"] for row in rows} == set("01234")
     assert {row["test_error"] for row in rows if row["method"] == "svm"} == {str(7 / 143)}
 
 
-def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there_alone(open_page, server):
+def test_a_run_continues_in_another_tab_and_only_its_visitor_can_cancel_it(open_page, server):
+    """Slow, because a run starts in a child process and three pages follow it."""
     address = "real_data?preset=paper&seed=8"
     first = open_page(address)
     first.get_by_role("button", name="Run").click()
@@ -268,6 +275,6 @@ def test_a_run_goes_on_in_another_tab_and_is_cancelled_from_there_alone(open_pag
     other.get_by_role("button", name="Leave").wait_for()
     expect(other.get_by_role("button", name="Cancel")).to_have_count(0)
     second.get_by_role("button", name="Cancel").click()
-    other.wait_for_selector("text=/Cancelled at .* by the visitor who began it/")
+    other.wait_for_selector("text=/Cancelled at .* by the visitor who started it/")
     second.wait_for_selector("text=/You cancelled it at/", timeout=10_000)
     expect(second.get_by_role("button", name="Resume")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""A page in a frame of another site: it says that files cannot be uploaded there, and takes text."""
+"""A page in a frame of another site accepts pasted text instead of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = "a,b,y\n" + "\n".join(f"{i},{i * i % 7},{i % 2}" for i in range(60))
 
 @pytest.fixture
 def other_site(server):
-    """The address of a page that has the app in a frame; localhost and 127.0.0.1 are two sites to a browser."""
+    """The address of a page with the app in a frame; for a browser, localhost and 127.0.0.1 are different sites."""
 
     class Course(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -33,17 +33,17 @@ def other_site(server):
     site.server_close()
 
 
-def test_in_a_frame_of_another_site_text_is_taken_where_files_would_be_refused(other_site, server, shared):
+def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, server, shared):
     page = shared.new_page()
     try:
         page.goto(other_site)
         frame = page.frame_locator("iframe")
         expect(frame.get_by_text("Files cannot be uploaded here")).to_be_visible(timeout=60_000)
         expect(frame.locator("[data-testid=stFileUploader]")).to_have_count(0)
-        link = frame.get_by_role("link", name="Open in a window of its own")
+        link = frame.get_by_role("link", name="Open in its own window")
         expect(link).to_have_attribute("href", f"{server}/your_data")
         frame.get_by_role("textbox", name="Lines of CSV").fill(ROWS)
         frame.get_by_role("button", name="Read the text").click()
-        expect(frame.get_by_text("What was understood")).to_be_visible(timeout=60_000)
+        expect(frame.get_by_text("How your table was read")).to_be_visible(timeout=60_000)
     finally:
         page.close()

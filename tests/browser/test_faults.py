@@ -1,4 +1,4 @@
-"""A server that is killed and started again: pages come back, links open the same experiment, a run goes on."""
+"""A server that is killed and restarted: pages reconnect, links open the same experiment, a run resumes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from conftest import settle, wait_until
 from playwright.sync_api import expect
 
-from pages.components.runs import RunSettings
-from rff_engine.experiments.runner import run_stored
-from rff_engine.experiments.store import Store
+from pages.components.server.runs import RunSettings
+from rff_engine.experiments.running.runner import run_stored
+from rff_engine.experiments.running.store import Store
 
 RUN = RunSettings("features", "breast", "quick", "published", 31, 4, ("svm", "rff", "pbrff", "okrff"))
 RUN_PAGE = "real_data?repeats=4&seed=31"
@@ -20,7 +20,7 @@ VIEW_PAGE = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5&pl
 
 
 def experiment(page) -> dict:
-    """What is shown: the address, every control's value, and the numbers of every figure."""
+    """The address, the value of every control, and the numbers of every figure."""
     settle(page)
     return page.evaluate(
         """() => ({
@@ -45,8 +45,8 @@ def rows(store: Store) -> pd.DataFrame:
     return pd.DataFrame(store.rows(RUN.spec)).drop(columns="seconds")
 
 
-@pytest.mark.slow
-def test_a_server_killed_in_a_run_is_started_again_and_nothing_is_lost(open_page, start_server, tmp_path):
+@pytest.mark.slow("starts a server twice and computes a run twice")
+def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, start_server, tmp_path):
     address = start_server(folder=tmp_path)
     watching = open_page(RUN_PAGE, address=address)
     looking = open_page(VIEW_PAGE, address=address)
@@ -59,12 +59,12 @@ def test_a_server_killed_in_a_run_is_started_again_and_nothing_is_lost(open_page
         server.kill()
         server.wait()
         known = len(store.rows(RUN.spec))
-        assert not store.find(RUN.spec).finished, "it was too late: nothing is left to resume"
+        assert not store.find(RUN.spec).finished, "the run finished before the server was killed"
         for page in (watching, looking):
             connected(page, False)
         assert start_server(urlsplit(address).port, tmp_path) == address
 
-        # By themselves, without a reload.
+        # Pages reconnect without a reload.
         for page in (watching, looking):
             connected(page, True)
         stopped = watching.get_by_text(re.compile(r"Stopped with the server at \d+ %"))

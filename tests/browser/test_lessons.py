@@ -1,4 +1,4 @@
-"""Lessons as a reader takes them, click by click, and the lecturer's mode: what shows, what stays."""
+"""Lessons in a browser, click by click, and the projector mode."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ import pytest
 from conftest import go_to, settle, wait_until
 from playwright.sync_api import expect
 
-from pages.components import tours
-from pages.components.guide import in_url
+from pages.components.lessons import content, in_url
 
-# The frame lies around the first of the step's parts that shows, and both are within what neither the header, nor the
-# card, nor the sliders of the live picture cover; a part that is taller than that starts at its top. The frame and its
-# label leave the sliders alone.
+# The frame is around the first of the step's parts that the page shows. Header, card and sliders of a live view cover
+# neither of them; a part taller than the room that is left starts at its top. The frame's label is off the sliders.
 IN_SIGHT = """looks => {
     const shown = selector => [...document.querySelectorAll(selector)].find(e => e.getBoundingClientRect().height > 0);
     const part = looks.map(shown).find(e => e), frame = document.querySelector('.look-here');
     if (!part || !frame || frame.hidden) return false;
     const a = part.getBoundingClientRect(), b = frame.getBoundingClientRect();
     if (Math.max(Math.abs(a.left - b.left), Math.abs(a.top - b.top), Math.abs(a.right - b.right)) > 9) return false;
-    const card = document.querySelector('.guide').getBoundingClientRect();
+    const card = document.querySelector('.lesson').getBoundingClientRect();
     const header = document.querySelector('[data-testid=stHeader]').getBoundingClientRect().bottom;
     const above = card.left < a.right && card.right > a.left;
     const bar = part.parentElement.closest('.live')?.querySelector('.scrubbers').getBoundingClientRect();
@@ -32,7 +30,7 @@ IN_SIGHT = """looks => {
 }"""
 
 
-# What of a live picture's sliders and legend is not to be seen where it stands, or has the frame across it.
+# Parts of a live view's sliders and legend that are covered, or crossed by the frame.
 HIDDEN = """() => {
     const frame = document.querySelector('.look-here');
     frame.style.pointerEvents = 'auto';
@@ -53,21 +51,21 @@ def query(page) -> dict:
     return {key: values[-1] for key, values in parse_qs(urlsplit(page.url).query).items()}
 
 
-def open_lesson(open_page, lesson: tours.Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
+def open_lesson(open_page, lesson: content.Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
     page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width, **options)
-    page.wait_for_selector(".guide")
+    page.wait_for_selector(".lesson")
     at_step(page, lesson, step)
     return page
 
 
-def at_step(page, lesson: tours.Lesson, step: int) -> None:
-    expect(page.locator(".guide-count")).to_have_text(f"step {step} of {len(lesson.steps)}")
-    expect(page.locator(".guide-title")).to_have_text(lesson.title)
+def at_step(page, lesson: content.Lesson, step: int) -> None:
+    expect(page.locator(".lesson-count")).to_have_text(f"step {step} of {len(lesson.steps)}")
+    expect(page.locator(".lesson-title")).to_have_text(lesson.title)
     wait_until(lambda: (query(page).get("lesson"), query(page).get("step")) == (lesson.key, str(step)))
 
 
 def shows(page, settings: dict) -> None:
-    """The URL has the settings, or leaves out what is the page's default, and the sidebar's sliders show them."""
+    """Check that the URL has the settings, up to the page's defaults, and that the sidebar's sliders show them."""
     settle(page)
     for key, value in settings.items():
         page.wait_for_function(
@@ -80,49 +78,49 @@ def shows(page, settings: dict) -> None:
 
 
 def filled(text: str, before: str = "") -> re.Pattern:
-    """A text of a lesson in which every number that it names stands as one."""
+    """Pattern of a lesson's text with a number for each that it names."""
     pieces = [re.escape(piece) for piece in re.split(r"\{[^}]*\}", text)]
     return re.compile(f"^{before}" + r"\d[\de.−-]*(?: %)?".join(pieces) + "$")
 
 
-def predict(page, lesson: tours.Lesson, step: int, rightly: bool) -> None:
-    """Answer a step by a click, and see its outcome, with the picture in sight."""
+def predict(page, lesson: content.Lesson, step: int, correct: bool) -> None:
+    """Answer a step by a click, and check its outcome, with the figure in sight."""
     now = lesson.steps[step - 1]
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
     shows(page, lesson.before(step))
-    expect(page.locator(".guide-text")).to_have_text(filled(now.text))
-    answer = now.right if rightly else (now.right + 1) % len(now.answers)
-    page.locator(".guide .answers button").nth(answer).click()
-    expect(page.locator(".guide .told")).to_have_text(filled(now.outcome))
-    expect(page.locator(".guide .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Right:|→) "))
-    expect(page.locator(".guide .said")).to_have_count(0 if rightly else 1)
-    if not rightly:
-        expect(page.locator(".guide .said")).to_have_text(filled(now.answers[answer], "Your guess: "))
+    expect(page.locator(".lesson-text")).to_have_text(filled(now.text))
+    answer = now.right if correct else (now.right + 1) % len(now.answers)
+    page.locator(".lesson .answers button").nth(answer).click()
+    expect(page.locator(".lesson .outcome")).to_have_text(filled(now.outcome))
+    expect(page.locator(".lesson .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Right:|→) "))
+    expect(page.locator(".lesson .guess")).to_have_count(0 if correct else 1)
+    if not correct:
+        expect(page.locator(".lesson .guess")).to_have_text(filled(now.answers[answer], "Your guess: "))
     shows(page, lesson.after(step))
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
 
 
-def walk(page, lesson: tours.Lesson, rightly: bool = True) -> None:
+def walk(page, lesson: content.Lesson, correct: bool = True) -> None:
     for step in range(1, len(lesson.steps) + 1):
-        predict(page, lesson, step, rightly)
+        predict(page, lesson, step, correct)
         if step < len(lesson.steps):
-            page.locator(".guide .next").click()
+            page.locator(".lesson .next").click()
             at_step(page, lesson, step + 1)
     assert page.complaints == []
     assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", tours.LESSONS, ids=lambda lesson: lesson.key)
-def test_a_lesson_is_walked_through_to_the_next_one(open_page, lesson):
-    """Every other lesson where motion is to be reduced: what glides and scrolls there is drawn at every frame."""
-    motion = "reduce" if tours.LESSONS.index(lesson) % 2 else "no-preference"
+@pytest.mark.slow("walks through every step of every lesson")
+@pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
+def test_a_lesson_leads_to_the_next_one(open_page, lesson):
+    """Every other lesson with reduced motion, which is faster: no frames of gliding and scrolling are drawn."""
+    motion = "reduce" if content.LESSONS.index(lesson) % 2 else "no-preference"
     page = open_lesson(open_page, lesson, reduced_motion=motion)
     walk(page, lesson)
-    page.locator(".guide .next").click()
-    after = tours.following(lesson)
+    page.locator(".lesson .next").click()
+    after = content.following(lesson)
     if after is None:
-        page.wait_for_selector(".guide", state="detached")
+        page.wait_for_selector(".lesson", state="detached")
         wait_until(lambda: not {"lesson", "step"} & set(query(page)))
         return
     page.wait_for_url(re.compile(f"/{after.page}.*lesson={after.key}"))
@@ -131,24 +129,25 @@ def test_a_lesson_is_walked_through_to_the_next_one(open_page, lesson):
     shows(page, after.before(1))
 
 
-@pytest.mark.slow
-def test_wrong_predictions_are_told_kindly_and_lead_on_as_well(open_page):
-    lesson = tours.LESSONS[1]
-    walk(open_lesson(open_page, lesson, width=900), lesson, rightly=False)
+@pytest.mark.slow("walks through every step of a lesson")
+def test_wrong_predictions_are_shown_and_lead_on_as_well(open_page):
+    lesson = content.LESSONS[1]
+    walk(open_lesson(open_page, lesson, width=900), lesson, correct=False)
 
 
-def test_a_link_to_a_step_of_a_fresh_server(open_page, start_server):
-    lesson = tours.LESSONS[1]
+def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
+    """Slow, because it starts a server."""
+    lesson = content.LESSONS[1]
     page = open_page(f"{lesson.page}?lesson={lesson.key}&step=3", address=start_server())
-    page.wait_for_selector(".guide")
+    page.wait_for_selector(".lesson")
     at_step(page, lesson, 3)
-    page.locator(".guide .answers button").nth(lesson.steps[2].right).click()
+    page.locator(".lesson .answers button").nth(lesson.steps[2].right).click()
     page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '1000'")
     again = open_page(page.url.split("/", 3)[3])
     at_step(again, lesson, 3)
-    # What the link names is kept: the picture that was sent is the picture that opens.
+    # Settings in the link are kept: it opens the view that was sent.
     wait_until(lambda: query(again).get("beta") == "1000")
-    expect(again.locator(".guide .answers button")).to_have_count(len(lesson.steps[2].answers))
+    expect(again.locator(".lesson .answers button")).to_have_count(len(lesson.steps[2].answers))
 
 
 @pytest.mark.parametrize(
@@ -160,92 +159,92 @@ def test_a_link_to_a_step_of_a_fresh_server(open_page, start_server):
         ("lesson=theorem-that-fails", None, None),
     ],
 )
-def test_a_broken_link_to_a_lesson_is_mended_and_said_so(open_page, asked, lesson, step):
+def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, lesson, step):
     page = open_page(f"landmarks?{asked}")
     page.wait_for_selector("text=The link asked for")
     settle(page)
-    expect(page.locator(".guide")).to_have_count(int(lesson is not None))
+    expect(page.locator(".lesson")).to_have_count(int(lesson is not None))
     wait_until(lambda: query(page).get("lesson") == lesson)
     wait_until(lambda: query(page).get("step") in (step, None if step == "1" else step))
 
 
-def test_leaving_keeps_what_was_set_and_the_reader_may_move_everything(open_page):
-    lesson = tours.LESSONS[0]
+def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
+    lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
     thumb = page.locator(".st-key-D input[type=range]")
     thumb.focus()
     thumb.press("ArrowRight")
     page.wait_for_function("() => new URL(location.href).searchParams.get('D') === '2'")
     at_step(page, lesson, 1)
-    page.locator(".guide .next").click()  # skipped: Next and Back put a step's settings back
+    page.locator(".lesson .next").click()  # Next and Back restore a step's settings
     at_step(page, lesson, 2)
-    expect(page.locator(".guide-note")).to_be_hidden()
-    text = page.locator(".guide-text").text_content()
+    expect(page.locator(".lesson-note")).to_be_hidden()
+    text = page.locator(".lesson-text").text_content()
     thumb.press("ArrowRight")
-    expect(page.locator(".guide-note")).to_be_visible()  # the picture has another error now, the words have not
-    expect(page.locator(".guide-text")).to_have_text(text)
-    page.locator(".guide .back").click()
+    expect(page.locator(".lesson-note")).to_be_visible()  # the figure has another error now, the text has not
+    expect(page.locator(".lesson-text")).to_have_text(text)
+    page.locator(".lesson .back").click()
     at_step(page, lesson, 1)
     shows(page, lesson.before(1))
-    page.locator(".guide .leave").click()
-    page.wait_for_selector(".guide", state="detached")
+    page.locator(".lesson .leave").click()
+    page.wait_for_selector(".lesson", state="detached")
     page.wait_for_selector(".look-here", state="detached")
     settle(page)
     wait_until(lambda: query(page) == {"width": "1", "D": "1"})
     page.get_by_role("button", name=lesson.title).click()
-    page.wait_for_selector(".guide")
+    page.wait_for_selector(".lesson")
     at_step(page, lesson, 1)
 
 
-def test_from_one_lesson_to_another_page_and_back(open_page):
-    lesson = tours.LESSONS[1]
+def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
+    lesson = content.LESSONS[1]
     page = open_lesson(open_page, lesson, 2)
     go_to(page, "Bounds")
     page.wait_for_url(re.compile("/bounds"))
-    page.wait_for_selector(".guide", state="detached")
+    page.wait_for_selector(".lesson", state="detached")
     settle(page)
     wait_until(lambda: not {"lesson", "step", "beta"} & set(query(page)))
     go_to(page, "Start here")
     page.wait_for_selector(".st-key-all_lessons a")
     settle(page)
-    expect(page.locator(".st-key-all_lessons a")).to_have_count(len(tours.LESSONS))
+    expect(page.locator(".st-key-all_lessons a")).to_have_count(len(content.LESSONS))
     page.locator(".st-key-all_lessons a").nth(1).click()
-    page.wait_for_selector(".guide")
+    page.wait_for_selector(".lesson")
     at_step(page, lesson, 1)
     shows(page, lesson.before(1))
 
 
-def test_a_lesson_leads_through_plain_figures_too(open_page):
-    lesson = tours.LESSONS[1]
+def test_a_lesson_works_with_plain_figures(open_page):
+    lesson = content.LESSONS[1]
     page = open_lesson(open_page, lesson, 2, more="&plain=true")
     predict(page, lesson, 2, True)
     expect(page.locator(".live")).to_have_count(0)
     wait_until(lambda: query(page).get("plain") == "true")
-    page.locator(".guide .next").click()
+    page.locator(".lesson .next").click()
     at_step(page, lesson, 3)
     wait_until(lambda: query(page).get("plain") == "true")
 
 
-def test_the_card_is_worked_by_keyboard_and_its_outcome_is_announced(open_page):
-    lesson = tours.LESSONS[0]
+def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
+    lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
-    page.locator(".guide .answers button").first.focus()
+    page.locator(".lesson .answers button").first.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator(".guide [role=status]")).to_contain_text(lesson.steps[0].outcome)
-    expect(page.locator(".guide .next")).to_be_focused()
+    expect(page.locator(".lesson [role=status]")).to_contain_text(lesson.steps[0].outcome)
+    expect(page.locator(".lesson .next")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".guide .answers button").first).to_be_focused()
+    expect(page.locator(".lesson .answers button").first).to_be_focused()
     at_step(page, lesson, 2)
 
 
-def test_the_frame_leaves_the_sliders_of_a_live_picture_alone(open_page):
-    """In a low window, and once the reader has scrolled on."""
-    lesson = tours.of("adaptive")["move-do-not-draw"]
+def test_the_frame_does_not_cover_the_sliders_of_a_live_view(open_page):
+    """In a low window, also after scrolling."""
+    lesson = content.lessons_of("adaptive")["move-do-not-draw"]
     page = open_lesson(open_page, lesson)
     page.set_viewport_size({"width": 1440, "height": 560})
-    page.locator(".guide .answers button").nth(lesson.steps[0].right).click()
-    expect(page.locator(".guide .told")).to_be_visible()
+    page.locator(".lesson .answers button").nth(lesson.steps[0].right).click()
+    expect(page.locator(".lesson .outcome")).to_be_visible()
     settle(page)
     page.wait_for_function(IN_SIGHT, arg=list(lesson.steps[0].look))
     assert page.evaluate(HIDDEN) == []
@@ -256,7 +255,7 @@ def test_the_frame_leaves_the_sliders_of_a_live_picture_alone(open_page):
     assert page.evaluate(HIDDEN) == []
 
 
-# --- the lecturer's mode ------------------------------------------------------------------------------------------
+# --- projector mode -----------------------------------------------------------------------------------------------
 
 
 def root_font(page) -> float:
@@ -267,7 +266,7 @@ def tick_font(page, key: str) -> float:
     return page.evaluate(f"document.querySelector('.st-key-{key} .js-plotly-plot')._fullLayout.xaxis.tickfont.size")
 
 
-def test_the_projector_mode_is_large_bare_and_can_be_left(open_page):
+def test_projector_mode_enlarges_the_page_hides_its_bars_and_can_be_left(open_page):
     plain = open_page("kernel")
     page = open_page("kernel?projector=true&hide=D")
     wait_until(lambda: root_font(page) > 1.3 * root_font(plain))
@@ -286,7 +285,7 @@ def test_the_projector_mode_is_large_bare_and_can_be_left(open_page):
     expect(page.locator(".st-key-D")).to_be_visible()
 
 
-def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
+def test_projector_mode_starts_from_the_sidebar_and_holds_on_all_pages(open_page):
     page = open_page("landmarks?hide=beta,sigma")
     page.get_by_role("button", name="Projector mode").click()
     page.wait_for_function("() => location.search.includes('projector=true')")
@@ -305,10 +304,10 @@ def test_it_is_entered_from_the_sidebar_and_kept_from_page_to_page(open_page):
     assert page.locator("[data-testid=stAlert]").count() == 0
 
 
-def test_hidden_controls_count_and_can_be_shown(open_page):
+def test_hidden_controls_have_effect_and_can_be_shown(open_page):
     page = open_page("landmarks?hide=sigma,beta&sigma=1&beta=10")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
-    # Play would move beta, and the live picture has the sliders of the first heading.
+    # Play would move beta; the live view has the sliders of the first heading.
     heading = page.get_by_test_id("stSidebar").get_by_text("Learning", exact=True)
     for part in (page.locator(".st-key-sigma"), page.locator(".live input[name=beta]"), page.locator(".play"), heading):
         expect(part).to_be_hidden()
@@ -331,7 +330,7 @@ def test_a_chart_does_not_move_a_hidden_beta(open_page):
     assert "beta" not in query(page) and page.locator("[data-testid=stAlert]").count() == 0
 
 
-def test_everything_hidden_leaves_the_live_sliders(open_page):
+def test_live_sliders_stay_where_all_controls_are_hidden(open_page):
     page = open_page("landmarks?hide=all&projector=true")
     expect(page.locator(".live .play")).to_be_visible()
     thumb = page.locator(".live input[name=beta]")
@@ -345,17 +344,17 @@ def test_everything_hidden_leaves_the_live_sliders(open_page):
 
 
 @pytest.mark.parametrize("asked", ["projector=maybe", "hide=nonsense"])
-def test_wrong_flags_are_mended_and_said_so(open_page, asked):
+def test_wrong_flags_are_repaired_with_a_message(open_page, asked):
     page = open_page(f"landmarks?{asked}")
     page.wait_for_selector("text=The link asked")
     wait_until(lambda: not {"projector", "hide"} & set(query(page)))
     expect(page.get_by_test_id("stSidebar").first).to_be_visible()
 
 
-def test_a_lesson_on_the_projector(open_page):
-    lesson = tours.LESSONS[5]
+def test_a_lesson_keeps_projector_mode(open_page):
+    lesson = content.LESSONS[5]
     page = open_lesson(open_page, lesson, more="&projector=true")
     predict(page, lesson, 1, True)
-    page.locator(".guide .next").click()
+    page.locator(".lesson .next").click()
     at_step(page, lesson, 2)
     wait_until(lambda: query(page).get("projector") == "true" and root_font(page) > 20)

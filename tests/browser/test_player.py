@@ -1,4 +1,4 @@
-"""The player of a descent: it plays in the browser alone, keys and hand move its step, and a control brings another."""
+"""The live view of a descent: playing, moving the step by keyboard and pointer, and what it shows at a step."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 from conftest import settle, wait_until
 
+import datasets
 import rff_engine as rff
 from rff_engine.adaptive import kernel_landmarks
-from rff_engine.experiments import toy_adaptive
+from rff_engine.experiments.toy import adaptive as toy_adaptive
 
-# What the player shows: the step, where frequencies are, what they weigh, and the errors that are marked.
+# What the view shows: the step, the frequencies and their weights, and the marked errors.
 SHOWN = """() => {
     const view = document.querySelector('.live').view;
     return {
         place: Number(view.slider.value), step: view.shown.step, last: view.steps.at(-1), kept: view.steps.length,
         omega: [...view.dots.omega], weight: [...view.dots.weight], errors: view.shown.errors,
-        button: view.find('.play').textContent, said: view.slider.getAttribute('aria-valuetext'),
+        button: view.find('.play').textContent, spoken: view.slider.getAttribute('aria-valuetext'),
     };
 }"""
 
-# How often the page's script starts or ends from now on, and what is sent to the server.
+# Count starts and ends of the page's script, and reports to the server, from now on.
 COUNT_RUNS = """() => {
     window.scriptRuns = 0;
     const watch = new MutationObserver(() => window.scriptRuns++);
@@ -32,7 +33,7 @@ COUNT_RUNS = """() => {
     view.report = () => window.scriptRuns++;
 }"""
 
-# What a canvas holds: two pictures are the same if their sums are.
+# A checksum of a canvas.
 PIXELS = """selector => {
     const canvas = document.querySelector(selector), c = canvas.getContext('2d');
     const {data} = c.getImageData(0, 0, canvas.width, canvas.height);
@@ -66,30 +67,35 @@ def drawn(page) -> list:
 
 @pytest.fixture(scope="module")
 def engine():
-    """The default descent, by the engine alone."""
-    X, kernel = toy_adaptive.toy_inputs("line", 300, 0.05, 0), rff.GaussianKernel(1.0)
+    """The default descent, computed by the engine."""
+    X, kernel = datasets.make_toy_inputs("line", 300, 0.05, 0), rff.GaussianKernel(1.0)
     landmarks = kernel_landmarks(X, 50, "sample", np.random.default_rng((0, 1)))
     omega = toy_adaptive.first_frequencies(kernel, 20, np.random.default_rng((0, 2)))
     return toy_adaptive.descent(X, *landmarks, kernel, omega)
 
 
-def test_every_kept_step_is_the_engines(open_page, engine):
+def test_kept_steps_are_the_engines(open_page, engine):
     page = opened(open_page)
-    assert shown(page)["kept"] == len(engine.steps)
+    arrays = page.evaluate(
+        "(({steps, omega, weights, errors, landmarkErrors}) => [steps, omega, weights, errors, landmarkErrors]"
+        ".map(values => [...values]))(document.querySelector('.live').view)"
+    )
+    expected = (engine.steps, engine.frequencies, engine.weights, engine.errors, engine.landmark_errors)
+    for received, computed in zip(arrays, expected, strict=True):
+        np.testing.assert_allclose(received, np.ravel(computed), rtol=1e-5, atol=1e-6)
     thumb(page).focus()
-    page.keyboard.press("Home")
-    for k in range(len(engine.steps)):
+    for key, k in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("End", -1)):
+        page.keyboard.press(key)
         step = engine.steps[k]
         page.wait_for_function(f"() => document.querySelector('.live').view.shown.step === {step}")
         now = shown(page)
         np.testing.assert_allclose(np.reshape(now["omega"], (-1, 2)), engine.frequencies[k], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(now["weight"], engine.weights[k], rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(now["errors"], [engine.errors[k], engine.landmark_errors[step]], rtol=1e-5)
-        page.keyboard.press("ArrowRight")
     assert page.complaints == []
 
 
-def test_between_two_kept_steps_it_is_on_the_straight_way(open_page, engine):
+def test_between_two_kept_steps_values_are_interpolated(open_page, engine):
     page = opened(open_page)
     page.evaluate(
         "() => { const {slider} = document.querySelector('.live').view; slider.step = 'any'; slider.value = 30.25;"
@@ -106,34 +112,34 @@ def test_between_two_kept_steps_it_is_on_the_straight_way(open_page, engine):
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_keyboard_plays_and_stops_and_asks_nothing_of_the_server(open_page, key):
+def test_the_keyboard_plays_and_stops_without_the_server(open_page, key):
     page = opened(open_page)
     before, picture = shown(page), drawn(page)
     assert before["step"] == before["place"] == 0 and before["kept"] > 10
     page.evaluate(COUNT_RUNS)
     play(page).focus()
     page.keyboard.press(key)
-    wait_until(lambda: 5 < shown(page)["step"] < before["last"])  # it is seen on its way
+    wait_until(lambda: 5 < shown(page)["step"] < before["last"])  # a step on the way is shown
     assert shown(page)["button"] == "❚❚ Stop"
     page.keyboard.press(key)
     wait_until(lambda: shown(page)["button"] == "▶ Play" and shown(page)["step"] % 1 == 0)
     stopped = shown(page)
     assert 4 < stopped["step"] < stopped["last"] and stopped["place"] == round(stopped["place"])
-    page.wait_for_timeout(500)  # five kept steps long
+    page.wait_for_timeout(500)  # as long as five kept steps
     assert shown(page) == stopped
     page.keyboard.press(key)
     wait_until(lambda: shown(page)["step"] == before["last"])
     after = shown(page)
     assert after["button"] == "▶ Play" and after["omega"] != before["omega"]
     assert all(new != old for new, old in zip(drawn(page), picture, strict=True))
-    page.keyboard.press(key)  # from the end it starts again
+    page.keyboard.press(key)  # at the end, Play starts again
     wait_until(lambda: shown(page)["step"] < before["last"] / 2)
     assert page.evaluate("window.scriptRuns") == 0
     assert "step" not in parse_qs(urlsplit(page.url).query)
     assert page.complaints == []
 
 
-def test_arrow_keys_go_from_kept_step_to_kept_step_and_say_where(open_page):
+def test_arrow_keys_move_by_kept_steps_and_announce_them(open_page):
     page = opened(open_page)
     thumb(page).focus()
     for _ in range(3):
@@ -144,16 +150,16 @@ def test_arrow_keys_go_from_kept_step_to_kept_step_and_say_where(open_page):
     page.keyboard.press("End")
     wait_until(lambda: shown(page)["step"] == shown(page)["last"])
     now = shown(page)
-    words = re.fullmatch(r"(\d+) of (\d+): error (\S+) over all points, (\S+) at the landmarks", now["said"])
+    words = re.fullmatch(r"(\d+) of (\d+): error (\S+) over all points, (\S+) at the landmarks", now["spoken"])
     step, last, *errors = (float(word.replace("−", "-")) for word in words.groups())
     assert step == last == now["last"] and errors == pytest.approx(now["errors"], rel=5e-3)
-    # A key on the slider ends what plays, and counts.
+    # A key on the slider ends Play and moves the slider.
     play(page).click()
     wait_until(lambda: shown(page)["place"] > 3)
     thumb(page).focus()
     page.keyboard.press("Home")
     wait_until(lambda: shown(page)["place"] == 0 and shown(page)["button"] == "▶ Play")
-    page.wait_for_timeout(300)  # three kept steps long
+    page.wait_for_timeout(300)  # as long as three kept steps
     assert shown(page)["place"] == 0
 
 
@@ -167,8 +173,8 @@ def test_dragging_the_slider_shows_its_step(open_page, playing):
     y, seen = box["y"] + box["height"] / 2, set()
     page.mouse.move(box["x"] + 10, y)
     page.mouse.down()
-    for share in np.linspace(0.1, 0.5, 8):
-        page.mouse.move(box["x"] + box["width"] * share, y)
+    for fraction in np.linspace(0.1, 0.5, 8):
+        page.mouse.move(box["x"] + box["width"] * fraction, y)
         page.wait_for_timeout(40)
         seen.add(shown(page)["place"])
     page.mouse.up()
@@ -199,7 +205,7 @@ def test_the_step_is_dragged_on_the_chart_of_errors(open_page):
     wait_until(lambda: abs(shown(page)["step"] - 0.5 * last) <= 0.03 * last)
 
 
-def test_pointing_at_a_frequency_tells_its_weight_and_where_it_started(open_page, engine):
+def test_a_frequency_under_the_pointer_shows_its_weight_and_start(open_page, engine):
     page = opened(open_page)
     thumb(page).focus()
     page.keyboard.press("End")
@@ -218,11 +224,11 @@ def test_pointing_at_a_frequency_tells_its_weight_and_where_it_started(open_page
     page.mouse.move(2, 2)
     wait_until(lambda: "Point at" in words.inner_text())
     plane.focus()
-    page.keyboard.press("ArrowRight")  # from the heaviest on
+    page.keyboard.press("ArrowRight")  # the first one is the heaviest
     wait_until(lambda: page.evaluate("document.querySelector('.live').view.focus.frequency") == heaviest)
 
 
-def test_a_control_brings_another_descent_and_the_end_stays_the_end(open_page):
+def test_another_descent_is_shown_at_its_end_if_the_last_one_was(open_page):
     page = opened(open_page)
     before = shown(page)
     control = page.locator(".st-key-r input[type=range]")
@@ -230,7 +236,7 @@ def test_a_control_brings_another_descent_and_the_end_stays_the_end(open_page):
     control.press("ArrowRight")
     wait_until(lambda: len(shown(page)["weight"]) == 30)
     after = shown(page)
-    assert after["omega"][:40] == before["omega"] and after["place"] == 0  # more join the ones there are
+    assert after["omega"][:40] == before["omega"] and after["place"] == 0  # the first frequencies are the same
     thumb(page).focus()
     page.keyboard.press("End")
     control.focus()
@@ -241,8 +247,8 @@ def test_a_control_brings_another_descent_and_the_end_stays_the_end(open_page):
     wait_until(lambda: 0 < shown(page)["place"] < 10)
 
 
-def test_while_it_plays_it_is_drawn_at_every_frame(open_page):
-    """Each frame has a picture of its own: nothing jumps from kept step to kept step."""
+def test_play_draws_every_frame(open_page):
+    """Each frame shows a place of its own, also between kept steps."""
     page = opened(open_page, "adaptive?r=50")
     frames, places = page.evaluate(
         """() => new Promise(done => {
@@ -260,7 +266,7 @@ def test_while_it_plays_it_is_drawn_at_every_frame(open_page):
     assert places >= 0.8 * frames
 
 
-def test_where_motion_is_to_be_reduced_it_goes_in_jumps(open_page):
+def test_play_jumps_where_motion_is_reduced(open_page):
     page = opened(open_page, reduced_motion="reduce")
     seen = page.evaluate(
         """() => new Promise(done => {
@@ -279,14 +285,14 @@ def test_where_motion_is_to_be_reduced_it_goes_in_jumps(open_page):
     assert 2 <= len(seen) <= 4 and all(place == round(place) for place in seen)
 
 
-def test_what_is_sent_is_small(open_page):
+def test_data_of_a_descent_are_small(open_page):
     page = opened(open_page, "adaptive?r=50&data=moons")
     size = page.evaluate("JSON.stringify(document.querySelector('.live').view.data).length")
     assert 20_000 < size < 100_000
 
 
 @pytest.mark.parametrize(("width", "scheme", "more"), [(900, "dark", ""), (1440, "light", "?projector=true")])
-def test_button_slider_and_both_panels_are_in_sight_together(open_page, width, scheme, more):
+def test_button_slider_and_both_panels_fit_on_one_screen(open_page, width, scheme, more):
     page = opened(open_page, f"adaptive{more}", width=width, scheme=scheme)
     play(page).evaluate("button => button.scrollIntoView()")
     page.evaluate("() => document.querySelector('.live .descent').scrollIntoView({block: 'end'})")
@@ -312,5 +318,5 @@ def test_the_plain_figure_has_the_same_steps(open_page, engine):
     with page.expect_download() as event:
         row.get_by_role("button", name="Save the figure as SVG").click()
     svg = event.value.path().read_text("utf-8")
-    assert "at the landmarks" in svg and "Play" not in svg  # buttons are none in a file
+    assert "at the landmarks" in svg and "Play" not in svg  # no buttons in a file
     assert len(page.evaluate("document.querySelector('.st-key-player .js-plotly-plot').layout.updatemenus")) == 1

@@ -1,4 +1,4 @@
-"""A report as a file in a browser: on paper every row is there, and Plotly's toolbar covers nothing."""
+"""A report in a browser: it is printed with every row, and Plotly's toolbar covers no text."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def report(shared, tmp_path_factory):
     page.close()
 
 
-def test_the_toolbar_covers_no_words(report):
+def test_the_toolbar_covers_no_text(report):
     report.mouse.move(*(report.locator(".main-svg").first.bounding_box()[side] + 200 for side in ("x", "y")))
     assert report.evaluate("document.querySelectorAll('.main-svg text').length") > 10
     assert report.evaluate(UNDER_TOOLBAR) == []
 
 
-def test_paper_has_every_row_and_no_toolbar(report):
-    assert report.evaluate(CUT_ROWS)  # a screen scrolls
+def test_a_printed_report_has_every_row_and_no_toolbar(report):
+    assert report.evaluate(CUT_ROWS)  # on a screen, rows are cut off and the table scrolls
     report.emulate_media(media="print")
     assert report.evaluate(CUT_ROWS) == []
     assert not report.locator(".modebar-group").first.is_visible()

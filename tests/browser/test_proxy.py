@@ -1,4 +1,4 @@
-"""The README's nginx settings, as they stand there: pages load and their websocket connects through them."""
+"""The nginx settings of docs/deployment.md: pages load and their websocket connects through them."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ NGINX_TEXT = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def start_nginx(tmp_path_factory):
-    """Start nginx with settings of the README and return its addresses, without and with TLS, and its log."""
+    """Function that starts nginx with given settings and returns its addresses, without and with TLS, and its log."""
     if NGINX is None or OPENSSL is None:
         _missing("no nginx, or no openssl, on this machine")
     with ExitStack() as stack:
-        yield lambda said: _start_nginx(said, tmp_path_factory.mktemp("nginx"), stack)
+        yield lambda settings: _start_nginx(settings, tmp_path_factory.mktemp("nginx"), stack)
 
 
-def _start_nginx(said: str, folder, stack: ExitStack):
+def _start_nginx(settings: str, folder, stack: ExitStack):
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     make = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
     subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
 
     plain, secure = free_port(), free_port()
-    said = replaced(
-        said,
+    settings = replaced(
+        settings,
         {
             "listen 80;": f"listen 127.0.0.1:{plain};",
             "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
@@ -58,12 +58,12 @@ def _start_nginx(said: str, folder, stack: ExitStack):
     )
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
-    settings = folder / "nginx.conf"
-    settings.write_text(
+    file = folder / "nginx.conf"
+    file.write_text(
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
-        f"events {{}}\nhttp {{ access_log {folder}/access.log; {places}\n{said} }}\n"
+        f"events {{}}\nhttp {{ access_log {folder}/access.log; {places}\n{settings} }}\n"
     )
-    nginx = subprocess.Popen([NGINX, "-p", folder, "-c", settings], stderr=subprocess.PIPE, text=True)
+    nginx = subprocess.Popen([NGINX, "-p", folder, "-c", file], stderr=subprocess.PIPE, text=True)
     stack.callback(nginx.wait, 10)
     stack.callback(nginx.terminate)
     end = time.monotonic() + 20
@@ -84,21 +84,22 @@ def replaced(text: str, changes: dict[str, str]) -> str:
     return text
 
 
-def readme_settings() -> list[str]:
-    """nginx for one server, and what is added for several."""
-    one, several = NGINX_TEXT.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+def documented_settings() -> list[str]:
+    """Documented settings of nginx for one server, and the addition for several."""
+    docs = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    one, several = NGINX_TEXT.findall(docs)
     return [one, several]
 
 
 @pytest.fixture(scope="module")
 def proxy(server, start_nginx):
     """Addresses of nginx in front of the app, with and without TLS."""
-    return start_nginx(replaced(readme_settings()[0], {"http://127.0.0.1:8501": server}))
+    return start_nginx(replaced(documented_settings()[0], {"http://127.0.0.1:8501": server}))
 
 
 @pytest.fixture
 def counted():
-    """Start a relay to a port of this machine; it counts what comes back: its own port, and a list of byte counts."""
+    """Function that starts a relay to a local port and returns its port and a growing list of received byte counts."""
     closing = []
 
     def start(port: int) -> tuple[int, list[int]]:
@@ -159,8 +160,8 @@ def stubs():
         one.server_close()
 
 
-def test_a_cookie_keeps_a_visitor_with_one_server_and_spreads_a_class(stubs, start_nginx):
-    one, several = readme_settings()
+def test_a_cookie_keeps_a_visitor_on_one_server_and_visitors_are_spread(stubs, start_nginx):
+    one, several = documented_settings()
     several = replaced(several, {":8501": f":{stubs[0]}", ":8502": f":{stubs[1]}"})
     header = 'add_header X-Content-Type-Options    "nosniff" always;'
     changes = {"http://127.0.0.1:8501": "http://rff", header: header + " add_header Set-Cookie $rff_new_route;"}
@@ -175,7 +176,7 @@ def test_a_cookie_keeps_a_visitor_with_one_server_and_spreads_a_class(stubs, sta
         return answer.read().decode(), answer.getheader("Set-Cookie")
 
     chosen = set()
-    for _ in range(40):  # of one address and one browser
+    for _ in range(40):  # from one address and one browser
         _, cookie = visit()
         name = cookie.split(";")[0]
         answers = {visit(name) for _ in range(4)}
@@ -188,7 +189,7 @@ def test_a_cookie_keeps_a_visitor_with_one_server_and_spreads_a_class(stubs, sta
 
 @pytest.fixture
 def fetched(counted, browser):
-    """Open pages of an address one after the other in a new browser, and return the bytes that each took."""
+    """Function that opens pages of an address one after the other in a new browser; returns the bytes of each."""
     contexts = []
 
     def fetch(address: str, *paths: str) -> list[int]:
@@ -212,13 +213,13 @@ def fetched(counted, browser):
         context.close()
 
 
-def test_a_first_visit_takes_less_than_3_MB_and_the_next_takes_files_from_the_cache(server, fetched):
+def test_a_first_visit_takes_less_than_3_MB_and_the_next_uses_the_cache(server, fetched):
     first, second = fetched(server, "", "landmarks")
     assert 1e6 < first < 3e6 and 1e5 < second < 0.5e6
 
 
 def test_a_first_visit_through_the_proxy_takes_less_than_3_MB(proxy, fetched):
-    (first,) = fetched(proxy[1], "landmarks")  # what comes with an unknown certificate stays in no cache
+    (first,) = fetched(proxy[1], "landmarks")  # browsers do not cache over an untrusted certificate
     assert 1e6 < first < 3e6
 
 
@@ -230,12 +231,12 @@ def test_a_page_works_through_the_proxy_over_tls(proxy, browser):
         sockets, refused = [], []
         page.on("websocket", lambda one: sockets.append(one.url))
         page.on("response", lambda one: refused.append((one.status, one.url)) if one.status >= 400 else None)
-        page.goto(f"{plain}/bounds?seed=3")  # led on to TLS
+        page.goto(f"{plain}/bounds?seed=3")  # redirected to TLS
         page.wait_for_selector("h1")
         settle(page)
         assert page.url.startswith(f"{secure}/bounds")
         assert sockets and all(one.startswith(secure.replace("https", "wss")) for one in sockets)
-        # Streamlit looks for itself below the page's own path first.
+        # Streamlit first requests its endpoints below the page's own path.
         assert [url for _, url in refused if "/bounds/_stcore/" not in url] == []
     finally:
         context.close()

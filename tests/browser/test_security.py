@@ -1,4 +1,4 @@
-"""Two visitors and a hostile one: nobody sees another's data, and nothing that is handed in comes alive."""
+"""Nobody sees data of another visitor, and nothing in an upload or a link takes effect."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from conftest import ROOT, settle, wait_until
-from test_handing_in import NAMES, main_text, nothing_came_alive, upload
+from test_upload import NAMES, check_nothing_takes_effect, main_text, upload
 
 CLASSES = ("![x](http://elsewhere.example/x.png)", ":material/home:", "=cmd|' /C calc'!A0", "</style><b>x</b>")
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
 
 
-def stranger() -> bytes:
-    """Numbers that differ between classes, under names and classes that are anything but words."""
+def hostile_table() -> bytes:
+    """A table of numbers that differ between classes, with hostile names of columns and classes."""
     names = [*NAMES, '"<svg onload=window.hacked=1>"', "<u>class</u>"]
     rows = [
         ",".join([*(f"{(i * (j + 3)) % 17 + i % 4}" for j in range(len(names) - 1)), CLASSES[i % 4]])
@@ -30,26 +30,26 @@ def stranger() -> bytes:
 
 
 @pytest.fixture
-def nothing_foreign():
-    """Watch a page: it may ask no other host than its own, whatever it shows."""
-    asked = []
+def own_host_only():
+    """Function that watches a page; the test fails if the page requests another host."""
+    foreign = []
 
     def watch(page, address):
         own = urlsplit(address).netloc
-        page.on("request", lambda one: asked.append(one.url) if urlsplit(one.url).netloc not in ("", own) else None)
+        page.on("request", lambda one: foreign.append(one.url) if urlsplit(one.url).netloc not in ("", own) else None)
         return page
 
     yield watch
-    assert asked == []
+    assert foreign == []
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["live", "plain"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_hostile_words_are_letters_on_every_view(open_page, server, nothing_foreign, view, plain):
+def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view, plain):
     if plain and view not in VIEWS[:2]:
         pytest.skip("the view has one form")
-    page = nothing_foreign(open_page(f"your_data?view={quote(view)}&plain={str(plain).lower()}"), server)
-    upload(page, stranger())
+    page = own_host_only(open_page(f"your_data?view={quote(view)}&plain={str(plain).lower()}"), server)
+    upload(page, hostile_table())
     if view == "error against D":
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("The means as a table").wait_for(timeout=180_000)
@@ -66,20 +66,20 @@ def test_hostile_words_are_letters_on_every_view(open_page, server, nothing_fore
         page.locator("[data-testid=stMain]").locator("a[href*=elsewhere], img[src*=elsewhere], svg[onload]").count()
         == 0
     )
-    nothing_came_alive(page)
-    box = page.get_by_role("combobox", name="Class to tell from all others")
+    check_nothing_takes_effect(page)
+    box = page.get_by_role("combobox", name="Class to separate from all others")
 
     def offered() -> set[str]:
-        if not page.get_by_role("listbox").count():  # a run of the script that ends just now folds it
+        if not page.get_by_role("listbox").count():  # a script run that ends now closes it
             box.press("ArrowDown")
         return {one.strip() for one in page.get_by_role("option").all_inner_texts()}
 
     wait_until(lambda: set(CLASSES) <= offered())
-    nothing_came_alive(page)
+    check_nothing_takes_effect(page)
     page.get_by_role("option", name=CLASSES[1]).click()
     wait_until(lambda: f"red, {CLASSES[1]}" in " ".join(main_text(page).replace("\u2060", "").split()), 60)
     settle(page)
-    nothing_came_alive(page)
+    check_nothing_takes_effect(page)
 
 
 HOSTILE = "<img src=x onerror=window.hacked=1>![x](http://elsewhere.example/x.png)../../../etc/passwd"
@@ -97,9 +97,9 @@ HOSTILE = "<img src=x onerror=window.hacked=1>![x](http://elsewhere.example/x.pn
         ("landmarks?lesson={}&step={}&projector={}", HOSTILE),
     ],
 )
-def test_a_hostile_link_is_corrected_and_has_no_effect(open_page, server, nothing_foreign, path, word):
-    """One load with all words at once: each of them would come alive as HTML or Markdown inside the others."""
-    page = nothing_foreign(open_page(path.replace("{}", quote(word, safe=""))), server)
+def test_a_hostile_link_is_corrected_and_has_no_effect(open_page, server, own_host_only, path, word):
+    """All parameters are hostile at once, to save loads; the text works inside itself too."""
+    page = own_host_only(open_page(path.replace("{}", quote(word, safe=""))), server)
     assert page.locator("h1").count() == 1 and page.locator("[data-testid=stException]").count() == 0
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x], img[src*=elsewhere]").count() == 0
@@ -110,7 +110,7 @@ def test_a_hostile_link_is_corrected_and_has_no_effect(open_page, server, nothin
 SECRET = "zirconium4711"
 
 
-def asked(method: str, address: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+def fetch(method: str, address: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
     request = urllib.request.Request(address, body, {name.replace("_", "-"): value for name, value in headers.items()})
     request.method = method
     try:
@@ -122,7 +122,7 @@ def asked(method: str, address: str, body: bytes | None = None, **headers: str) 
 
 @pytest.fixture(scope="module")
 def private(start_server, tmp_path_factory):
-    """A server all of whose files lie in one folder."""
+    """A server with all its files in one folder, and that folder."""
     folder = tmp_path_factory.mktemp("private")
     places = {name: folder / name for name in ("HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
     for place in places.values():
@@ -130,8 +130,8 @@ def private(start_server, tmp_path_factory):
     return start_server(folder=folder, **{name: str(place) for name, place in places.items()}), folder
 
 
-def handed_in(open_page, address):
-    """A visitor's page with a secret in it, the upload as it was sent, and whatever was fetched."""
+def page_with_upload(open_page, address):
+    """A page with a secret in its table, the upload request, all requests, and the uploaded bytes."""
     page = open_page("your_data?plain=true", address=address)
     requests = []
     page.on("request", lambda one: requests.append(one))
@@ -146,20 +146,21 @@ def handed_in(open_page, address):
     for view in (VIEWS[1], VIEWS[3]):
         page.locator("[data-testid=stSidebar]").get_by_role("combobox").first.click()
         page.get_by_role("option", name=view).click()
-        page.get_by_role("heading", name=f"What is learned: {view}").wait_for()
+        page.get_by_role("heading", name=f"Results: {view}").wait_for()
         settle(page)
     assert SECRET in main_text(page)
     (sent,) = [one for one in requests if one.method == "PUT"]
     return page, sent, requests, data
 
 
-def test_what_one_visitor_hands_in_reaches_nobody_and_no_file(private, open_page):
+def test_an_upload_reaches_no_other_visitor_and_no_file(private, open_page):
+    """Slow, because it starts a server and opens each page for a second visitor."""
     address, folder = private
     frames = []
     second = open_page("your_data", address=address)
     second.on("websocket", lambda one: one.on("framereceived", lambda data: frames.append(data)))
     second.reload()
-    first, sent, requests, data = handed_in(open_page, address)
+    first, sent, requests, data = page_with_upload(open_page, address)
     for path in ("your_data?plain=true", "real_data", "", "landmarks?plain=true"):
         second.goto(f"{address}/{path}")
         second.wait_for_selector("h1")
@@ -168,54 +169,54 @@ def test_what_one_visitor_hands_in_reaches_nobody_and_no_file(private, open_page
     assert len(frames) > 10
     assert not [one for one in frames if SECRET in (one if isinstance(one, str) else one.decode("latin-1"))]
 
-    # What the server gives to whoever asks by an address: what was uploaded, and files under ids made of their content.
-    assert SECRET.encode() not in asked("GET", sent.url)[1]  # the app's own page, as for any address that is none
+    # No address returns the upload: neither its own nor media addresses, whose ids are digests of the content.
+    assert SECRET.encode() not in fetch("GET", sent.url)[1]  # the app's page, as for any unknown address
     for kind, name in (("text/csv", f"{SECRET}.csv"), ("text/csv", None), ("application/octet-stream", None)):
         digest = hashlib.blake2b(
             f"{len(data)}:".encode() + data + kind.encode() + (name or "").encode(), digest_size=16
         )
         for ending in (".csv", ".bin", ""):
-            assert asked("GET", f"{address}/media/{digest.hexdigest()}{ending}")[0] == 404
+            assert fetch("GET", f"{address}/media/{digest.hexdigest()}{ending}")[0] == 404
     for one in {one.url for one in requests if "/media/" in one.url}:
-        assert SECRET.encode() not in asked("GET", one)[1]
+        assert SECRET.encode() not in fetch("GET", one)[1]
     for path in ("_stcore/metrics", "_stcore/host-config", "_stcore/health"):
-        assert SECRET.encode() not in asked("GET", f"{address}/{path}")[1]
+        assert SECRET.encode() not in fetch("GET", f"{address}/{path}")[1]
     for path in ("interact", "mcp"):
-        status, said = asked("POST", f"{address}/_stcore/agent/{path}", b"{}", Content_Type="application/json")
+        status, said = fetch("POST", f"{address}/_stcore/agent/{path}", b"{}", Content_Type="application/json")
         assert status >= 400 and SECRET.encode() not in said
 
-    # Nor is it in any file of the server: store, log, cache or temporary folder.
+    # No file of the server contains it: store, log, cache, temporary folder.
     written = [path for path in folder.rglob("*") if path.is_file()]
     assert {"results.sqlite", "log.txt"} <= {path.name for path in written}
     for path in written:
         assert SECRET.encode() not in path.read_bytes(), path
 
-    # A file for another's session is refused without its token, and so is taking one away.
+    # Without the session's token, upload and deletion are refused.
     for method in ("PUT", "DELETE"):
-        assert asked(method, sent.url, b"x", Content_Type="text/csv")[0] == 403
+        assert fetch(method, sent.url, b"x", Content_Type="text/csv")[0] == 403
     assert SECRET in main_text(first)
 
 
 def test_a_file_without_the_token_of_the_page_is_refused(private, open_page):
-    """What a page of another site could send, with the visitor's cookie, which it cannot read."""
+    """Requests of another site's page, which carry the visitor's cookie but cannot read it."""
     address, _ = private
-    _, sent, _, _ = handed_in(open_page, address)
+    _, sent, _, _ = page_with_upload(open_page, address)
     headers = sent.all_headers()
     token = headers["x-xsrftoken"]
     cookie = next(one["value"] for one in sent.frame.page.context.cookies() if "xsrf" in one["name"])
     body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n1,2\r\n--x--\r\n'
     form = {"Content_Type": "multipart/form-data; boundary=x", "Cookie": f"_streamlit_xsrf={cookie}"}
-    assert asked("PUT", sent.url, body, **form)[0] == 403
+    assert fetch("PUT", sent.url, body, **form)[0] == 403
     version, mask, secret, since = token.split("|")
     other = "|".join([version, mask, secret[::-1], since])
-    assert asked("PUT", sent.url, body, **form, X_Xsrftoken=other)[0] == 403
-    assert asked("PUT", sent.url, body, **form, X_Xsrftoken=token)[0] == 204  # so it is the token that counts
+    assert fetch("PUT", sent.url, body, **form, X_Xsrftoken=other)[0] == 403
+    assert fetch("PUT", sent.url, body, **form, X_Xsrftoken=token)[0] == 204  # the token decides
     unknown = re.sub(r"upload_file/[^/]+", "upload_file/00000000-0000-4000-8000-000000000000", sent.url)
-    assert asked("PUT", unknown, body, **form, X_Xsrftoken=token)[0] == 400
+    assert fetch("PUT", unknown, body, **form, X_Xsrftoken=token)[0] == 400
     link = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
     announced = {name.replace("_", "-"): value for name, value in form.items()} | {"Content-Length": "11000000"}
     link.request("PUT", urlsplit(sent.url).path, headers=announced | {"X-Xsrftoken": token})
-    assert link.getresponse().status == 413  # before a byte of it is read
+    assert link.getresponse().status == 413  # before any byte is read
     link.close()
 
 
@@ -236,8 +237,8 @@ CLIMBS = (
 @pytest.mark.parametrize(
     "place", ["", "media/", "static/", "app/static/", "component/x/", "_stcore/bidi-components/live/"]
 )
-def test_no_path_leads_out_of_what_is_served(server, place):
-    """Sent as it stands: a client of HTTP would tidy it up."""
+def test_no_path_leads_out_of_the_served_folders(server, place):
+    """Paths are sent through a socket, because HTTP clients normalize them."""
     own = (ROOT / "app.py").read_bytes()[:60], (ROOT / ".streamlit" / "config.toml").read_bytes()[:60], b"root:"
     where = urlsplit(server)
     for climb in CLIMBS:
@@ -249,7 +250,7 @@ def test_no_path_leads_out_of_what_is_served(server, place):
         assert answer.startswith(b"HTTP/1.1 ") and not any(some in answer for some in own), climb
 
 
-def test_a_websocket_that_another_page_opens_is_refused(server):
+def test_a_websocket_of_another_origin_is_refused(server):
     where = urlsplit(server)
     for origin, answer in ((server, b"101"), ("https://elsewhere.example", b"403"), ("null", b"403")):
         with socket.create_connection((where.hostname, where.port), timeout=30) as link:
@@ -259,5 +260,5 @@ def test_a_websocket_that_another_page_opens_is_refused(server):
                 "Sec-WebSocket-Protocol: streamlit\r\n\r\n".encode()
             )
             assert link.recv(200).startswith(b"HTTP/1.1 " + answer), origin
-    allowed = json.loads(asked("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"]
+    allowed = json.loads(fetch("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"]
     assert "https://elsewhere.example" not in allowed

@@ -1,4 +1,4 @@
-"""What a page hands out, in a browser: links that open the same picture, figures as files, numbers and code."""
+"""The row at the end of a page, in a browser: links to the same view, figures as files, numbers and code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import settle, wait_until
 
 
 def row(page):
-    """The row at the end of a page, in sight and with the page's figures in its list."""
+    """The row, in sight and with the page's figures in its list."""
     found = page.locator(".sharing")
     found.scroll_into_view_if_needed()
     found.hover()
@@ -47,7 +47,7 @@ def png_size(png: bytes) -> tuple[int, int]:
     return struct.unpack(">II", png[16:24])
 
 
-# Words of a live picture's file that are wider there than on the page, or begin left of their panel.
+# Text of a live view's file that is wider there than on the page, or begins left of its panel.
 MISPLACED = """svg => {
     const file = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
     document.body.append(file);
@@ -79,23 +79,23 @@ def shown(page, key: str):
         ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
     ],
 )
-def test_a_copied_link_opens_the_same_picture(open_page, server, path, key):
+def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     page = open_page(path)
     link = copied(page)
     assert link.startswith(f"{server}/")
-    asked, said = parse_qs(urlsplit(path).query), parse_qs(urlsplit(link).query)
-    assert {name: said[name] for name in asked} == asked
-    assert "seed" in said
+    asked, copy = parse_qs(urlsplit(path).query), parse_qs(urlsplit(link).query)
+    assert {name: copy[name] for name in asked} == asked
+    assert "seed" in copy
     again = open_page(link.split("/", 3)[3])
     assert again.get_by_text("The link asked for").count() == 0
     if key is not None:
         wait_until(lambda: shown(again, key) == shown(page, key))
     assert copied(again) == link
-    # Streamlit takes from the address what is at its default: both pages have come to the same one.
+    # Streamlit removes defaults from the address, in the end on both pages.
     wait_until(lambda: parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query))
 
 
-def test_a_link_of_the_live_page_names_the_settled_beta(open_page):
+def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     page = open_page("landmarks")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
     assert parse_qs(urlsplit(copied(page)).query)["beta"] == ["1"]
@@ -103,7 +103,7 @@ def test_a_link_of_the_live_page_names_the_settled_beta(open_page):
     thumb.focus()
     for _ in range(30):
         thumb.press("ArrowRight")
-    # Every key may be reported by itself: the address is the last one's when it names where the slider stands.
+    # Keys may be reported one by one: wait until the address has the slider's position.
     page.wait_for_function(
         "() => { const beta = Number(new URL(location.href).searchParams.get('beta')); "
         "return beta > 3 && Math.abs(10 ** document.querySelector('.live').view.beta.value / beta - 1) < 0.005; }"
@@ -119,7 +119,7 @@ def test_a_link_of_the_live_page_names_the_settled_beta(open_page):
     )
 
 
-def test_the_link_for_a_projector_says_so(open_page):
+def test_the_link_for_a_projector_asks_for_projector_mode(open_page):
     page = open_page("bounds")
     link = copied(page, "Copy link for a projector")
     assert parse_qs(urlsplit(link).query)["projector"] == ["true"]
@@ -127,7 +127,7 @@ def test_the_link_for_a_projector_says_so(open_page):
     assert "projector" not in copied(page)
 
 
-def test_where_copying_is_refused_the_link_is_shown_selected(open_page):
+def test_a_link_that_cannot_be_copied_is_shown_selected(open_page):
     page = open_page("kernel?D=7")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
     row(page).get_by_role("button", name="Copy link", exact=True).click()
@@ -138,7 +138,7 @@ def test_where_copying_is_refused_the_link_is_shown_selected(open_page):
     assert page.evaluate("document.getSelection().toString() || document.activeElement.value") == link
 
 
-def test_figures_of_plotly_as_png_and_svg(open_page):
+def test_a_plotly_figure_is_saved_as_png_and_svg(open_page):
     page = open_page("kernel", scheme="dark")
     here = row(page)
     names = here.locator("option").all_inner_texts()
@@ -147,18 +147,18 @@ def test_figures_of_plotly_as_png_and_svg(open_page):
     png, filename = saved(page, "PNG", "errors")
     assert filename == "kernel-errors.png"
     width, height = png_size(png)
-    # As wide as the words of the file's font are wider than the page's.
+    # Wider than on the page by as much as the file's font is.
     assert -2 <= width - 2 * box["width"] < box["width"] and abs(height - 2 * box["height"]) <= 2
     svg, filename = saved(page, "SVG", "errors")
     assert filename == "kernel-errors.svg"
     assert "number of features, 2D" in words(svg) and "error of the kernel matrix (RMS)" in words(svg)
-    # White words, on the page's own dark ground.
-    (ground,) = re.findall(r'<rect x="0" y="0"[^>]*fill: rgb\((\d+), (\d+), (\d+)\)', svg.decode())[:1]
-    assert max(map(int, ground)) < 64
+    # White text on the page's dark background.
+    (background,) = re.findall(r'<rect x="0" y="0"[^>]*fill: rgb\((\d+), (\d+), (\d+)\)', svg.decode())[:1]
+    assert max(map(int, background)) < 64
     assert page.evaluate("document.querySelector('.st-key-errors .js-plotly-plot').layout.paper_bgcolor") is None
 
 
-def test_all_figures_at_once(open_page):
+def test_all_figures_are_saved_at_once(open_page):
     page = open_page("kernel")
     files = []
     page.on("download", lambda download: files.append(download.suggested_filename))
@@ -173,25 +173,25 @@ def test_all_figures_at_once(open_page):
 
 
 @pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds", "adaptive"])
-def test_the_live_picture_as_png_and_svg(open_page, name):
+def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
     page = open_page(name)
     page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
-    assert row(page).locator("select").input_value() == "live"  # it comes first
+    assert row(page).locator("select").input_value() == "live"  # it is the first
     svg, filename = saved(page, "SVG")
     assert filename == f"{name}-live.svg" and len(words(svg)) > 40
-    assert not re.search("click|drag|press|point at", words(svg), re.IGNORECASE)  # nothing moves in a file
+    assert not re.search("click|drag|press|point at", words(svg), re.IGNORECASE)  # no advice in a file
     assert page.evaluate(MISPLACED, svg.decode()) == []
     root = ElementTree.fromstring(svg)
     size = int(root.get("width")), int(root.get("height"))
     png, filename = saved(page, "PNG")
     assert filename == f"{name}-live.png" and png_size(png) == (2 * size[0], 2 * size[1])
-    # Not blank: a picture of one colour would shrink to next to nothing.
+    # Not blank: a picture of one colour would be much smaller.
     assert len(png) > 20_000
 
 
 @pytest.mark.parametrize("name", ["landmarks", "bounds"])
 @pytest.mark.parametrize("plain", ["", "?plain=true"])
-def test_numbers_and_code_come_as_files(open_page, name, plain):
+def test_numbers_and_code_are_downloaded(open_page, name, plain):
     page = open_page(name + plain)
     row(page)
     with page.expect_download() as event:

@@ -1,4 +1,4 @@
-"""Words of an uploaded file are letters on the page, whatever they look like, and stay in their session."""
+"""Text of an uploaded file is shown as plain text, whatever it contains, and only in its own session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def upload(page, data: bytes, name: str = "mine.csv") -> None:
     page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": data}
     )
-    expect(page.get_by_text("What was understood").or_(page.locator("[data-testid=stAlert]")).first).to_be_visible()
+    expect(page.get_by_text("How your table was read").or_(page.locator("[data-testid=stAlert]")).first).to_be_visible()
     settle(page)
 
 
@@ -43,7 +43,7 @@ def alert_text(page) -> str:
     return " ".join(" ".join(page.locator("[data-testid=stAlert]").all_inner_texts()).split())
 
 
-def nothing_came_alive(page) -> None:
+def check_nothing_takes_effect(page) -> None:
     assert page.evaluate("window.hacked") is None
     main = page.locator("[data-testid=stMain]")
     for selector in ("img[src=x]", "script", ".katex", "a[href^=javascript]", "u"):
@@ -52,10 +52,10 @@ def nothing_came_alive(page) -> None:
     assert page.complaints == []
 
 
-def test_hostile_names_are_letters_everywhere(open_page):
+def test_hostile_names_are_shown_as_text(open_page):
     page = open_page("your_data?plain=true")
     upload(page, hostile_csv(), "<img src=x onerror=window.hacked=1>.csv")
-    nothing_came_alive(page)
+    check_nothing_takes_effect(page)
     text = main_text(page)
     assert "<b>yes</b>" in text and "$no$" in text and "<img src=x onerror=window.hacked=1>.csv" in text
     for name in NAMES[:3]:  # the chips of the chosen columns
@@ -69,25 +69,28 @@ def test_hostile_names_are_letters_everywhere(open_page):
     wait_until(lambda: titles() == list(NAMES[:2]))
     text = main_text(page)
     assert f"Across: {NAMES[0]}" in text.replace("\n", " ") and NAMES[1] in text
-    nothing_came_alive(page)
+    check_nothing_takes_effect(page)
 
 
 @pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
-def test_hostile_names_are_letters_in_a_refusal_and_on_an_axis(open_page, some):
+def test_hostile_names_are_shown_as_text_in_a_refusal_and_on_an_axis(open_page, some):
+    """Slow, because it uploads six tables."""
     page = open_page("your_data?plain=true")
     for name in NAMES[some]:
         upload(page, f"b,{name}\n".encode() + "".join(f"{i},word {i}\n" for i in range(60)).encode(), "bad.csv")
         wait_until(lambda: f"The target {name} has 60 different values" in alert_text(page))  # noqa: B023
         settle(page)
-        nothing_came_alive(page)
+        check_nothing_takes_effect(page)
         upload(page, f"{name},b,y\n".encode() + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(40)).encode())
         wait_until(lambda: page.locator(".st-key-points .xtitle").all_text_contents() == [name])  # noqa: B023
         settle(page)
         assert name in main_text(page)
-        nothing_came_alive(page)
+        check_nothing_takes_effect(page)
 
 
 def test_two_sessions_never_see_each_others_data(open_page):
+    """Slow, because pages are loaded in five new sessions."""
+
     def csv(word: str) -> bytes:
         rows = (f"{i % 7},{i % 5},{word if i % 2 else 'other'}" for i in range(40))
         return "\n".join([f"{word}a,{word}b,{word}y", *rows]).encode()
@@ -97,18 +100,18 @@ def test_two_sessions_never_see_each_others_data(open_page):
     assert "quokka" in main_text(first)
     second.reload()
     settle(second)
-    assert "quokka" not in second.content() and "What was understood" not in main_text(second)
+    assert "quokka" not in second.content() and "How your table was read" not in main_text(second)
     upload(second, csv("wombat"))
     assert "wombat" in main_text(second) and "quokka" not in second.content()
     assert "quokka" in main_text(first) and "wombat" not in first.content()
     third = open_page("your_data")
-    assert "What was understood" not in main_text(third)
-    first.reload()  # a new session: what was handed in is gone
+    assert "How your table was read" not in main_text(third)
+    first.reload()  # a new session: the table is deleted
     settle(first)
     assert "quokka" not in first.content()
 
 
-def test_a_file_over_the_limit_is_said_at_once(open_page):
+def test_a_file_over_the_limit_is_refused_at_once(open_page):
     page = open_page("your_data")
     page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
         {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * 3_000_000}

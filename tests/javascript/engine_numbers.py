@@ -1,0 +1,115 @@
+"""Print small cases of what the browser evaluates, computed by the engine, as JSON for the tests in JavaScript.
+
+Frequencies and points are exact in single precision, in which the browser receives them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+
+import rff_engine as rff
+from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.experiments.toy.plane import cell_centres
+from rff_engine.linear import error_rate, linear_svm_decision
+
+N, D, L, M = 40, 12, 3, 25
+BETAS, ORDERS, C = (0.0, 0.1, 1.0, 30.0, 1000.0), (1.5, 2.0, 3.0), (0.01, 1.0, 100.0)
+EXTENT, CELLS = 1.75, 9
+
+
+def single(values) -> np.ndarray:
+    return np.asarray(values, dtype=np.float32).astype(float)
+
+
+def listed(value):
+    """The value with its arrays as flat lists."""
+    if isinstance(value, dict):
+        return {name: listed(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [listed(part) for part in value]
+    return np.asarray(value, dtype=float).ravel().tolist() if isinstance(value, np.ndarray) else value
+
+
+def posteriors(loss: np.ndarray) -> list[dict]:
+    """Weights, and how concentrated they are, at several temperatures."""
+    cases = []
+    for beta in BETAS:
+        Q = rff.pseudo_posterior(loss, beta, N)
+        divergences = [rff.power_divergence(Q[0], mu) for mu in ORDERS]
+        effective = 1 / (Q[0] ** 2).sum()
+        cases.append(
+            {"beta": beta, "Q": Q, "kl": rff.kl_divergence(Q), "divergences": divergences, "effective": effective}
+        )
+    return cases
+
+
+def plane(X: np.ndarray, y: np.ndarray) -> dict:
+    """The frequency plane: prior, losses, and posteriors that sum to 1."""
+    made = toy_learning.frequency_plane(X, y, rff.GaussianKernel(0.5), 6.0, 7)
+    densities = [toy_learning.plane_posterior(made, beta) for beta in BETAS]
+    return {
+        "grid": made.grid,
+        "prior": made.prior,
+        "loss": made.loss,
+        "posteriors": [density / density.sum() for density in densities],
+    }
+
+
+def machines(psi: np.ndarray, y: np.ndarray, test_psi: np.ndarray, test_y: np.ndarray) -> list[dict]:
+    """Linear SVMs on similarities, with their errors."""
+    coefficients, intercepts = rff.linear_svm_path(psi, y, C)
+    decisions = [linear_svm_decision(Z, coefficients, intercepts) for Z in (psi, test_psi)]
+    return [
+        {
+            "C": c,
+            "w": [*coefficients[k], intercepts[k]],
+            "train_error": error_rate(decisions[0][k], y),
+            "test_error": error_rate(decisions[1][k], test_y),
+        }
+        for k, c in enumerate(C)
+    ]
+
+
+def numbers() -> dict:
+    """All cases."""
+    rng = np.random.default_rng(0)
+    X, test_X = single(rng.normal(size=(N, 2))), single(rng.normal(size=(M, 2)))
+    y, test_y = (np.where(points[:, 0] * points[:, 1] > 0, 1, -1) for points in (X, test_X))
+    landmarks, labels = X[:L], y[:L]
+    omega = single(rng.normal(scale=2.0, size=(L, D, 2)))
+    loss = rff.landmark_alignment_loss(X, y, landmarks, labels, omega, np.arange(L))
+    Q = rff.pseudo_posterior(loss, 1.0, N)
+    grid = cell_centres(EXTENT, CELLS)
+    psi, test_psi = (rff.landmark_similarity(points, landmarks, omega, Q) for points in (X, test_X))
+    return {
+        "n": N,
+        "D": D,
+        "L": L,
+        "mu": ORDERS,
+        "X": X,
+        "y": y,
+        "test_X": test_X,
+        "test_y": test_y,
+        "landmarks": landmarks,
+        "omega": omega,
+        "loss": loss,
+        "alignment_loss": rff.alignment_loss(X, y, omega[0]),
+        "posteriors": posteriors(loss),
+        "plane": plane(X, y),
+        "extent": EXTENT,
+        "cells": CELLS,
+        "grid": grid,
+        "Q": Q,
+        "maps": rff.similarity_maps(grid, grid, landmarks, omega, Q),
+        "kernel_map": rff.similarity_maps(grid, grid, np.zeros((1, 2)), omega[:1], Q[:1]),
+        "psi": psi,
+        "test_psi": test_psi,
+        "machines": machines(psi, y, test_psi, test_y),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(listed(numbers()), sys.stdout, default=float)

@@ -1,0 +1,135 @@
+"""The JavaScript of components: how its modules are joined, and its tests by node."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pages.components import live
+from pages.components.javascript import join_modules
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPONENTS = ROOT / "pages" / "components"
+ENTRIES = [*(f"live/{view}.js" for view in live.VIEWS), "lessons/card.js", "sharing/row.js"]
+
+
+def joined(entry: str) -> str:
+    return join_modules(COMPONENTS / entry, live.CONSTANTS)
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        reason = "no node on this machine"
+        if "node" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_joined_modules_export_only_a_default(entry):
+    text = joined(entry)
+    assert not re.search(r"^import\b|\bimport\s*[(.]", text, re.MULTILINE)
+    assert re.findall(r"^export .*", text, re.MULTILINE) == re.findall(r"^export default \w+.*", text, re.MULTILINE)
+    assert text.count("\nexport default ") == 1
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_joined_modules_are_one_module(node, entry, tmp_path):
+    """It parses, so no name is declared twice."""
+    file = tmp_path / "joined.mjs"
+    file.write_text(joined(entry), encoding="utf-8")
+    checked = subprocess.run([node, "--check", file], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_every_module_belongs_to_a_component():
+    whole = "\n".join(map(joined, ENTRIES))
+    for path in COMPONENTS.rglob("*.js"):
+        _, header, *_ = path.read_text(encoding="utf-8").splitlines()
+        assert header.startswith("// ") and header in whole, path
+
+
+def test_a_module_comes_after_what_it_imports_and_once(tmp_path):
+    (tmp_path / "entry.js").write_text(
+        'import { a } from "./a.js";\nimport {\n  b,\n  c,\n} from "./b.js";\nimport { N } from "./constants.js";\n\n'
+        "export default a + b + c + N;\n"
+    )
+    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = b;\n')
+    (tmp_path / "b.js").write_text("export const b = 1;\nexport function c() {}\n")
+    text = join_modules(tmp_path / "entry.js", {"N": "</script>"})
+    assert [line for line in text.splitlines() if line] == [
+        'const N = "</script>";',
+        "const b = 1;",
+        "function c() {}",
+        "const a = b;",
+        "export default a + b + c + N;",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import { a as b } from "./a.js";',
+        'import * as a from "./a.js";',
+        'import a from "./a.js";',
+        'import "./a.js";',
+        'import { a } from "../a.js";',
+        'import { a } from "library";',
+        'const a = await import("./a.js");',
+        "const here = import.meta.url;",
+        "export { a };",
+        'export * from "./a.js";',
+        "export var a = 1;",
+    ],
+)
+def test_other_forms_of_import_and_export_are_refused(tmp_path, line):
+    (tmp_path / "a.js").write_text("export const a = 1;\n")
+    (tmp_path / "entry.js").write_text(f"{line}\nexport default 1;\n")
+    with pytest.raises(ValueError, match="unknown form"):
+        join_modules(tmp_path / "entry.js")
+
+
+def test_only_the_entry_may_export_a_default(tmp_path):
+    (tmp_path / "a.js").write_text("export const a = 1;\nexport default a;\n")
+    (tmp_path / "entry.js").write_text('import { a } from "./a.js";\nexport default a;\n')
+    with pytest.raises(ValueError, match=r"a\.js has an import or export of an unknown form"):
+        join_modules(tmp_path / "entry.js")
+
+
+def test_modules_that_import_each_other_are_refused(tmp_path):
+    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = 1;\n')
+    (tmp_path / "b.js").write_text('import { a } from "./a.js";\nexport const b = 1;\n')
+    with pytest.raises(ValueError, match=r"a\.js -> b\.js -> a\.js"):
+        join_modules(tmp_path / "a.js")
+
+
+def test_the_declared_constants_are_those_that_python_writes():
+    declared = (COMPONENTS / "live" / "constants.d.ts").read_text(encoding="utf-8")
+    assert set(re.findall(r"^export const (\w+)", declared, re.MULTILINE)) == set(live.CONSTANTS)
+    assert set(re.findall(r"^  (\w+): ", declared, re.MULTILINE)) == set(live.CONSTANTS["PALETTE"])
+
+
+@pytest.mark.slow
+def test_the_arithmetic_is_the_engines(node, tmp_path):
+    """The tests in JavaScript, with numbers of this engine."""
+    numbers = tmp_path / "numbers.json"
+    with numbers.open("w") as file:
+        subprocess.run([sys.executable, "-m", "tests.javascript.engine_numbers"], cwd=ROOT, stdout=file, check=True)
+    ran = subprocess.run(
+        [node, "--test", "--test-reporter=tap", *sorted((ROOT / "tests" / "javascript").glob("*.test.js"))],
+        cwd=ROOT,
+        env=os.environ | {"ENGINE_NUMBERS": str(numbers)},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert int(re.search(r"^# pass (\d+)$", ran.stdout, re.MULTILINE).group(1)) > 20
