@@ -1,16 +1,16 @@
-# The app in a container: an ordinary user, a root file system that may be read-only, one volume for what it writes.
+# The app in a container: an unprivileged user, a root file system that may be read-only, one volume for all it writes.
 #
 #   docker build -t rff .
 #   docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
 #       -p 127.0.0.1:8501:8501 -v rff-data:/data rff
 #
-# The base is pinned by version. Its digest belongs behind the tag (FROM ...@sha256:...); it was written without access
-# to a registry of images, so whoever builds should add it: docker buildx imagetools inspect python:3.11.14-slim-bookworm
+# The base is pinned by version. To pin its digest as well, append it to the tag (FROM ...@sha256:...):
+#   docker buildx imagetools inspect python:3.11.14-slim-bookworm
 
 FROM python:3.11.14-slim-bookworm AS build
 COPY requirements.lock /build/
-# Wheels alone, each with the hash that the lock names: nothing is compiled, and no compiler is in either stage.
-# The environment has no pip, so neither has the image's app.
+# Only wheels, each checked against its hash in the lock: nothing is compiled, and neither stage has a compiler.
+# The app's environment has no pip.
 RUN python -m venv --without-pip /opt/venv \
     && python -m pip --python /opt/venv/bin/python --disable-pip-version-check install --no-cache-dir \
         --only-binary :all: --require-hashes -r /build/requirements.lock
@@ -20,14 +20,14 @@ RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /
     && install -d -o rff -g rff -m 0750 /data
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /app
-# What .dockerignore lets through: the app, the engine, the bundled data. All of it is root's, so nobody can change it.
+# What .dockerignore allows: the app, the engine, the bundled data. Root owns the files, so the app cannot change them.
 COPY . .
 RUN ["/opt/venv/bin/python", "-m", "compileall", "-q", "/app"]
 
-# Everything that is written goes below /data: results, downloads, and whatever a library keeps in its user's home.
-# Temporary files go to /tmp where that is writable (a tmpfs), else there as well: Python asks TMPDIR, then TEMP.
-# Every rerun has a thread of its own, and by itself glibc has up to eight heaps a core for them, whose free pieces it
-# keeps; `python -m benchmarks.load` measures it.
+# All writes go below /data: results, downloads, and what libraries keep in the user's home. Temporary files go to /tmp if
+# it is writable (a tmpfs), else to /data: Python tries TMPDIR, then TEMP.
+# Every rerun of a page has its own thread. By default glibc keeps up to eight heaps per core for threads and does not
+# return their free memory; `python -m benchmarks.load` measures the effect of MALLOC_ARENA_MAX.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -43,7 +43,7 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER rff
 VOLUME /data
 EXPOSE 8501
-# Python, for the image has no curl; http.client, for it asks no proxy that the environment may name.
+# Python, because the image has no curl; http.client, because it ignores proxies in the environment.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import http.client as http, sys; there = http.HTTPConnection('127.0.0.1', 8501, timeout=4); there.request('GET', '/_stcore/health'); sys.exit(there.getresponse().status != 200)"]
 CMD ["python", "-m", "streamlit", "run", "serve.py", "--server.address=0.0.0.0", "--server.port=8501"]

@@ -1,4 +1,4 @@
-"""Write docs/licences.md: whose work the app stands on, from installed metadata and the catalogue of data sets.
+"""Write docs/licences.md: licences of packages, from installed metadata, and of data sets, from the catalogue.
 
 make licences       # python .ci/licences.py docs/licences.md, in the environment that `make` installs
 """
@@ -20,43 +20,45 @@ _HEAD = """# Licences
 Written by `make licences`, which reads the metadata of the installed packages and the catalogue of data sets. The code
 of this repository is under the BSD 3-clause licence, see `LICENSE`.
 """
-# Of packages that not every system installs, as their own metadata say.
+# Packages that are not installed on every system.
 _ELSEWHERE = {"colorama": "BSD License"}
 
 
 def locked(lock: Path) -> dict[str, tuple[str, str]]:
-    """Version and marker of each package of a lock."""
+    """Version and marker of each package of a lock file."""
     return {name: (version, marker) for name, version, marker in _ENTRY.findall(lock.read_text(encoding="utf-8"))}
 
 
 def licence(name: str) -> str:
-    """As the package's own metadata say, in a few words."""
-    said = metadata.metadata(name)
-    if expression := said.get("License-Expression"):
+    """Name of a package's licence, from its metadata."""
+    fields = metadata.metadata(name)
+    if expression := fields.get("License-Expression"):
         return expression
-    classes = [line.split(" :: ")[-1] for line in said.get_all("Classifier", []) if line.startswith("License ::")]
-    lines = (said.get("License") or "").strip().split("\n")
-    if len(lines) == 1 and 0 < len(lines[0]) < 40:  # some put the whole text into the field
+    classes = [line.split(" :: ")[-1] for line in fields.get_all("Classifier", []) if line.startswith("License ::")]
+    lines = (fields.get("License") or "").strip().split("\n")
+    if len(lines) == 1 and 0 < len(lines[0]) < 40:  # some packages put the whole text there
         return lines[0]
     if classes:
         return "; ".join(classes)
     files = [file for file in metadata.files(name) or () if "licen" in file.name.lower() and ".dist-info" in str(file)]
     text = [line.strip() for file in files for line in file.read_text("utf-8").splitlines() if line.strip()]
-    return f"{text[0]} (the title of its licence file)" if text else lines[0] or "not said"
+    return f"{text[0]} (the title of its licence file)" if text else lines[0] or "no licence found"
 
 
-def table(packages: dict[str, tuple[str, str]]) -> str:
+def package_table(packages: dict[str, tuple[str, str]]) -> str:
+    """Markdown table of packages with version and licence."""
     lines = ["| package | version | licence |", "|---|---|---|"]
     for name, (version, marker) in sorted(packages.items()):
         try:
-            said = licence(name)
+            text = licence(name)
         except metadata.PackageNotFoundError:
-            said = _ELSEWHERE.get(name, f"not installed here (only if {marker})" if marker else "not installed")
-        lines.append(f"| {name} | {version} | {said} |")
+            text = _ELSEWHERE.get(name, f"not installed here (only if {marker})" if marker else "not installed")
+        lines.append(f"| {name} | {version} | {text} |")
     return "\n".join(lines)
 
 
-def data() -> str:
+def data_table() -> str:
+    """Markdown table of data sets with source and licence."""
     lines = ["| data set | from | licence | here |", "|---|---|---|---|"]
     for name in datasets.names():
         info = datasets.describe(name)
@@ -72,13 +74,13 @@ def main() -> None:
         [
             _HEAD,
             "## Data\n",
-            data(),
-            "\nOrigins, checksums and what is known of the terms: `datasets/data/*/SOURCE.md`. The published numbers",
-            "that ship (`rff_engine/experiments/reference`) are facts, with their papers named there.\n",
-            "## What the app runs on (`requirements.lock`)\n",
-            table(app),
-            "\n## What only developing needs (`requirements-dev.lock`)\n",
-            table(dev),
+            data_table(),
+            "\nOrigins, checksums and known terms: `datasets/data/*/SOURCE.md`. The published numbers that ship",
+            "(`rff_engine/experiments/reports/data`) are facts, with their papers named there.\n",
+            "## Packages of the app (`requirements.lock`)\n",
+            package_table(app),
+            "\n## Packages for development only (`requirements-dev.lock`)\n",
+            package_table(dev),
             "",
         ]
     )

@@ -1,0 +1,17 @@
+import js from "@eslint/js";
+import globals from "globals";
+
+export default [
+  { ignores: [".venv/", "node_modules/"] },
+  js.configs.recommended,
+  {
+    rules: {
+      "max-lines-per-function": ["error", 60],
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "prefer-const": "error",
+      eqeqeq: "error",
+    },
+  },
+  { files: ["pages/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["*.js", "tests/**/*.js"], languageOptions: { globals: globals.node } },
+];
