@@ -7,8 +7,6 @@ import base64
 import io
 import json
 import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +22,7 @@ from pages.components.controls.widgets import Control, Number, Options, Scale, S
 from pages.components.server import runs
 from pages.components.sharing.recipes import program
 from rff_engine.figures.style import METHOD_NAMES
-from tests import perturbation
+from tests import perturbation, programs
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "pages/components/sharing/recipes"
@@ -103,8 +101,7 @@ def printed_by(code: str) -> pd.DataFrame:
     kept |= {"OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"}  # the arithmetic is the page's
     environment = {name: value for name, value in os.environ.items() if name in kept}
     environment |= {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    program = (perturbation.installed + code).encode()
-    ran = subprocess.run([sys.executable, "-"], input=program, cwd=ROOT, env=environment, capture_output=True)
+    ran = programs.run(perturbation.installed + code, ROOT, environment)
     assert ran.returncode == 0, ran.stderr.decode()
     return pd.read_csv(io.BytesIO(ran.stdout))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from datasets.tables.table import UploadError
 from pages.components import sharing, upload
+from tests import programs
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
@@ -294,9 +293,9 @@ def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_pa
         pressed(app, "Run")
     (tmp_path / "mine.csv").write_bytes(data)
     assert 'file = "mine.csv"' in offered["code"]() and f'view = "{view}"' in offered["code"]()
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    run = [sys.executable, "-c", offered["code"]()]
-    ran = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    ran = programs.run(offered["code"](), tmp_path, environment)
     assert ran.returncode == 0, ran.stderr.decode()
     printed, ours = (pd.read_csv(io.BytesIO(text)) for text in (ran.stdout, offered["numbers"]().encode()))
     assert len(printed) > 5
