@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,8 @@ def new_page(context):
     page = context.new_page()
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.set_default_timeout(60_000)
+    # Every 50 ms; at every frame, waiting itself would keep the processor busy.
+    page.wait_for_function = partial(page.wait_for_function, polling=50)
     return page
 
 
@@ -201,8 +204,7 @@ def settle(page):
     page.wait_for_function(
         """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
            && !document.querySelector('[data-testid=stSkeleton]')
-           && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))""",
-        polling=50,  # milliseconds; at every frame, waiting itself would keep the processor busy
+           && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
     )
 
 
