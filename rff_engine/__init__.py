@@ -14,7 +14,7 @@ caller's, -1 all that are allowed, and ``None`` the number set by `joblib.parall
 depend on it. BLAS and k-means have their own threads, limited by `threadpool_limits`.
 """
 
-from . import bounds
+from . import bounds, losses
 from ._warning import warn as _warn
 from .adaptive import (
     AdaptedFrequencies,
@@ -36,6 +36,7 @@ from .alignment import (
 )
 from .estimators import (
     LandmarkSimilarity,
+    NystroemFeatures,
     OptimizedKernelFeatures,
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
@@ -46,6 +47,7 @@ from .kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel
 from .landmarks import landmark_similarity, select_landmarks, similarity_maps
 from .linear import linear_svm_path
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
+from .ridge import kernel_ridge_path, ridge_path
 
 __version__ = "0.1.0"
 
@@ -59,6 +61,7 @@ __all__ = [
     "LandmarkSimilarity",
     "LaplacianKernel",
     "MaternKernel",
+    "NystroemFeatures",
     "OptimizedKernelFeatures",
     "PseudoPosteriorFeatures",
     "RandomFourierFeatures",
@@ -75,16 +78,19 @@ __all__ = [
     "fourier_features",
     "importance_density",
     "kernel_landmarks",
+    "kernel_ridge_path",
     "kl_divergence",
     "landmark_alignment_loss",
     "landmark_similarity",
     "linear_svm_path",
+    "losses",
     "optimized_kernel_weights",
     "phases",
     "power_divergence",
     "pseudo_posterior",
     "random_phase_features",
     "relative_kernel_error",
+    "ridge_path",
     "select_landmarks",
     "similarity_maps",
     "supervise_frequencies",

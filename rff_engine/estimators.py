@@ -25,15 +25,18 @@ from ._validation import (
     draw_seed,
 )
 from ._warning import deprecated_attribute
+from .adaptive import kernel_landmarks
 from .alignment import alignment_loss, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import SpectralKernel, as_kernel
 from .landmarks import landmark_count, landmark_similarity, select_landmarks
+from .nystroem import NystroemMap
 from .posteriors import optimized_kernel_weights, pseudo_posterior
 
 __all__ = [
     "LandmarkSimilarity",
+    "NystroemFeatures",
     "OptimizedKernelFeatures",
     "PseudoPosteriorFeatures",
     "RandomFourierFeatures",
@@ -510,3 +513,111 @@ class LandmarkSimilarity(BaseTransformer):
         """
         check_is_fitted(self)
         return np.array([f"landmark{l}" for l in range(self.landmarks_.shape[0])], dtype=object)
+
+
+class NystroemFeatures(BaseTransformer):
+    """Features whose inner products are a low-rank approximation of a kernel (Williams and Seeger 2001).
+
+    With the kernel matrix K of M landmarks among the training points, ``phi(x) = K^(-1/2) (k(x, landmark_i))_i``. Inner
+    products equal the kernel where one of the points is a landmark. Eigenvalues of K below 1e-12 count as 1e-12. For n
+    points the features cost O(n M d + n M^2 + M^3), random Fourier features O(n D d).
+
+    Parameters
+    ----------
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+    n_components : int
+        M, the number of landmarks and of features. If there are fewer training points, all are landmarks.
+    landmarks : {"sample", "cluster", "nearest"}
+        Training points drawn without replacement, centroids of k-means, or the training points nearest to these; see
+        `kernel_landmarks`.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+        With its width a number.
+    landmarks_ : array or CSR matrix of shape (M, d), float64
+    root_ : ndarray of shape (M, M)
+        K^(-1/2).
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> rff.NystroemFeatures(n_components=10, random_state=0).fit_transform(X).shape
+    (60, 10)
+    """
+
+    def __init__(self, kernel=None, n_components=100, landmarks="sample", random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Choose the landmarks and decompose their kernel matrix.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or a value of `X` is not allowed.
+        """
+        X = self._points(X, reset=True)
+        M = min(check_count(self.n_components, "n_components"), X.shape[0])
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        chosen, _ = kernel_landmarks(X, M, self.landmarks, as_rng(self.random_state))
+        self.landmarks_ = chosen.astype(np.float64, copy=False)
+        self.root_ = NystroemMap.on(self.kernel_, self.landmarks_).root
+        return self
+
+    def transform(self, X):
+        """Map points to their Nyström features.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, M), in the precision of `X`
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        X = self._points(X, reset=False)
+        return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the features: nystroem0, nystroem1, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        return np.array([f"nystroem{m}" for m in range(len(self.root_))], dtype=object)

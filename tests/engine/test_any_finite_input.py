@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 
 import rff_engine as rff
-from rff_engine import bounds
+from rff_engine import bounds, losses
 from rff_engine.frequencies import SAMPLING_SCHEMES
 from rff_engine.linear import gram_matrix, linear_svm_batch, linear_svm_decision
 
@@ -191,10 +191,15 @@ def parts_of(found) -> list:
     return [found] if np.asarray(found).dtype.kind in "fiu" else []
 
 
+def place_of(name: str):
+    return getattr(rff, name.split(".")[0]) if "." in name else rff
+
+
 def test_every_public_name_has_a_property():
-    assert set(rff.__all__) - {"bounds"} <= COVERED
+    assert set(rff.__all__) - {"bounds", "losses"} <= COVERED
     assert {f"bounds.{name}" for name in bounds.__all__} <= COVERED
-    stale = {name for name in COVERED if not hasattr(bounds if "." in name else rff, name.split(".")[-1])}
+    assert {f"losses.{name}" for name in losses.__all__} - {"losses.LOSSES"} <= COVERED
+    stale = {name for name in COVERED if not hasattr(place_of(name), name.split(".")[-1])}
     assert not stale
 
 
@@ -499,6 +504,38 @@ def test_linear_support_vector_machines(data):
     answer(rff.linear_svm_path, Z, y, C_values, "gram", data.draw(arrays((n, n))))
 
 
+# --- ridge regression and losses ----------------------------------------------------------------------------------
+
+
+@about("ridge_path", "kernel_ridge_path")
+@examples(150)
+@given(st.data())
+def test_ridge_regressions(data):
+    tame, n, F, T = data.draw(st.tuples(st.booleans(), *[st.integers(1, 5)] * 3))
+    Z = data.draw(points(n, F, tame))
+    y = data.draw(arrays(data.draw(st.sampled_from([(n,), (n, T)])), tame=tame))
+    values = st.floats(1e-5, 1e5) if tame else st.one_of(st.floats(-35, 35).map(lambda e: 10.0**e), SCALARS)
+    lambdas = data.draw(st.lists(values, min_size=1, max_size=3))
+    answer(rff.ridge_path, Z, y, lambdas, data.draw(st.booleans()), must=tame)
+    answer(rff.kernel_ridge_path, data.draw(TAME_KERNELS)(data.draw(points(n, F, tame=True))), y, lambdas, must=tame)
+    answer(rff.kernel_ridge_path, data.draw(arrays((n, n))), y, lambdas)
+
+
+@about(*(f"losses.{name}" for name in losses.LOSSES), "losses.empirical_risk")
+@examples(150)
+@given(st.data())
+def test_losses_of_predictions(data):
+    tame, n = data.draw(st.tuples(st.booleans(), st.integers(1, 5)))
+    decision, numbers = data.draw(arrays(n, tame=tame)), data.draw(arrays(n, tame=tame))
+    signs = data.draw(hnp.arrays(np.float64, n, elements=st.sampled_from([-1.0, 1.0])))
+    for name, loss in losses.LOSSES.items():
+        y = numbers if name == "squared_error" else signs
+        found = answer(loss, decision, y, must=tame)
+        assert found is None or found.min() >= 0
+        answer(losses.empirical_risk, name, decision, y, must=tame)
+        answer(loss, decision, numbers)
+
+
 # --- frequencies that fit the data --------------------------------------------------------------------------------
 
 
@@ -576,6 +613,7 @@ ESTIMATORS = {
         "similarity": st.sampled_from(["learned", "prior"]),
         "beta": number,
     },
+    rff.NystroemFeatures: lambda number: {"landmarks": st.sampled_from(["sample", "cluster", "nearest"])},
     rff.AdaptiveFourierFeatures: lambda number: {
         "landmarks": st.sampled_from(["sample", "cluster", "nearest"]),
         "n_landmarks": st.one_of(st.none(), counts(6)),

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,12 +18,14 @@ from rff_engine import (
     LandmarkSimilarity,
     LaplacianKernel,
     MaternKernel,
+    NystroemFeatures,
     OptimizedKernelFeatures,
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
     alignment_loss,
     draw_frequencies,
     fourier_features,
+    kernel_landmarks,
     landmark_alignment_loss,
     landmark_similarity,
     optimized_kernel_weights,
@@ -42,8 +44,9 @@ ESTIMATORS = [
     LandmarkSimilarity(n_components=4, random_state=0),
     LandmarkSimilarity(n_landmarks=0.5, selection="random", n_components=4, random_state=0),
     LandmarkSimilarity(n_landmarks=0.2, similarity="prior", random_state=0),
+    NystroemFeatures(n_components=5, random_state=0),
+    NystroemFeatures(kernel=LaplacianKernel(0.5), n_components=3, landmarks="cluster", random_state=0),
 ]
-LEARNED = ESTIMATORS[2:]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
@@ -129,6 +132,31 @@ def test_landmark_similarity_equals_the_functions(selection, n_classes):
     np.testing.assert_allclose(prior.transform(X), kernel(X, fitted.landmarks_), rtol=1e-12)
 
 
+@pytest.mark.parametrize("landmarks", ["sample", "cluster", "nearest"])
+def test_nystroem_features_are_exact_at_their_landmarks(landmarks):
+    """phi(x) . phi(z) = k(x, L) K_L^+ k(L, z), which is k(x, z) if x is a landmark."""
+    X, _ = sample()
+    kernel = MaternKernel(0.8)
+    fitted = NystroemFeatures(kernel, 12, landmarks, random_state=3).fit(X)
+    expected, _ = kernel_landmarks(X, 12, landmarks, 3)
+    np.testing.assert_array_equal(fitted.landmarks_, expected)
+    phi, at_landmarks = fitted.transform(X), fitted.transform(fitted.landmarks_)
+    low_rank = kernel(X, expected) @ np.linalg.pinv(kernel(expected)) @ kernel(expected, X)
+    np.testing.assert_allclose(phi @ phi.T, low_rank, atol=1e-9)
+    np.testing.assert_allclose(phi @ at_landmarks.T, kernel(X, expected), atol=1e-9)
+    every = NystroemFeatures(kernel, 1000, random_state=0).fit_transform(X)
+    assert every.shape == (60, 60)
+    np.testing.assert_allclose(every @ every.T, kernel(X), atol=1e-9)
+
+
+def test_nystroem_features_equal_those_of_scikit_learn():
+    X, _ = sample()
+    fitted = NystroemFeatures(GaussianKernel.from_gamma(0.3), 12, random_state=3).fit(X)
+    theirs = Nystroem(gamma=0.3, n_components=12, random_state=0).fit(fitted.landmarks_)
+    order = theirs.component_indices_
+    np.testing.assert_allclose(fitted.transform(X)[:, order], theirs.transform(X), atol=1e-8)
+
+
 @pytest.mark.parametrize(
     ("n_landmarks", "n_classes", "L"),
     [(0.1, 2, 6), (0.05, 2, 2), (0.12, 2, 8), (1.0, 2, 60), (1e-9, 3, 3), (0.1, 3, 6), (5, 2, 5), (1, 3, 1)],
@@ -201,6 +229,8 @@ def test_feature_names_are_columns_of_the_output(estimator):
     n_features = fitted.transform(X).shape[1]
     if isinstance(estimator, LandmarkSimilarity):
         assert names == [f"landmark{l}" for l in range(n_features)]
+    elif isinstance(estimator, NystroemFeatures):
+        assert names == [f"nystroem{m}" for m in range(estimator.n_components)] and n_features == len(names)
     else:
         D = estimator.n_components
         assert names == [f"cos{j}" for j in range(D)] + [f"sin{j}" for j in range(D)] and n_features == 2 * D

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rff_engine as rff
-from rff_engine import bounds, linear
+from rff_engine import bounds, linear, losses
 
 N, D_IN, D, L = 12, 2, 5, 3
 RNG = np.random.default_rng(0)
@@ -20,8 +20,11 @@ KERNEL = rff.GaussianKernel()
 PLANE = {"u": np.linspace(-1, 1, 4), "v": np.linspace(-1, 1, 3)}
 LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA, "landmark_indices": np.arange(L)}
 COEF, INTERCEPT = RNG.normal(size=(3, D_IN)), np.zeros(3)
+TARGETS = np.sin(X[:, 0])
 OF_KL = {"loss": np.array([0.2, 0.3]), "kl": np.array([1.0, 2.0])}
 LABELS = ("y", "classes", "landmark_labels")
+#: Functions whose `y` is a number a row, not a label.
+OF_NUMBERS = ("ridge_path", "kernel_ridge_path", *(f"losses.{name}" for name in losses.__all__))
 INDICES = ("landmark_indices", "indices")
 
 # Each function with the arguments that are arrays, then the others.
@@ -85,6 +88,24 @@ CALLS = {
         {"features": X, "y": Y, "C_values": np.array([0.1, 1.0]), "gram": X @ X.T},
         {"form": "gram"},
     ),
+    "ridge_path": (
+        lambda **given: rff.ridge_path(**given)[0],
+        {"features": X, "y": TARGETS, "lambdas": np.array([0.1, 1.0])},
+        {},
+    ),
+    "kernel_ridge_path": (
+        rff.kernel_ridge_path,
+        {"K": KERNEL(X), "y": TARGETS, "lambdas": np.array([0.1, 1.0])},
+        {},
+    ),
+    **{
+        f"losses.{name}": (getattr(losses, name), {"decision": X[:, 0], "y": 2.0 * Y - 1}, {}) for name in losses.LOSSES
+    },
+    "losses.empirical_risk": (
+        losses.empirical_risk,
+        {"decision": X[:, 0], "y": 2.0 * Y - 1},
+        {"loss": "hinge"},
+    ),
     "linear.linear_svm_batch": (
         lambda **given: linear.linear_svm_batch(**given)[0],
         {"features": np.stack([X, X[::-1]]), "y": Y},
@@ -126,6 +147,7 @@ ESTIMATORS = [
     rff.PseudoPosteriorFeatures(n_components=4, n_candidates=20, random_state=0),
     rff.OptimizedKernelFeatures(n_components=4, n_candidates=20, random_state=0),
     rff.LandmarkSimilarity(n_components=4, n_landmarks=4, random_state=0),
+    rff.NystroemFeatures(n_components=4, random_state=0),
     rff.AdaptiveFourierFeatures(n_components=4, random_state=0),
     rff.SupervisedFourierFeatures(n_components=4, decay=0.1, random_state=0),
 ]
@@ -153,12 +175,13 @@ def arrays_of(kinds=None):
     """Pairs of a function and one of its array arguments, of the given kinds if any."""
     for name, (_, arrays, _) in CALLS.items():
         for argument in arrays:
-            if argument not in INDICES and (kinds is None or argument in kinds):
+            if argument not in INDICES and (kinds is None or (argument in kinds and name not in OF_NUMBERS)):
                 yield name, argument
 
 
 def test_every_public_function_and_estimator_is_called():
-    names = {*rff.__all__, *(f"bounds.{name}" for name in bounds.__all__)} - {"bounds"}
+    names = {*rff.__all__, *(f"bounds.{name}" for name in bounds.__all__)} - {"bounds", "losses"}
+    names |= {f"losses.{name}" for name in losses.__all__} - {"losses.LOSSES"}
     names |= {f"linear.{name}" for name in linear.__all__ if name not in rff.__all__}
     classes = {type(estimator).__name__ for estimator in ESTIMATORS}
     assert names == set(CALLS) | classes | WITHOUT_ARRAYS | RESULTS

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from ... import ridge
 from ..._validation import draw_seed
 from ...linear import linear_svm_decision, linear_svm_path
 from .feature_methods import LABELLED
@@ -111,7 +112,7 @@ def _error(regression: bool, loss: float, part: Part) -> float:
 def ridge_path(features, y, Cs) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
 
-    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C). All share one eigendecomposition of the covariance.
+    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C), and `rff_engine.ridge_path` with lambda = 1 / (2 C n).
 
     Parameters
     ----------
@@ -124,11 +125,4 @@ def ridge_path(features, y, Cs) -> tuple[np.ndarray, np.ndarray]:
     coef : ndarray of shape (n_C, F)
     intercept : ndarray of shape (n_C,)
     """
-    features = np.asarray(features, dtype=np.float64)
-    mean, centre = features.mean(axis=0), y.mean()
-    centred = features - mean
-    values, vectors = np.linalg.eigh(centred.T @ centred)
-    along = vectors.T @ (centred.T @ (y - centre))
-    alphas = 1 / (2 * np.asarray(Cs, dtype=np.float64))
-    coef = (along / (values.clip(min=0) + alphas[:, None])) @ vectors.T
-    return coef, centre - coef @ mean
+    return ridge.ridge_path(features, y, 1 / (2 * len(features) * np.asarray(Cs, dtype=np.float64)))

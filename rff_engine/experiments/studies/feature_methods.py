@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..._validation import as_numbers, as_points, as_rng, check_choice, check_count
 from ...adaptive import adapt_frequencies, feature_weights, kernel_landmarks, supervise_frequencies
@@ -18,6 +17,7 @@ from ...alignment import alignment_loss
 from ...features import fourier_features, phases
 from ...frequencies import draw_frequencies
 from ...kernels import SpectralKernel
+from ...nystroem import NystroemMap
 from ...posteriors import optimized_kernel_weights, pseudo_posterior
 
 __all__ = [
@@ -58,35 +58,6 @@ class FourierMap:
     def transform(self, X) -> np.ndarray:
         """Features of the rows of `X`, (n, 2 r), in its precision."""
         return fourier_features(X, self.frequencies, self.weights)
-
-
-@dataclass(frozen=True)
-class NystroemMap:
-    """Nyström features, k(x, landmarks) K_landmarks^(-1/2) (Williams and Seeger 2001), as in scikit-learn.
-
-    Parameters
-    ----------
-    kernel : SpectralKernel
-    landmarks : array or CSR matrix of shape (r, d)
-    root : array of shape (r, r)
-        Inverse square root of the landmarks' kernel matrix; eigenvalues are at least 1e-12.
-    """
-
-    kernel: SpectralKernel
-    landmarks: np.ndarray | sp.csr_array
-    root: np.ndarray
-
-    @classmethod
-    def on(cls, kernel: SpectralKernel, landmarks) -> NystroemMap:
-        """Nyström features of a kernel on given landmarks."""
-        values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
-        return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
-
-    def transform(self, X) -> np.ndarray:
-        """Features of the rows of `X`, (n, r), in its precision."""
-        # The root magnifies rounding, so kernel values are in the precision of the landmarks.
-        features = self.kernel(X, self.landmarks) @ self.root
-        return features.astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
 
 
 def fit_features(

@@ -1,0 +1,185 @@
+"""Losses of a prediction f(x) for an outcome y, and their mean over points, the empirical risk.
+
+The classification losses take the margin y f(x), y being -1 or 1. Hinge, squared hinge and logistic are convex in f(x)
+and lie above the 0-1 loss, which is hard to minimise. The alignment loss of a kernel is in `alignment`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ._validation import as_numbers, check_choice
+
+__all__ = ["LOSSES", "empirical_risk", "hinge", "logistic", "squared_error", "squared_hinge", "zero_one"]
+
+
+def zero_one(decision, y) -> np.ndarray:
+    """The 0-1 loss: 1 if y f(x) <= 0, else 0 (Vapnik 1998).
+
+    A decision value of 0 counts as an error.
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        -1 or 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+    """
+    return (_margin(decision, y) <= 0).astype(np.float64)
+
+
+def hinge(decision, y) -> np.ndarray:
+    """The hinge loss, max(0, 1 - y f(x)) (Cortes and Vapnik 1995).
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        -1 or 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+    """
+    return np.maximum(0.0, 1 - _margin(decision, y))
+
+
+def squared_hinge(decision, y) -> np.ndarray:
+    """The squared hinge loss, max(0, 1 - y f(x))^2, that of `linear_svm_path` (Chapelle 2007).
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        -1 or 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+    """
+    return hinge(decision, y) ** 2
+
+
+def logistic(decision, y) -> np.ndarray:
+    """The logistic loss, ln(1 + exp(-y f(x))) / ln 2, which is 1 at f(x) = 0 (Friedman, Hastie and Tibshirani 2000).
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        -1 or 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In bits.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+    """
+    return np.logaddexp(0.0, -_margin(decision, y)) / np.log(2)
+
+
+def squared_error(decision, y) -> np.ndarray:
+    """The least squares loss, (f(x) - y)^2 / 2, that of `ridge_path` (Hoerl and Kennard 1970).
+
+    Parameters
+    ----------
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        Any numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a value is not finite.
+    """
+    decision, y = _pair(decision, y)
+    return (decision - y) ** 2 / 2
+
+
+#: The losses by name.
+LOSSES: Mapping[str, Callable] = MappingProxyType(
+    {
+        "zero_one": zero_one,
+        "hinge": hinge,
+        "squared_hinge": squared_hinge,
+        "logistic": logistic,
+        "squared_error": squared_error,
+    }
+)
+
+
+def empirical_risk(loss: str, decision, y) -> float:
+    """Mean loss over points, the empirical risk (Vapnik 1998).
+
+    On the training points it is what learning minimises. On many points that were not used for learning it estimates
+    the risk, the expected loss. The risk less that of the best function of the class is the excess risk.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "hinge", "squared_hinge", "logistic", "squared_error"}
+    decision : array of shape (n,)
+        f(x) of each point.
+    y : array of shape (n,)
+        -1 or 1; any numbers for "squared_error".
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the loss is unknown, the shapes differ, a value is not finite, or an outcome is not allowed.
+    """
+    return float(LOSSES[check_choice(loss, "loss", tuple(LOSSES))](decision, y).mean())
+
+
+def _pair(decision, y) -> tuple[np.ndarray, np.ndarray]:
+    decision, y = as_numbers(decision, "decision"), as_numbers(y, "y")
+    if decision.ndim != 1 or decision.shape != y.shape or decision.size == 0:
+        raise ValueError(
+            f"decision has shape {decision.shape} and y {y.shape}; two lists of one length, at least 1, are needed."
+        )
+    return decision, y
+
+
+def _margin(decision, y) -> np.ndarray:
+    decision, y = _pair(decision, y)
+    wrong = y[np.abs(y) != 1]
+    if wrong.size:
+        raise ValueError(f"y contains {wrong[0]:g}; every outcome must be -1 or 1.")
+    return decision * y

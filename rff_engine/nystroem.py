@@ -1,0 +1,44 @@
+"""Nyström features: a kernel's values at landmarks among the data, made orthonormal.
+
+They need the kernel but not its Fourier transform, and the data: `estimators.NystroemFeatures` chooses the landmarks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from .kernels import SpectralKernel
+
+__all__ = ["NystroemMap"]
+
+
+@dataclass(frozen=True)
+class NystroemMap:
+    """Nyström features, k(x, landmarks) K_landmarks^(-1/2) (Williams and Seeger 2001), as in scikit-learn.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel
+    landmarks : array or CSR matrix of shape (r, d)
+    root : array of shape (r, r)
+        Inverse square root of the landmarks' kernel matrix; eigenvalues are at least 1e-12.
+    """
+
+    kernel: SpectralKernel
+    landmarks: np.ndarray | sp.csr_array
+    root: np.ndarray
+
+    @classmethod
+    def on(cls, kernel: SpectralKernel, landmarks) -> NystroemMap:
+        """Nyström features of a kernel on given landmarks."""
+        values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
+        return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
+
+    def transform(self, X) -> np.ndarray:
+        """Features of the rows of `X`, (n, r), in its precision."""
+        # The root magnifies rounding, so kernel values are in the precision of the landmarks.
+        features = self.kernel(X, self.landmarks) @ self.root
+        return features.astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
