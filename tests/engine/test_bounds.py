@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import binom
 
 from rff_engine import bounds
 
@@ -55,13 +57,23 @@ def test_theorem_3(loss, kl, n, t, epsilon):
     )
 
 
+def root_of_conjugate_moment(mu, n):
+    """(E |Delta|^q)^(1/q) at most: by E Delta^2 <= 1/(2n), and by sub-Gaussian moments of order q and above."""
+    q, variance = mu / (mu - 1), 1 / (2 * n)
+    found = [variance]
+    for r in (q + more for more in (0, 1, 2, 4, 6, 8, 16)):
+        # E |Delta|^r = int r x^(r-1) P(|Delta| > x) dx, with P <= 2 exp(-2 m x^2), m = floor(n/2); u = (2m)^(1/2) x.
+        moment = (2 * (n // 2)) ** (-r / 2) * quad(lambda u, r=r: 2 * r * u ** (r - 1) * math.exp(-u * u), 0, 30)[0]
+        found.append(variance ** ((r - q) / (r - 2)) * moment ** ((q - 2) / (r - 2)))
+    return min(found) ** (1 / q)
+
+
 @every_point
-@pytest.mark.parametrize("mu", [1.1, 1.5, 2, 2.5, 3, 10])
+@pytest.mark.parametrize("mu", [1.1, 1.5, 1.9, 2, 2.5, 3, 10])
 def test_theorem_4(loss, kl, n, t, epsilon, mu):
     complexity = (kl + 1) ** (1 / mu) * (1 / epsilon) ** (1 - 1 / mu)
     printed = (1 / (4 * n)) ** ((mu - 1) / 2) if mu <= 2 else (1 / (4 * n)) ** (1 - 1 / mu)
-    variance = 1 / (2 * n)
-    right = math.sqrt(variance) if mu >= 2 else variance ** (1 - 1 / mu)
+    right = math.sqrt(1 / (2 * n)) if mu >= 2 else root_of_conjugate_moment(mu, n)
     assert bounds.f_divergence(loss, kl, mu, n, epsilon, form="paper") == pytest.approx(loss + printed * complexity)
     assert bounds.f_divergence(loss, kl, mu, n, epsilon) == pytest.approx(loss + right * complexity)
 
@@ -200,6 +212,26 @@ def test_printed_theorem_4_is_below_the_corrected_one_above_mu_2():
     for mu in (2.1, 3, 10):
         printed, valid = (bounds.f_divergence(0.3, 4.0, mu, 500, 0.05, form) for form in ("paper", "corrected"))
         assert printed < valid
+
+
+def test_corrected_theorem_4_below_mu_2_implies_the_printed_one_from_some_n_on():
+    """The printed power of n is weaker; with V^(1/q) alone, the proved bound is smaller from 2^(2(mu-1)/(2-mu)) on."""
+    for mu, first in ((1.2, 2), (1.5, 4), (1.8, 256)):
+        for n in (first, 10 * first, 10**6):
+            printed, valid = (bounds.f_divergence(0.3, 4.0, mu, n, 0.05, form) for form in ("paper", "corrected"))
+            assert valid <= printed * (1 + 1e-12)
+
+
+def test_conjugate_moments_bound_those_of_a_u_statistic():
+    """Of h = 1 and two classes, whose loss is a function of a binomial number: by summation over its values."""
+    for n in (2, 3, 10, 51, 400):
+        size = np.arange(n + 1)
+        for p in (0.5, 0.7, (1 + math.sqrt(0.5)) / 2, 0.99):
+            deviation = np.abs(2 * size * (n - size) / (n * (n - 1)) - 2 * p * (1 - p))
+            for mu in (1.05, 1.3, 1.7, 1.99):
+                q = mu / (mu - 1)
+                moment = (binom.pmf(size, n, p) * deviation**q).sum()
+                assert bounds.f_divergence(0, 0, mu, n, 0.5) / 0.5 ** (1 / mu - 1) >= moment ** (1 / q)
 
 
 def test_losses_may_leave_the_unit_interval_by_rounding():
