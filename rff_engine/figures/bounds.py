@@ -34,6 +34,8 @@ BOUND_COLOURS = {
     "f_divergence": VERMILION,
     "chi_square": SKY,
 }
+#: Bounds on one landmark, which may hold for several at once.
+LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
 BOUND_DASHES = {"landmark_kl_inverse": "dashdot", "f_divergence": "dash", "chi_square": "dot"}
 
 #: The terms of a bound.
@@ -50,6 +52,12 @@ EMPIRICAL_LINE, TRUE_LINE = {"color": GREY, "width": 2}, {"color": VIOLET, "widt
 
 # Least and greatest upper end of the y axis, which is raised only to show a minimum.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
+
+
+def bound_label(name: str, n_landmarks: int) -> str:
+    """Name of a bound in legends, with the number of landmarks that it holds for at once if there are several."""
+    union = n_landmarks > 1 and name in LANDMARK_BOUNDS
+    return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
 def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
@@ -127,7 +135,7 @@ def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.F
             line={"width": 0.5, "color": TERM_COLOURS[term]},
             hovertemplate="%{y:.3f}",
         )
-    _add_bound(fig, curve, {}, name=BOUND_NAMES[name])
+    _add_bound(fig, curve, {})
     fig.add_scatter(
         x=curve.betas,
         y=curves.posterior(name).risk,
@@ -161,7 +169,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     plotly.graph_objects.Figure
     """
     names = list(free.bounds)
-    rows = [BOUND_NAMES[name] for name in names]
+    rows = [bound_label(name, free.bounds[name].n_landmarks) for name in names]
     fixed = [free.bounds[name].at(beta) for name in names]
     unpaid = [free.bounds[name].best_value for name in names]
     honest = [paid.bounds[name].best_value for name in names]
@@ -199,6 +207,73 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
         height,
         legend={"orientation": "v", "yanchor": "bottom", "y": 1.02, "x": 0},
         margin=fixed_margin(left=104, top=84),
+    )
+
+
+def landmarks_at_once(union, chosen: int, epsilon: float, *, height: int = 430) -> go.Figure:
+    """Bounds that hold for n_L landmarks at once against n_L, and how often a bound fails for one of them.
+
+    Parameters
+    ----------
+    union : LandmarkUnion
+    chosen : int
+        The number of landmarks to mark.
+    epsilon : float
+        The allowed probability of failure.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(columns=2, gap=(0.14, 0))
+    orange, brown = BOUND_COLOURS["landmark_kl"], BOUND_COLOURS["landmark_kl_inverse"]
+    one = np.full(len(union.counts), union.alone)
+    true = np.full(len(union.counts), union.risk)
+    for values, name, line in (
+        (union.together, "Theorem 1 with ln(n<sub>L</sub>/ε)", {"color": orange, "width": 2.5}),
+        (one, "Theorem 1 with ln(1/ε)", {"color": orange, "width": 2, "dash": "dot"}),
+        (union.inverse, "PAC-Bayes-kl with ln(n<sub>L</sub>)", {"color": brown, "width": 2.5, "dash": "dashdot"}),
+        (true, "true risk", TRUE_LINE),
+    ):
+        _add_against_count(fig, union.counts, values, name, line, {"row": 1, "col": 1})
+    for values, name, line in (
+        (union.failures_together, "with ln(n<sub>L</sub>/ε)", {"color": orange, "width": 2.5}),
+        (union.failures_alone, "with ln(1/ε)", {"color": orange, "width": 2, "dash": "dot"}),
+    ):
+        place = {"row": 1, "col": 2, "showlegend": False}
+        _add_against_count(fig, union.counts, values, name, line, place)
+    fig.add_hline(y=epsilon, line={"color": GREY, "width": 1.5, "dash": "dash"}, col=2)
+    add_note(
+        fig, 1, epsilon, "allowed: ε", xref="x2 domain", yref="y2", xanchor="right", yanchor="bottom", font={"size": 12}
+    )
+    fig.add_vline(x=chosen, line={"color": GREY, "width": 1.5, "dash": "dot"})
+    ticks = [count for count in (1, 10, 100, 1000) if count <= union.counts[-1]]
+    fig.update_xaxes(
+        type="log", title="landmarks at once, n<sub>L</sub>", tickvals=ticks, ticktext=[str(t) for t in ticks]
+    )
+    fig.update_xaxes(fixedrange=True)
+    top = max(1.05 * float(np.max([union.together[-1], union.inverse[-1]])), 0.6)
+    fig.update_yaxes(title="alignment loss", range=[0, min(top, _HIGHEST_TOP)], fixedrange=True, col=1)
+    fig.update_yaxes(
+        title="some landmark fails (probability)",
+        range=[0, max(1.05 * float(union.failures_alone.max()), 1.5 * epsilon)],
+        fixedrange=True,
+        col=2,
+    )
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def _add_against_count(fig, counts, values, name: str, line: Mapping, place: Mapping) -> None:
+    fig.add_scatter(
+        x=counts,
+        y=values,
+        mode="lines",
+        line=line,
+        name=name,
+        hovertemplate="n<sub>L</sub> = %{x}: %{y:.3f}<extra>" + name + "</extra>",
+        **place,
     )
 
 
@@ -261,9 +336,9 @@ def worst_case_deviations(case, height: int = 380) -> go.Figure:
     )
 
 
-def _add_bound(fig, curve, place: Mapping, name: str | None = None) -> None:
+def _add_bound(fig, curve, place: Mapping) -> None:
     """Add the line of a bound with its minimum, as one entry of the legend."""
-    colour, label = BOUND_COLOURS[curve.name], name or BOUND_NAMES[curve.name]
+    colour, label = BOUND_COLOURS[curve.name], bound_label(curve.name, curve.n_landmarks)
     fig.add_scatter(
         x=curve.betas,
         y=curve.values,

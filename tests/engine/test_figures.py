@@ -285,6 +285,12 @@ def test_values_of_a_map_are_rounded_to_12_bits():
     assert len(zlib.compress(rounded.tobytes())) < 0.8 * len(zlib.compress(values.tobytes()))
 
 
+def test_bounds_for_many_landmarks_are_named_by_their_number():
+    assert bounds.bound_label("landmark_kl", 1) == "Theorem 1"
+    assert bounds.bound_label("landmark_kl", 20) == "Theorem 1, 20 landmarks"
+    assert bounds.bound_label("second_order_kl", 20) == "Theorem 3"
+
+
 def test_bars_of_holding_and_failing_bounds_sum_to_100_percent():
     case = coverage.simulate_worst_case("two_classes", 200, 5.0, 0.05, 500, random_state=0)
     fig = bounds.worst_case_deviations(case)

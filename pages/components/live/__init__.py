@@ -101,7 +101,7 @@ def pack_bounds(curves, chosen: str) -> dict:
         {
             "name": name,
             "side": "landmark" if curves.posterior(name) is curves.landmark else "kernel",
-            "label": bound_style.BOUND_NAMES[name],
+            "label": bound_style.bound_label(name, curve.n_landmarks),
             "colour": bound_style.BOUND_COLOURS[name],
             "dash": bound_style.BOUND_DASHES.get(name, "solid"),
             "values": _packed(curve.values, "<f8"),

@@ -16,6 +16,9 @@ from rff_engine.experiments.toy import bounds as bound_curves, coverage
 #: Inverse temperatures of the bound curves: every value of the slider for beta is one of them.
 BOUND_BETAS = powers(-3, 3, 10)
 
+#: Numbers of landmarks that a bound may hold for at once.
+LANDMARK_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+
 #: Fresh points that estimate true risks, and samples of the simulation of Theorem 4.
 RISK_POINTS = 20_000
 WORST_CASE_SAMPLES = 20_000
@@ -38,6 +41,7 @@ class Guarantee:
     mu: float
     form: str
     pay_for_beta: bool
+    n_landmarks: int = 1
 
 
 @shared_cache
@@ -66,8 +70,17 @@ def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> bound_curves.Bo
             guarantee.mu,
             guarantee.form,
             guarantee.pay_for_beta,
+            guarantee.n_landmarks,
         )
     )
+
+
+@shared_cache
+def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: str) -> bound_curves.LandmarkUnion:
+    """Bounds for many landmarks at once, at every number of landmarks of the slider up to n."""
+    risks = candidate_risks(settings)
+    counts = [*(count for count in LANDMARK_COUNTS if count < risks.n), risks.n]
+    return read_only(bound_curves.landmark_union(risks, beta, counts, epsilon, form))
 
 
 @shared_cache

@@ -19,6 +19,7 @@ from ...alignment import alignment_loss, landmark_alignment_loss
 from ...kernels import SpectralKernel
 from ...landmarks import select_landmarks
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
+from .coverage import landmark_failures
 
 __all__ = [
     "KERNEL_BOUNDS",
@@ -27,9 +28,11 @@ __all__ = [
     "BoundCurve",
     "BoundCurves",
     "CandidateRisks",
+    "LandmarkUnion",
     "PosteriorCurve",
     "bound_curves",
     "candidate_risks",
+    "landmark_union",
 ]
 
 #: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
@@ -122,6 +125,8 @@ class BoundCurve:
     """(B,)"""
     terms: Mapping[str, np.ndarray]
     """Terms of shape (B,): those of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
+    n_landmarks: int = 1
+    """How many landmarks it holds for at once"""
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -174,7 +179,13 @@ class BoundCurves:
 
 
 def bound_curves(
-    risks: CandidateRisks, betas, epsilon: float, mu: float = 2.0, form: str = "corrected", pay_for_beta: bool = False
+    risks: CandidateRisks,
+    betas,
+    epsilon: float,
+    mu: float = 2.0,
+    form: str = "corrected",
+    pay_for_beta: bool = False,
+    n_landmarks: int = 1,
 ) -> BoundCurves:
     """Bounds on the pseudo-posterior at every beta, with t = beta sqrt(n) (Letarte et al. 2019, Sections 4 and 5).
 
@@ -192,6 +203,8 @@ def bound_curves(
     pay_for_beta : bool
         Whether the bounds of `WITH_T` hold at all betas at once, with epsilon / B for each (union bound), so that the
         best may be read off the curve. The others hold at all betas anyway.
+    n_landmarks : int
+        How many landmarks those of `LANDMARK_BOUNDS` hold for at once (Section 4.2).
 
     Returns
     -------
@@ -211,9 +224,9 @@ def bound_curves(
     kernel = _posterior_curve(risks.kernel_loss, risks.kernel_risk, betas, risks.n, mu)
     each = epsilon / len(betas) if pay_for_beta else epsilon
     terms = {
-        "landmark_kl": _kl_parts("landmark_kl", landmark, betas, risks.n, each, form),
+        "landmark_kl": _kl_parts("landmark_kl", landmark, betas, risks.n, each, form, n_landmarks),
         "landmark_kl_inverse": _two_parts(
-            landmark, bounds.landmark_kl_inverse(landmark.loss, landmark.kl, risks.n, epsilon)
+            landmark, bounds.landmark_kl_inverse(landmark.loss, landmark.kl, risks.n, epsilon, n_landmarks)
         ),
         "first_order_kl": _kl_parts("first_order_kl", kernel, betas, risks.n, each, form),
         "second_order_kl": _kl_parts("second_order_kl", kernel, betas, risks.n, each, form),
@@ -222,8 +235,67 @@ def bound_curves(
         ),
         "chi_square": _two_parts(kernel, bounds.chi_square(kernel.loss, kernel.chi2, risks.n, epsilon, form)),
     }
-    curves = {name: BoundCurve(name, betas, parts) for name, parts in terms.items()}
+    held = dict.fromkeys(LANDMARK_BOUNDS, n_landmarks)
+    curves = {name: BoundCurve(name, betas, parts, held.get(name, 1)) for name, parts in terms.items()}
     return BoundCurves(betas, landmark, kernel, curves)
+
+
+@dataclass(frozen=True)
+class LandmarkUnion:
+    """What it costs to bound the losses of many landmarks at once, against their number."""
+
+    counts: np.ndarray
+    """(P,), numbers of landmarks n_L"""
+    risk: float
+    """True risk of one landmark's pseudo-posterior"""
+    alone: float
+    """Theorem 1 for this landmark alone, with ln(1 / epsilon)"""
+    together: np.ndarray
+    """(P,), Theorem 1 with ln(n_L / epsilon)"""
+    inverse: np.ndarray
+    """(P,), PAC-Bayes-kl with ln(n_L / epsilon)"""
+    failures_alone: np.ndarray
+    """(P,), probability that ln(1 / epsilon) fails for some landmark, see `coverage.landmark_failures`"""
+    failures_together: np.ndarray
+    """(P,), that ln(n_L / epsilon) does"""
+
+
+def landmark_union(
+    risks: CandidateRisks, beta: float, counts, epsilon: float, form: str = "corrected"
+) -> LandmarkUnion:
+    """Bounds on one landmark that hold for n_L landmarks at once (Letarte et al. 2019, Section 4.2).
+
+    Parameters
+    ----------
+    risks : CandidateRisks
+    beta : float
+        Above 0; t = beta sqrt(n).
+    counts : sequence of P ints
+        Numbers of landmarks, from 1 to n.
+    epsilon : float
+    form : {"corrected", "paper"}
+
+    Returns
+    -------
+    LandmarkUnion
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n, t = risks.n, check_positive(beta, "beta") * np.sqrt(risks.n)
+    Q = pseudo_posterior(risks.landmark_loss, beta, n)
+    loss, kl = float(Q @ risks.landmark_loss), kl_divergence(Q)
+    failures = [[landmark_failures(n, L, epsilon, form, pay) for L in counts] for pay in (False, True)]
+    return LandmarkUnion(
+        np.array(counts),
+        float(Q @ risks.landmark_risk),
+        float(bounds.landmark_kl(loss, kl, n, t, epsilon, form=form)),
+        np.array([bounds.landmark_kl(loss, kl, n, t, epsilon, L, form) for L in counts]),
+        np.array([bounds.landmark_kl_inverse(loss, kl, n, epsilon, L) for L in counts]),
+        *map(np.array, failures),
+    )
 
 
 def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
@@ -233,8 +305,9 @@ def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
     return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)
 
 
-def _kl_parts(name: str, posterior: PosteriorCurve, betas, n: int, epsilon: float, form: str) -> dict:
-    return bounds.kl_terms(name, posterior.loss, posterior.kl, n, betas * np.sqrt(n), epsilon, form=form)._asdict()
+def _kl_parts(name: str, posterior: PosteriorCurve, betas, n: int, epsilon, form: str, n_landmarks: int = 1) -> dict:
+    t = betas * np.sqrt(n)
+    return bounds.kl_terms(name, posterior.loss, posterior.kl, n, t, epsilon, n_landmarks, form)._asdict()
 
 
 def _two_parts(posterior: PosteriorCurve, values) -> dict:

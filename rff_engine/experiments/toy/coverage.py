@@ -2,7 +2,8 @@
 
 A bound may fail on a fraction epsilon of all samples. Two kinds of simulation: a single hypothesis that is 1
 everywhere, on worst-case label distributions, and posteriors learned on two Gaussian classes, whose true losses are
-known in closed form. The bounds themselves are in `rff_engine.bounds`.
+known in closed form. How often a bound for one landmark fails for some of many has a closed form. The bounds themselves
+are in `rff_engine.bounds`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from ... import bounds
 from ..._validation import as_rng, check_choice, check_count, check_interval, check_positive, check_probability
@@ -23,6 +24,7 @@ __all__ = [
     "BoundFailures",
     "TwoGaussians",
     "WorstCase",
+    "landmark_failures",
     "simulate_two_gaussians",
     "simulate_worst_case",
 ]
@@ -148,6 +150,49 @@ def simulate_worst_case(
         true_loss, losses = 1 - p**2, 1 - size * (size - 1) / (n * (n - 1))
     widths = [float(bounds.f_divergence(0.0, 0.0, mu, n, epsilon, form)) for form in ("paper", "corrected")]
     return WorstCase(case, n, mu, epsilon, float(true_loss), losses, *widths)
+
+
+def landmark_failures(
+    n: int, n_landmarks: int, epsilon: float = 0.05, form: str = "corrected", pay: bool = True
+) -> float:
+    """Probability that Theorem 1 of Letarte et al. (2019) fails for at least one of several landmarks, in a hard case.
+
+    Each landmark is a point of the sample and has one hypothesis of its own, of values -1 and 1: coordinate l of a
+    point is 0 or 1, hypothesis l has the frequency pi along it, and labels and coordinates are fair, independent coins.
+    A landmark's loss is then the fraction of heads among n - 1 fair coins of its own, and its expectation 1/2. The t of
+    the bound is the best one, which depends on no data.
+
+    Parameters
+    ----------
+    n : int
+        Sample size, at least 2.
+    n_landmarks : int
+        At most n.
+    epsilon : float
+        The probability of failure that the bound allows.
+    form : {"corrected", "paper"}
+    pay : bool
+        Whether the bound has ``ln(n_landmarks / epsilon)``, so that it holds for all landmarks at once, or
+        ``ln(1 / epsilon)``, as for a single one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n = check_count(n, "n", low=2)
+    count = check_count(n_landmarks, "n_landmarks", high=n)
+    epsilon = check_probability(epsilon, "epsilon")
+    held = count if pay else 1
+    unit = bounds.kl_terms("landmark_kl", 0.0, 0.0, n, 1.0, epsilon, held, form)
+    t = np.sqrt(unit.confidence / unit.deviation)  # the terms are a t and b / t
+    width = bounds.landmark_kl(0.0, 0.0, n, t, epsilon, held, form)
+    fewest = np.ceil((n - 1) * (0.5 - width) - 1e-9)  # of the heads with which the bound holds
+    return float(-np.expm1(count * np.log1p(-binom.cdf(fewest - 1, n - 1, 0.5))))
 
 
 @dataclass(frozen=True)

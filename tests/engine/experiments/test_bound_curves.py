@@ -54,6 +54,31 @@ def test_curves_equal_bounds_computed_separately(risks, form, i):
         assert curves.bounds[name].at(1.01 * beta) == curves.bounds[name].values[i]
 
 
+@pytest.mark.parametrize("form", ["paper", "corrected"])
+def test_bounds_for_many_landmarks_share_epsilon(risks, form):
+    """A union over n_L landmarks is the bound for one at epsilon / n_L; bounds on the whole kernel do not change."""
+    together = bc.bound_curves(risks, BETAS, 0.1, form=form, n_landmarks=20)
+    one, alone = (bc.bound_curves(risks, BETAS, epsilon, form=form) for epsilon in (0.1 / 20, 0.1))
+    for name, curve in together.bounds.items():
+        of_landmark = name in bc.LANDMARK_BOUNDS
+        assert curve.n_landmarks == (20 if of_landmark else 1)
+        expected = (one if of_landmark else alone).bounds[name].values
+        np.testing.assert_allclose(curve.values, expected, rtol=1e-9)
+
+
+def test_union_over_landmarks_costs_the_logarithm_of_their_number(risks):
+    counts = [1, 2, 20, 60]
+    union = bc.landmark_union(risks, 2.0, counts, 0.1)
+    curves = bc.bound_curves(risks, np.array([2.0]), 0.1)
+    t = 2 * np.sqrt(60)
+    np.testing.assert_allclose(union.together, curves.bounds["landmark_kl"].values[0] + np.log(counts) / t, rtol=1e-12)
+    assert union.alone == union.together[0] and union.risk == curves.landmark.risk[0]
+    assert union.inverse[0] == curves.bounds["landmark_kl_inverse"].values[0] and (np.diff(union.inverse) > 0).all()
+    assert (union.failures_together <= 0.1).all() and union.failures_alone[-1] > 0.1
+    with pytest.raises(ValueError, match="n_landmarks is 61"):
+        bc.landmark_union(risks, 2.0, [61], 0.1)
+
+
 def test_the_parts_are_the_loss_and_nonnegative_others(risks):
     curves = bc.bound_curves(risks, BETAS, 0.05)
     for name, curve in curves.bounds.items():

@@ -10,6 +10,7 @@ from rff_engine.experiments.toy.coverage import (
     BoundFailures,
     TwoGaussians,
     _losses,
+    landmark_failures,
     simulate_two_gaussians,
     simulate_worst_case,
 )
@@ -51,6 +52,36 @@ def test_the_landmark_bounds_hold_where_they_are_tightest(n):
             bound = rff.bounds.landmark_kl(losses, 0.0, n, beta * np.sqrt(n), EPSILON, form="corrected")
             assert not too_many((bound < p - 1e-12).sum(), 20000)
         assert not too_many((rff.bounds.landmark_kl_inverse(losses, 0.0, n, EPSILON) < p - 1e-12).sum(), 20000)
+
+
+@pytest.mark.parametrize("pay", [True, False])
+def test_failures_for_some_landmark_are_those_of_simulated_samples(pay):
+    """The hard case made of points: coordinates 0 or 1, the frequency pi along one of them for each landmark."""
+    n, L, epsilon, draws = 21, 15, 0.3, 500
+    rng = np.random.default_rng(0)
+    omega = np.pi * np.eye(L)[:, None, :]
+    t = np.sqrt(8 * (n - 1) * np.log((L if pay else 1) / epsilon))
+    failed = 0
+    for _ in range(draws):
+        X, y = rng.integers(2, size=(n, L)).astype(float), rng.choice([-1, 1], n)
+        if len(set(y)) == 2:
+            loss = rff.landmark_alignment_loss(X, y, X[:L], y[:L], omega, np.arange(L), n_jobs=1)[:, 0]
+            bound = rff.bounds.landmark_kl(loss, 0.0, n, t, epsilon, L if pay else 1)
+            failed += (bound < 0.5 - 1e-9).any()
+    expected = landmark_failures(n, L, epsilon, pay=pay)
+    assert abs(failed / draws - expected) < 5 * np.sqrt(expected * (1 - expected) / draws) + 1e-3
+    assert (expected <= epsilon) == pay
+
+
+@pytest.mark.parametrize("n", [5, 101, 1000])
+@pytest.mark.parametrize("form", ["paper", "corrected"])
+def test_union_over_landmarks_holds_and_without_its_price_fails(n, form):
+    counts = [1, 3, n]
+    paid, free = ([landmark_failures(n, L, EPSILON, form, pay) for L in counts] for pay in (True, False))
+    assert max(paid) <= EPSILON and paid[0] == free[0]
+    assert (np.diff(free) >= 0).all()
+    if n > 100 and form == "corrected":
+        assert free[-1] > 0.4
 
 
 def test_printed_theorem_4_fails_too_often():
