@@ -169,7 +169,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     plotly.graph_objects.Figure
     """
     names = list(free.bounds)
-    rows = [bound_label(name, free.bounds[name].n_landmarks) for name in names]
+    rows = [BOUND_NAMES[name] for name in names]
     fixed = [free.bounds[name].at(beta) for name in names]
     unpaid = [free.bounds[name].best_value for name in names]
     honest = [paid.bounds[name].best_value for name in names]
