@@ -31,8 +31,9 @@ from pages.components.results.approximation import (
     views_side_by_side,
 )
 from pages.components.results.kernel import KERNELS
+from pages.components.results.regression import learning_errors, learning_seconds, line_fit
 from pages.components.sharing.recipes import approximate as recipe
-from rff_engine.figures import approximation as figures
+from rff_engine.figures import approximation as figures, regression as learning_figures
 
 CONTROLS = (
     "Two methods",
@@ -155,6 +156,60 @@ def show_variances(curves) -> None:
     )
 
 
+def show_line(values, fit) -> None:
+    """Kernel ridge regression as a sum over the training points."""
+    st.header("What does learning with fewer features lose?")
+    layout.figure(
+        learning_figures.fits_on_a_line(fit),
+        f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
+        "the sum of the thin ones, one bump a training point. The dotted line is made of "
+        f"{values.r} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} of the points. "
+        "Lower r until they come apart; beyond the points, where nothing is known, only cosines keep waving.",
+        key="line",
+        alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
+    )
+    layout.equation(
+        "representer theorem",
+        r"\min_{f\in\mathcal H_k}\ \frac1{2n}\sum_{i=1}^n\big(f(x_i)-y_i\big)^2+\frac\lambda2\lVert "
+        r"f\rVert_{\mathcal H_k}^2 \quad\text{is reached at}\quad f=\sum_{i=1}^n\alpha_i\,k(\cdot,x_i),\qquad "
+        r"\alpha=(K+n\lambda I)^{-1}y",
+        r"The part of $f$ that is orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
+        r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
+        r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + n\lambda "
+        r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
+    )
+
+
+def show_learning(values, learned, measured, task: str) -> None:
+    """Errors and times of kernel ridge regression and of its approximations."""
+    layout.figure(
+        learning_figures.errors_and_seconds(learned, task, values.r),
+        f"Your data with {learned.n} training rows. Left, errors on other rows, λ chosen on still others; bands reach "
+        "from the best draw to the worst. A rough kernel is often enough: the error comes close to kernel ridge "
+        "regression's long before the kernel matrix is exact. Right, the time to fit, features included, measured on "
+        "this server when your settings were first computed; it is no part of the downloaded numbers.",
+        key="learning",
+        alt="Test error and time to fit against the number of frequencies or landmarks, with kernel ridge regression",
+    )
+    layout.figure(
+        learning_figures.seconds_and_promises(measured),
+        f"The same at r = {values.r} against the number of training points. Thin dotted lines are what counting "
+        "operations promises, drawn through the last point: n³ for kernel ridge regression, n on features. At small n "
+        "fixed costs hide it.",
+        key="growth",
+        alt="Time to fit against the number of training points, with lines that grow as n cubed and as n",
+    )
+    layout.equation(
+        "what it costs",
+        r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
+        r"\underbrace{O\big(nr(d+r)+r^3\big)}_{\text{ridge on } r \text{ random or Nyström features}}",
+        "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nrd$, their products "
+        "$nr^2$, and the system $r^3$. Nyström's features add $nr^2 + r^3$ for the root of the landmarks' kernel matrix "
+        "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $r$ of the order of $\\sqrt n\\ln n$ frequencies "
+        "are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
+    )
+
+
 def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -187,7 +242,17 @@ def main() -> None:
 
     curves = variance_curves(settings)
     show_variances(curves)
-    sharing.offer("approximate", CONTROLS, values, lambda: recipe.numbers(pair, views, counts, errors, curves))
+    with layout.show_errors():
+        fit = line_fit(values.kernel, values.width, settings.nu, values.r, values.seed)
+        show_line(values, fit)
+        learned = learning_errors(settings)
+        show_learning(values, learned, learning_seconds(settings, values.r), rows.task)
+    sharing.offer(
+        "approximate",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(pair, views, counts, errors, curves, fit, learned),
+    )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ METHOD_NAMES = {
     "supervise": "Supervise",
     "nystroem": "Nyström",
     "nystroem_kmeans": "Nyström, k-means",
+    "kernel_ridge": "Kernel ridge",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -68,6 +69,7 @@ METHOD_COLOURS = {
     "supervise": "#C2571A",
     "nystroem": "#8C8C8C",
     "nystroem_kmeans": "#6E7B8B",
+    "kernel_ridge": "#00A6A6",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -93,6 +95,7 @@ METHOD_SYMBOLS = {
     "supervise": "pentagon",
     "nystroem": "square-open",
     "nystroem_kmeans": "diamond-open",
+    "kernel_ridge": "hourglass",
 }
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
 METHOD_DASHES = {
@@ -116,6 +119,7 @@ METHOD_DASHES = {
     "supervise": _FITTED,
     "nystroem": "longdash",
     "nystroem_kmeans": "longdash",
+    "kernel_ridge": "solid",
 }
 
 #: The two feature maps of random frequencies.

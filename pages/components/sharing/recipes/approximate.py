@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import datasets
-from rff_engine.experiments.toy import approximation as toy_approximation
+from rff_engine.experiments.toy import approximation as toy_approximation, regression as toy_regression
 from rff_engine.figures.style import METHOD_NAMES
 
 # The experiment
@@ -24,7 +24,7 @@ seed = 0
 methods = ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström")  # of the error curves
 
 
-def numbers(pair, views, counts, errors, variances) -> pd.DataFrame:
+def numbers(pair, views, counts, errors, variances, fit, learned) -> pd.DataFrame:
     """All numbers of the page except the maps, as one table; frequencies and landmarks are those in the plane."""
     sides = [side for side in zip(("left", "right"), pair, views, strict=True) if side[2] is not None]
     waves = [side for side in sides if side[2].frequencies is not None]
@@ -61,10 +61,22 @@ def numbers(pair, views, counts, errors, variances) -> pd.DataFrame:
             **{f"{name}_formula": values for name, values in variances.expected.items()},
             **{f"{name}_simulation": values for name, values in variances.simulated.items()},
         },
+        "regression on a line": {"x": fit.grid, **fit.fits},
+        "test errors of regressions": {
+            "method": [method for method, drawn in learned.errors.items() for _ in drawn.ravel()],
+            "r": [r for drawn in learned.errors.values() for r in np.repeat(_counts(learned, drawn), drawn.shape[1])],
+            "draw": [i for drawn in learned.errors.values() for i in np.tile(np.arange(drawn.shape[1]), len(drawn))],
+            "error": [error for drawn in learned.errors.values() for error in drawn.ravel()],
+        },
     }
     frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
     frames = {name: frame for name, frame in frames.items() if len(frame)}
     return pd.concat(frames, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def _counts(learned, drawn):
+    """The numbers of features of a method's errors; kernel ridge regression has one error and none."""
+    return learned.r_values if len(drawn) > 1 else (0,)
 
 
 if __name__ == "__main__":
@@ -90,5 +102,12 @@ if __name__ == "__main__":
         except ValueError as error:
             print(error, file=sys.stderr)
     variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 1, 8000, seed)
-    table = numbers(pair, views, counts, errors, variances)
+    fit = toy_regression.line_fit(toy_approximation.scaled_kernel(kernel, width, 1, nu), r, 1e-3, seed)
+    many = sample if real else datasets.make_toy(data, 1200, 0.1, seed)
+    split = toy_approximation.approximation_rows(many.X, many.y, many.task, min(1200, len(many.y)), seed)
+    of_split = toy_approximation.scaled_kernel(kernel, width, split.X.shape[1], nu)
+    learned = toy_regression.kernel_and_feature_errors(
+        split.X, split.y, split.task, of_split, (5, 10, 20, 50, 100, 200), 3, seed
+    )
+    table = numbers(pair, views, counts, errors, variances, fit, learned)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,150 @@
+"""Figures of kernel ridge regression beside ridge regression on features: fits, errors and times."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .sheet import Sheet
+from .style import METHOD_COLOURS, METHOD_DASHES, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish, fixed_margin
+
+#: Names of the methods here: each is a regression.
+NAMES = {
+    "kernel_ridge": METHOD_NAMES["kernel_ridge"],
+    "monte_carlo": "Ridge on random features",
+    "nystroem": "Ridge on Nyström features",
+}
+_GREY = "#8C8C8C"
+
+
+def fits_on_a_line(fit, *, height: int = 400) -> go.Figure:
+    """Kernel ridge regression as a sum of kernels at the training points, and regressions on features.
+
+    Parameters
+    ----------
+    fit : experiments.toy.regression.LineFit
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    grid = fit.grid.astype(np.float32)
+    # One trace for all terms, with gaps between them.
+    gaps = np.full((len(fit.terms), 1), np.nan)
+    fig.add_scatter(
+        x=np.tile(np.append(grid, np.nan), len(fit.terms)),
+        y=np.hstack([fit.terms, gaps]).ravel().astype(np.float32),
+        mode="lines",
+        line={"color": METHOD_COLOURS["kernel_ridge"], "width": 0.7},
+        opacity=0.55,
+        name="terms α<sub>i</sub> k(·, x<sub>i</sub>)",
+        hoverinfo="skip",
+    )
+    for name, values in fit.fits.items():
+        fig.add_scatter(
+            x=grid,
+            y=values.astype(np.float32),
+            mode="lines",
+            line={"color": METHOD_COLOURS[name], "width": 3, "dash": METHOD_DASHES[name]},
+            name=NAMES[name],
+            hovertemplate="f(%{x:.2f}) = %{y:.2f}<extra>" + NAMES[name] + "</extra>",
+        )
+    fig.add_scatter(
+        x=fit.x.astype(np.float32),
+        y=fit.y.astype(np.float32),
+        mode="markers",
+        marker={"color": _GREY, "size": 6},
+        name="training points",
+        hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
+    )
+    low, high = fit.y.min(), fit.y.max()
+    fig.update_xaxes(title="x", range=[fit.grid[0], fit.grid[-1]])
+    fig.update_yaxes(title="f(x)", range=[low - 0.6 * (high - low), high + 0.6 * (high - low)])
+    return finish(fig, height, margin=fixed_margin(top=96))
+
+
+def errors_and_seconds(learned, task: str, chosen: int, *, height: int = 400) -> go.Figure:
+    """Test error on the left and time to fit on the right, against the number of frequencies or landmarks.
+
+    Parameters
+    ----------
+    learned : experiments.toy.regression.LearningErrors
+    task : {"regression", "classification"}
+    chosen : int
+        The number to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(columns=2, gap=(0.13, 0))
+    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    factor = 100 if task == "classification" else 1
+    for name, drawn in learned.errors.items():
+        drawn = factor * drawn
+        if len(drawn) == 1:
+            drawn = np.repeat(drawn, len(learned.r_values), axis=0)
+        add_band(fig, learned.r_values, drawn.min(axis=1), drawn.max(axis=1), METHOD_COLOURS[name], row=1, col=1)
+        _add_line(fig, learned.r_values, drawn.mean(axis=1), name, "r = %{x}: %{y:.3g}", 1)
+        seconds = learned.seconds[name]
+        seconds = np.repeat(seconds, len(learned.r_values)) if len(seconds) == 1 else seconds
+        _add_line(fig, learned.r_values, 1e3 * seconds, name, "r = %{x}: %{y:.3g} ms", 2)
+    ticks = list(learned.r_values)
+    fig.update_xaxes(type="log", title="r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+    unit = "% of rows wrong" if task == "classification" else "RMSE / sd of the target"
+    fig.update_yaxes(title=f"test error, {unit}", col=1)
+    fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1, col=2)
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def seconds_and_promises(measured, *, height: int = 380) -> go.Figure:
+    """Time to fit against the number of training points, and the growth that counting operations promises.
+
+    Parameters
+    ----------
+    measured : experiments.toy.regression.LearningSeconds
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    n = np.array(measured.n_values)
+    for name, seconds in measured.seconds.items():
+        _add_line(fig, n, 1e3 * seconds, name, "n = %{x}: %{y:.3g} ms", 1)
+        power = 3 if name == "kernel_ridge" else 1
+        fig.add_scatter(
+            x=n,
+            y=1e3 * seconds[-1] * (n / n[-1]) ** power,
+            mode="lines",
+            line={"color": METHOD_COLOURS[name], "width": 1, "dash": "dot"},
+            name="∝ n³" if power == 3 else "∝ n",
+            showlegend=name != "nystroem",
+            hoverinfo="skip",
+        )
+    fig.update_xaxes(type="log", title="training points n", tickvals=n, ticktext=[str(value) for value in n])
+    fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def _add_line(fig, x, y, name: str, hover: str, column: int) -> None:
+    fig.add_scatter(
+        x=np.asarray(x),
+        y=np.asarray(y, dtype=np.float32),
+        mode="lines+markers",
+        line={"color": METHOD_COLOURS[name], "width": 2, "dash": METHOD_DASHES[name]},
+        marker={"symbol": METHOD_SYMBOLS[name], "size": 7},
+        name=NAMES[name],
+        legendgroup=name,
+        showlegend=column == 1,
+        hovertemplate=hover + "<extra>" + NAMES[name] + "</extra>",
+        row=1,
+        col=column,
+    )
