@@ -163,7 +163,7 @@ def show_line(values, fit) -> None:
         learning_figures.fits_on_a_line(fit),
         f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
         "the sum of the thin ones, one bump a training point. The dotted line is made of "
-        f"{values.r} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} of the points. "
+        f"{values.r} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} points. "
         "Lower r until they come apart; beyond the points, where nothing is known, only cosines keep waving.",
         key="line",
         alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
@@ -173,7 +173,7 @@ def show_line(values, fit) -> None:
         r"\min_{f\in\mathcal H_k}\ \frac1{2n}\sum_{i=1}^n\big(f(x_i)-y_i\big)^2+\frac\lambda2\lVert "
         r"f\rVert_{\mathcal H_k}^2 \quad\text{is reached at}\quad f=\sum_{i=1}^n\alpha_i\,k(\cdot,x_i),\qquad "
         r"\alpha=(K+n\lambda I)^{-1}y",
-        r"The part of $f$ that is orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
+        r"The part of $f$ orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
         r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
         r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + n\lambda "
         r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
@@ -204,9 +204,9 @@ def show_learning(values, learned, measured, task: str) -> None:
         r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
         r"\underbrace{O\big(nr(d+r)+r^3\big)}_{\text{ridge on } r \text{ random or Nyström features}}",
         "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nrd$, their products "
-        "$nr^2$, and the system $r^3$. Nyström's features add $nr^2 + r^3$ for the root of the landmarks' kernel matrix "
-        "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $r$ of the order of $\\sqrt n\\ln n$ frequencies "
-        "are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
+        "$nr^2$, and the system $r^3$. Nyström's features add $nr^2 + r^3$ for the root of the landmarks' matrix "
+        "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $r$ of the order of $\\sqrt n\\ln n$ "
+        "frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
     )
 
 

@@ -8,6 +8,7 @@ from pages.components.controls.widgets import Options, Scale, mount, powers
 from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
     APPROXIMATION_POINTS,
+    CIRCLE_FRESH,
     DELTA_RANGE,
     FREQUENCY_COUNTS,
     FREQUENCY_RANGE,
@@ -17,9 +18,10 @@ from pages.components.results.kernel import (
     kernel_line,
     kernel_plane,
     kernel_settings,
+    lifted_circles,
 )
 from pages.components.sharing.recipes import kernel as recipe
-from rff_engine.figures import kernel as figures
+from rff_engine.figures import kernel as figures, lift as lift_figures
 
 CONTROLS = (
     "Kernel",
@@ -113,6 +115,55 @@ def show_errors(values, n_features: list[int], measured: dict, expected: dict) -
     )
 
 
+def show_lift(lift) -> None:
+    """Nested circles, lifted by three cosines and separated by a plane; losses and risks of the classifiers."""
+    st.header("What are features good for?")
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            lift_figures.lifted_points(lift),
+            "Turn it by hand. No line separates two nested circles in the plane. Three cosines map them into space, "
+            "and there a plane separates nearly all: a linear method on features is nonlinear in x. It first shows the "
+            "plane almost from its edge.",
+            key="lift",
+            alt="Two nested circles mapped to three dimensions by three cosines, with a plane between the classes",
+        )
+    with right:
+        layout.figure(
+            lift_figures.losses_against_margin(lift),
+            "Losses of a decision value f(x) against the margin, which is positive where its sign is right. The 0-1 loss "
+            "counts errors and is hard to minimise; the others are convex and lie above it. Ticks: the margins of the "
+            "circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis are at its "
+            "ends.",
+            key="losses",
+            alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
+        )
+    st.markdown(risk_table(lift))
+    layout.equation(
+        "risk and empirical risk",
+        r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
+        r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
+        "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
+        f"{CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an $f$ that was "
+        "chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
+        r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
+        r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
+        r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
+    )
+
+
+def risk_table(lift) -> str:
+    """Empirical risks and risks of both classifiers, as a table in Markdown."""
+    rows = [
+        f"| {name} | "
+        + " | ".join(f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss])
+        + " |"
+        for loss, name in lift_figures.LOSS_NAMES.items()
+    ]
+    head = "| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"
+    return "\n".join([head, "|---|---|---|---|---|", *rows])
+
+
 def main() -> None:
     tour = lessons.Tour("kernel", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -137,7 +188,9 @@ def main() -> None:
             settings
         )  # last, since it takes longest: the figures above are shown meanwhile
     show_errors(values, n_features, measured, expected)
-    sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected))
+    lift = lifted_circles(values.seed)
+    show_lift(lift)
+    sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected, lift))
 
 
 if __name__ == "__main__":

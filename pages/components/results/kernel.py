@@ -8,9 +8,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
-from pages.components.controls.toy_data import read_only
+from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
-from rff_engine.experiments.toy import kernel as toy_kernels
+from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
 
 #: Numbers of frequencies on the sliders, about evenly spaced in their logarithm.
 FREQUENCY_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -20,6 +20,9 @@ FREQUENCY_RANGE, DELTA_RANGE = 10.0, 4.0
 
 #: Points of the square [-1, 1]^2 whose kernel matrix is approximated, and draws of each approximation.
 APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
+
+#: Points of the two circles, of their fresh sample, and their noise.
+CIRCLE_POINTS, CIRCLE_FRESH, CIRCLE_NOISE = 300, 5000, 0.05
 
 KERNELS = {
     "Gaussian": lambda width, nu: rff.GaussianKernel(width),
@@ -79,3 +82,10 @@ def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
     with threadpool_limits(1, user_api="blas"):
         measured = toy_kernels.approximation_error(kernel, points, D_values, APPROXIMATION_DRAWS, settings.seed)
     return read_only((measured, toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])))
+
+
+@shared_cache
+def lifted_circles(seed: int) -> toy_lift.Lift:
+    circles = ToyData("circles", CIRCLE_POINTS, CIRCLE_NOISE, seed)
+    sample, fresh = toy_sample(circles), toy_fresh_sample(circles, CIRCLE_FRESH)
+    return read_only(toy_lift.lifted_circles(sample.X, sample.y, fresh.X, fresh.y))

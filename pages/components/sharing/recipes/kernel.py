@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pandas as pd
 
+import datasets
 import rff_engine as rff
-from rff_engine.experiments.toy import kernel as toy_kernels
+from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
 
 # The experiment
 kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
@@ -19,7 +20,7 @@ D = 50  # frequencies
 seed = 0
 
 
-def numbers(line, omega, n_features, measured, expected) -> pd.DataFrame:
+def numbers(line, omega, n_features, measured, expected, lift) -> pd.DataFrame:
     """All numbers of the page as one table; frequencies are in radians per unit of x, errors root mean squares."""
     tables = {
         "kernel": {
@@ -36,6 +37,20 @@ def numbers(line, omega, n_features, measured, expected) -> pd.DataFrame:
             "features": np.tile(n_features, len(measured)),
             "measured_error": np.concatenate(list(measured.values())),
             "expected_error": np.concatenate([expected[name] for name in measured]),
+        },
+        "lifted circles": {
+            "x_1": lift.X[:, 0],
+            "x_2": lift.X[:, 1],
+            "label": lift.y,
+            **{f"phi_{j + 1}": lift.Z[:, j] for j in range(3)},
+            "f_of_line": lift.decisions["flat"],
+            "f_of_plane": lift.decisions["lifted"],
+        },
+        "risks": {
+            "classifier": [name for name, risks in lift.risks.items() for _ in risks],
+            "loss": [loss for risks in lift.risks.values() for loss in risks],
+            "empirical_risk": [risk for risks in lift.risks.values() for risk, _ in risks.values()],
+            "risk": [risk for risks in lift.risks.values() for _, risk in risks.values()],
         },
     }
     frames = map(pd.DataFrame, tables.values())
@@ -61,5 +76,8 @@ if __name__ == "__main__":
     n_features = [2 * D for D in D_values]
     measured = toy_kernels.approximation_error(prior, points, D_values, 20, seed)
     expected = toy_kernels.expected_error(prior, points, n_features)
-    table = numbers(line, draw(2)[0][:D], n_features, measured, expected)
+    circles = datasets.make_toy("circles", 300, 0.05, seed)
+    fresh = datasets.make_toy("circles", 5000, 0.05, seed + 1_000_003)  # estimates the risk
+    lift = toy_lift.lifted_circles(circles.X, circles.y, fresh.X, fresh.y)
+    table = numbers(line, draw(2)[0][:D], n_features, measured, expected, lift)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,58 @@
+"""The lift of nested circles: the map, the plane that separates them, and its risks."""
+
+import numpy as np
+import pytest
+
+import datasets
+from rff_engine.experiments.toy import lift as toy
+from rff_engine.figures import lift as figures
+
+
+def lifted(noise=0.0, seed=0):
+    sample, fresh = (datasets.make_toy("circles", n, noise, s) for n, s in ((200, seed), (2000, seed + 1)))
+    return toy.lifted_circles(sample.X, sample.y, fresh.X, fresh.y)
+
+
+def test_a_plane_separates_what_no_line_does():
+    lift = lifted()
+    assert lift.risks["lifted"]["zero_one"] == (0.0, 0.0)
+    assert min(lift.risks["flat"]["zero_one"]) > 0.3
+    np.testing.assert_allclose(lift.Z @ lift.coef + lift.intercept, lift.decisions["lifted"], rtol=1e-12)
+
+
+def test_lifted_points_are_three_cosines_of_points_with_an_outer_radius_of_one():
+    lift = lifted(0.05)
+    radius = np.linalg.norm(lift.X, axis=1)
+    assert max(np.median(radius[lift.y == label]) for label in (-1, 1)) == pytest.approx(1)
+    x1, x2 = lift.X.T
+    waves = np.cos([1.76 * x1 + 2.24 * x2 + 2.75, 0.4 * x1 + 1.87 * x2 + 5.6, 0.98 * x1 - 0.98 * x2 + 6.05])
+    np.testing.assert_allclose(lift.Z, np.sqrt(2 / 3) * waves.T, atol=1e-12)
+
+
+def test_surrogate_risks_lie_above_the_zero_one_risk():
+    for risks in lifted(0.1).risks.values():
+        for loss in ("hinge", "squared_hinge", "logistic"):
+            assert all(risk >= lowest for risk, lowest in zip(risks[loss], risks["zero_one"], strict=True))
+
+
+def test_the_drawn_plane_lies_on_the_decision_boundary_within_the_axes():
+    lift = lifted(0.05)
+    corners = figures._corners(lift.coef, lift.intercept, 0.9)
+    assert 3 <= len(corners) <= 6 and np.abs(corners).max() <= 0.9 + 1e-12
+    np.testing.assert_allclose(corners @ lift.coef + lift.intercept, 0, atol=1e-9 * np.abs(lift.coef).max())
+    # In order around the middle: all turns go the same way.
+    turns = np.cross(
+        np.roll(corners, -1, axis=0) - corners, np.roll(corners, -2, axis=0) - np.roll(corners, -1, axis=0)
+    )
+    assert (turns @ lift.coef > 0).all() or (turns @ lift.coef < 0).all()
+    assert figures._corners(np.array([0.0, 0.0, 1.0]), 5.0, 0.9).shape == (0, 3)
+
+
+def test_figures_show_every_point_and_every_loss():
+    lift = lifted(0.05)
+    fig = figures.lifted_points(lift)
+    assert sum(len(trace.x) for trace in fig.data if trace.type == "scatter3d") == len(lift.y)
+    lines = {trace.name: trace for trace in figures.losses_against_margin(lift).data if trace.mode == "lines"}
+    assert set(lines) == set(figures.LOSS_NAMES.values())
+    at_one = np.argmin(np.abs(lines["hinge"].x - 1))
+    assert lines["hinge"].y[at_one] == pytest.approx(0, abs=1e-6) and lines["0-1"].y[0] == 1
