@@ -131,10 +131,10 @@ def show_lift(lift) -> None:
     with right:
         layout.figure(
             lift_figures.losses_against_margin(lift),
-            "Losses of a decision value f(x) against the margin, which is positive where its sign is right. The 0-1 loss "
+            "Losses of a decision value f(x) against the margin, positive where its sign is right. The 0-1 loss "
             "counts errors and is hard to minimise; the others are convex and lie above it. Ticks: the margins of the "
-            "circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis are at its "
-            "ends.",
+            "circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis are at "
+            "its ends.",
             key="losses",
             alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
         )
@@ -144,7 +144,7 @@ def show_lift(lift) -> None:
         r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
         r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
         "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
-        f"{CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an $f$ that was "
+        f"{CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an $f$ "
         "chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
         r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
         r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
@@ -154,12 +154,10 @@ def show_lift(lift) -> None:
 
 def risk_table(lift) -> str:
     """Empirical risks and risks of both classifiers, as a table in Markdown."""
-    rows = [
-        f"| {name} | "
-        + " | ".join(f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss])
-        + " |"
-        for loss, name in lift_figures.LOSS_NAMES.items()
-    ]
+    rows = []
+    for loss, name in lift_figures.LOSS_NAMES.items():
+        risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
+        rows.append(f"| {' | '.join([name, *risks])} |")
     head = "| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 

@@ -41,9 +41,8 @@ def test_the_drawn_plane_lies_on_the_decision_boundary_within_the_axes():
     assert 3 <= len(corners) <= 6 and np.abs(corners).max() <= 0.9 + 1e-12
     np.testing.assert_allclose(corners @ lift.coef + lift.intercept, 0, atol=1e-9 * np.abs(lift.coef).max())
     # In order around the middle: all turns go the same way.
-    turns = np.cross(
-        np.roll(corners, -1, axis=0) - corners, np.roll(corners, -2, axis=0) - np.roll(corners, -1, axis=0)
-    )
+    sides = np.roll(corners, -1, axis=0) - corners
+    turns = np.cross(sides, np.roll(sides, -1, axis=0))
     assert (turns @ lift.coef > 0).all() or (turns @ lift.coef < 0).all()
     assert figures._corners(np.array([0.0, 0.0, 1.0]), 5.0, 0.9).shape == (0, 3)
 
