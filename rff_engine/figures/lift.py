@@ -37,7 +37,7 @@ def lifted_points(lift, *, height: int = 480) -> go.Figure:
             "type": "scatter3d",
             **dict(zip("xyz", lift.Z[lift.y == label].T.astype(np.float32), strict=True)),
             "mode": "markers",
-            "marker": {"size": 3.5, "color": CLASS_COLOURS[label], "symbol": CLASS_SYMBOLS[label]},
+            "marker": {"size": 3, "color": CLASS_COLOURS[label], "symbol": CLASS_SYMBOLS[label]},
             "name": name,
             "hovertemplate": "φ(x) = (%{x:.2f}, %{y:.2f}, %{z:.2f})<extra>" + name + "</extra>",
         }
@@ -101,7 +101,7 @@ def _along(w) -> dict:
     """Position of an eye that sees the plane of normal w almost from its edge."""
     across = np.cross(w, [0.0, 0.0, 1.0])
     across = across / (np.linalg.norm(across) or 1.0)
-    eye = 1.7 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
+    eye = 2.0 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
     return dict(zip("xyz", map(float, eye), strict=True))
 
 
@@ -144,7 +144,7 @@ def losses_against_margin(lift, *, height: int = 400) -> go.Figure:
             showlegend=False,
             hovertemplate="margin %{x:.2f}<extra>" + label + "</extra>",
         )
-        add_note(fig, 3, -0.35 - 0.4 * row, f"margins, {label}", xanchor="right", yshift=12, font={"size": 12})
+        add_note(fig, -2, -0.35 - 0.4 * row, label, xanchor="left", font={"size": 12})
     fig.update_xaxes(title="margin y f(x)", range=[-2, 3.05], zeroline=False)
     fig.update_yaxes(title="loss", range=[-1, 4], tickvals=[0, 1, 2, 3, 4], zeroline=False)
     return finish(fig, height, margin=fixed_margin(top=52))

@@ -70,6 +70,7 @@ LEARNING_ERRORS = (".st-key-errors",)
 KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
 TERMS = (".live canvas.parts", ".st-key-parts")
 PRICE = (".st-key-price-figure",)
+UNION = (".st-key-union-figure",)
 WORST_CASE = (".st-key-promise",)
 TWO_METHODS = (".st-key-frequencies",)
 ERROR_MAPS = (".st-key-maps",)
@@ -380,6 +381,19 @@ LESSONS = (
                 "{before.best_theorem_4:.3f} to {after.best_theorem_4:.1f}, beyond the axis.",
                 {"beta": 5.01, "price": True},
                 {"eps": 0.001},
+            ),
+            Step(
+                UNION,
+                "Theorem 1 holds for one landmark, fixed beforehand. The panel on the right is a hard case: there the "
+                "bound for one landmark fails in {before.some_fails:.1%} of samples, where 5 % are allowed.",
+                "Use the same bound for 100 landmarks of the sample. How often does it fail for one of them?",
+                ("In 5 % of samples", "In {after.some_fails:.0%} of samples", "In nearly every sample"),
+                1,
+                "So landmarks that were chosen by looking, per class or as the best, have no guarantee from it. With "
+                "ln(n_L/ε) some landmark fails in {after.some_fails_paid:.1%}; with n_L = n any choice is covered. "
+                "Centroids are no points of the sample and never are. A width chosen on the sample costs likewise.",
+                {"beta": 5.01, "union": 1},
+                {"union": 100},
             ),
         ),
         {"data": "moons", "n": 300, "sigma": 0.501, "N": 200, "eps": 0.05, "mu": 5.0, "bound": "Theorem 3"},

@@ -28,7 +28,7 @@ from pages.components.results.approximation import (
     curve_counts,
     method_view,
 )
-from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, worst_case
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
 from pages.components.results.kernel import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.components.results.landmarks import LandmarkSettings, landmark_view
 from pages.components.results.learning import (
@@ -149,8 +149,31 @@ class BoundNumbers:
     @property
     def curves(self):
         values = self.values
-        guarantee = Guarantee(values.eps, values.mu, values.form, values.price)
-        return all_bounds(BoundSettings(toy_data(values), values.sigma, values.N), guarantee)
+        held = min(values.union, values.n)
+        guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
+        return all_bounds(self.settings, guarantee)
+
+    @property
+    def settings(self) -> BoundSettings:
+        return BoundSettings(toy_data(self.values), self.values.sigma, self.values.N)
+
+    @property
+    def union(self):
+        """Bounds for many landmarks at once, and how often they fail."""
+        return landmark_union(self.settings, self.values.beta, self.values.eps, self.values.form)
+
+    @property
+    def some_fails(self) -> float:
+        """Probability that the bound for one landmark fails for some of them."""
+        return self._at_union(self.union.failures_alone)
+
+    @property
+    def some_fails_paid(self) -> float:
+        """Probability that the bound for all landmarks fails for some of them."""
+        return self._at_union(self.union.failures_together)
+
+    def _at_union(self, failures) -> float:
+        return float(failures[list(self.union.counts).index(min(self.values.union, self.values.n))])
 
     @property
     def case(self):

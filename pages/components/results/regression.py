@@ -14,7 +14,7 @@ from rff_engine.experiments.toy.approximation import approximation_rows as scale
 #: Rows that are split into training, validation and test; numbers of frequencies, draws, and points of the timing.
 ROWS, R_VALUES, DRAWS, N_VALUES = 1200, (5, 10, 20, 50, 100, 200), 3, (125, 250, 500, 1000, 2000)
 #: lambda of the fits on the line.
-LINE_DECAY = 1e-3
+LINE_DECAY = 1e-2
 
 
 @shared_cache

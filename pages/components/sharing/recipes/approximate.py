@@ -102,7 +102,7 @@ if __name__ == "__main__":
         except ValueError as error:
             print(error, file=sys.stderr)
     variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 1, 8000, seed)
-    fit = toy_regression.line_fit(toy_approximation.scaled_kernel(kernel, width, 1, nu), r, 1e-3, seed)
+    fit = toy_regression.line_fit(toy_approximation.scaled_kernel(kernel, width, 1, nu), r, 1e-2, seed)
     many = sample if real else datasets.make_toy(data, 1200, 0.1, seed)
     split = toy_approximation.approximation_rows(many.X, many.y, many.task, min(1200, len(many.y)), seed)
     of_split = toy_approximation.scaled_kernel(kernel, width, split.X.shape[1], nu)
