@@ -182,18 +182,27 @@ def show_line(values, fit) -> None:
 
 def show_learning(values, learned, measured, task: str) -> None:
     """Errors and times of kernel ridge regression and of its approximations."""
-    layout.figure(
-        learning_figures.errors_and_seconds(learned, task, values.r),
-        f"Your data with {learned.n} training rows. Left, errors on other rows, λ chosen on still others; bands reach "
-        "from the best draw to the worst. A rough kernel is often enough: the error comes close to kernel ridge "
-        "regression's long before the kernel matrix is exact. Right, the time to fit, features included, measured on "
-        "this server when your settings were first computed; it is no part of the downloaded numbers.",
-        key="learning",
-        alt="Test error and time to fit against the number of frequencies or landmarks, with kernel ridge regression",
-    )
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            learning_figures.errors_against_r(learned, task, values.r),
+            f"Your data with {learned.n} training rows: errors on other rows, λ chosen on still others; bands reach "
+            "from the best draw to the worst. A rough kernel is often enough: the error comes close to kernel ridge "
+            "regression's long before the kernel matrix is exact.",
+            key="learning",
+            alt="Test error against the number of frequencies or landmarks, with that of kernel ridge regression",
+        )
+    with right:
+        layout.figure(
+            learning_figures.seconds_against_r(learned, values.r),
+            "The time to fit, features included, measured on this server when your settings were first computed; it is "
+            "no part of the downloaded numbers. With 2r features and few rows the full kernel can be faster.",
+            key="times",
+            alt="Time to fit against the number of frequencies or landmarks, with that of kernel ridge regression",
+        )
     layout.figure(
         learning_figures.seconds_and_promises(measured),
-        f"The same at r = {values.r} against the number of training points. Thin dotted lines are what counting "
+        f"The time to fit at r = {values.r} against the number of training points. Thin dotted lines are what counting "
         "operations promises, drawn through the last point: n³ for kernel ridge regression, n on features. At small n "
         "fixed costs hide it.",
         key="growth",

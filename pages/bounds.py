@@ -165,18 +165,29 @@ def show_union(values, union) -> None:
     chosen = min(values.union, values.n)
     at = list(union.counts).index(chosen)
     alone, together = union.failures_alone[at], union.failures_together[at]
-    layout.figure(
-        figures.landmarks_at_once(union, chosen, values.eps),
-        "Left: bounds on the loss of one landmark at your β. To hold for n_L landmarks at once, each gets ε / n_L: "
-        "ln(n_L/ε) in place of ln(1/ε). The price grows slowly, even up to all n points. Right, a hard case, computed "
-        "exactly: each landmark has one hypothesis of its own, right for a pair or wrong like a coin, and t is the "
-        f"best. For {chosen} landmark{'s' if chosen > 1 else ''} at once the bound for one fails somewhere with "
-        f"probability {alone:.2g}; with the price paid, {together:.2g}. Landmarks that are chosen by looking at the "
-        "sample, such as some of each class, are covered by the bound for all n points; centroids of k-means are not "
-        "points of the sample, so no such bound covers them.",
-        key="union figure",
-        alt="Bounds for several landmarks at once against their number, and the probability that a bound fails for one "
-        "of them, with and without the price",
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            figures.bounds_for_many_landmarks(union, chosen),
+            "Bounds on the loss of one landmark at your β. To hold for n_L landmarks at once, each gets ε / n_L: "
+            "ln(n_L/ε) in place of ln(1/ε). The price grows slowly, even up to all n points.",
+            key="union price",
+            alt="Bounds that hold for several landmarks at once against their number, and the true risk of one",
+        )
+    with right:
+        layout.figure(
+            figures.failures_for_many_landmarks(union, chosen, values.eps),
+            "A hard case, computed exactly: each landmark has one hypothesis of its own, right for a pair or wrong "
+            f"like a coin, and t is the best. For {chosen} landmark{'s' if chosen > 1 else ''} at once the bound for "
+            f"one fails somewhere with probability {alone:.2g}; with the price paid, {together:.2g}.",
+            key="union figure",
+            alt="Probability that a bound fails for one of several landmarks against their number, with and without "
+            "the price",
+        )
+    st.markdown(
+        "Landmarks that are chosen by looking at the sample, such as some of each class, are covered by the bound for "
+        "all n points. Centroids of k-means are not points of the sample, so no such bound covers them, unless they "
+        "are made of other points."
     )
     layout.equation(
         "landmarks, union of n_L",

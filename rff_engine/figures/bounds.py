@@ -210,8 +210,37 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     )
 
 
-def landmarks_at_once(union, chosen: int, epsilon: float, *, height: int = 430) -> go.Figure:
-    """Bounds that hold for n_L landmarks at once against n_L, and how often a bound fails for one of them.
+def bounds_for_many_landmarks(union, chosen: int, *, height: int = 400) -> go.Figure:
+    """Bounds that hold for n_L landmarks at once, against n_L.
+
+    Parameters
+    ----------
+    union : LandmarkUnion
+    chosen : int
+        The number of landmarks to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    orange, brown = BOUND_COLOURS["landmark_kl"], BOUND_COLOURS["landmark_kl_inverse"]
+    for values, name, line in (
+        (union.together, "Theorem 1", {"color": orange, "width": 2.5}),
+        (np.full(len(union.counts), union.alone), "not paid", {"color": orange, "width": 2, "dash": "dot"}),
+        (union.inverse, "PAC-Bayes-kl", {"color": brown, "width": 2.5, "dash": "dashdot"}),
+        (np.full(len(union.counts), union.risk), "true risk", TRUE_LINE),
+    ):
+        _add_against_count(fig, union.counts, values, name, line)
+    top = max(1.05 * float(np.max([union.together[-1], union.inverse[-1]])), 0.6)
+    fig.update_yaxes(title="alignment loss", range=[0, min(top, _HIGHEST_TOP)], fixedrange=True)
+    return _finish_against_count(fig, union.counts, chosen, height)
+
+
+def failures_for_many_landmarks(union, chosen: int, epsilon: float, *, height: int = 400) -> go.Figure:
+    """How often a bound fails for at least one of n_L landmarks, against n_L.
 
     Parameters
     ----------
@@ -227,45 +256,32 @@ def landmarks_at_once(union, chosen: int, epsilon: float, *, height: int = 430) 
     -------
     plotly.graph_objects.Figure
     """
-    fig = Sheet(columns=2, gap=(0.14, 0))
-    orange, brown = BOUND_COLOURS["landmark_kl"], BOUND_COLOURS["landmark_kl_inverse"]
-    one = np.full(len(union.counts), union.alone)
-    true = np.full(len(union.counts), union.risk)
+    fig, orange = Sheet(), BOUND_COLOURS["landmark_kl"]
     for values, name, line in (
-        (union.together, "Theorem 1 with ln(n<sub>L</sub>/ε)", {"color": orange, "width": 2.5}),
-        (one, "Theorem 1 with ln(1/ε)", {"color": orange, "width": 2, "dash": "dot"}),
-        (union.inverse, "PAC-Bayes-kl with ln(n<sub>L</sub>)", {"color": brown, "width": 2.5, "dash": "dashdot"}),
-        (true, "true risk", TRUE_LINE),
+        (union.failures_together, "Theorem 1", {"color": orange, "width": 2.5}),
+        (union.failures_alone, "not paid", {"color": orange, "width": 2, "dash": "dot"}),
+        (np.full(len(union.counts), epsilon), "allowed: ε", {"color": GREY, "width": 1.5, "dash": "dash"}),
     ):
-        _add_against_count(fig, union.counts, values, name, line, {"row": 1, "col": 1})
-    for values, name, line in (
-        (union.failures_together, "with ln(n<sub>L</sub>/ε)", {"color": orange, "width": 2.5}),
-        (union.failures_alone, "with ln(1/ε)", {"color": orange, "width": 2, "dash": "dot"}),
-    ):
-        place = {"row": 1, "col": 2, "showlegend": False}
-        _add_against_count(fig, union.counts, values, name, line, place)
-    fig.add_hline(y=epsilon, line={"color": GREY, "width": 1.5, "dash": "dash"}, col=2)
-    add_note(
-        fig, 1, epsilon, "allowed: ε", xref="x2 domain", yref="y2", xanchor="right", yanchor="bottom", font={"size": 12}
-    )
+        _add_against_count(fig, union.counts, values, name, line)
+    top = max(1.05 * float(union.failures_alone.max()), 1.5 * epsilon)
+    fig.update_yaxes(title="probability that some landmark fails", range=[0, top], fixedrange=True)
+    return _finish_against_count(fig, union.counts, chosen, height)
+
+
+def _finish_against_count(fig, counts, chosen: int, height: int) -> go.Figure:
     fig.add_vline(x=chosen, line={"color": GREY, "width": 1.5, "dash": "dot"})
-    ticks = [count for count in (1, 10, 100, 1000) if count <= union.counts[-1]]
+    ticks = [count for count in (1, 10, 100, 1000) if count <= counts[-1]]
     fig.update_xaxes(
-        type="log", title="landmarks at once, n<sub>L</sub>", tickvals=ticks, ticktext=[str(t) for t in ticks]
-    )
-    fig.update_xaxes(fixedrange=True)
-    top = max(1.05 * float(np.max([union.together[-1], union.inverse[-1]])), 0.6)
-    fig.update_yaxes(title="alignment loss", range=[0, min(top, _HIGHEST_TOP)], fixedrange=True, col=1)
-    fig.update_yaxes(
-        title="some landmark fails (probability)",
-        range=[0, max(1.05 * float(union.failures_alone.max()), 1.5 * epsilon)],
+        type="log",
+        title="landmarks at once, n<sub>L</sub>",
+        tickvals=ticks,
+        ticktext=[str(tick) for tick in ticks],
         fixedrange=True,
-        col=2,
     )
-    return finish(fig, height, margin=fixed_margin(top=84))
+    return finish(fig, height, margin=fixed_margin(top=64))
 
 
-def _add_against_count(fig, counts, values, name: str, line: Mapping, place: Mapping) -> None:
+def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
     fig.add_scatter(
         x=counts,
         y=values,
@@ -273,7 +289,6 @@ def _add_against_count(fig, counts, values, name: str, line: Mapping, place: Map
         line=line,
         name=name,
         hovertemplate="n<sub>L</sub> = %{x}: %{y:.3f}<extra>" + name + "</extra>",
-        **place,
     )
 
 

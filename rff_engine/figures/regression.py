@@ -11,8 +11,8 @@ from .style import METHOD_COLOURS, METHOD_DASHES, METHOD_NAMES, METHOD_SYMBOLS, 
 #: Names of the methods here: each is a regression.
 NAMES = {
     "kernel_ridge": METHOD_NAMES["kernel_ridge"],
-    "monte_carlo": "Ridge on random features",
-    "nystroem": "Ridge on Nyström features",
+    "monte_carlo": "Ridge, random",
+    "nystroem": "Ridge, Nyström",
 }
 _GREY = "#8C8C8C"
 
@@ -40,7 +40,7 @@ def fits_on_a_line(fit, *, height: int = 400) -> go.Figure:
         mode="lines",
         line={"color": METHOD_COLOURS["kernel_ridge"], "width": 0.7},
         opacity=0.55,
-        name="terms α<sub>i</sub> k(·, x<sub>i</sub>)",
+        name="terms",
         hoverinfo="skip",
     )
     for name, values in fit.fits.items():
@@ -57,17 +57,17 @@ def fits_on_a_line(fit, *, height: int = 400) -> go.Figure:
         y=fit.y.astype(np.float32),
         mode="markers",
         marker={"color": _GREY, "size": 6},
-        name="training points",
+        name="points",
         hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
     )
     low, high = fit.y.min(), fit.y.max()
     fig.update_xaxes(title="x", range=[fit.grid[0], fit.grid[-1]])
     fig.update_yaxes(title="f(x)", range=[low - 0.6 * (high - low), high + 0.6 * (high - low)])
-    return finish(fig, height, margin=fixed_margin(top=96))
+    return finish(fig, height, margin=fixed_margin(top=84))
 
 
-def errors_and_seconds(learned, task: str, chosen: int, *, height: int = 400) -> go.Figure:
-    """Test error on the left and time to fit on the right, against the number of frequencies or landmarks.
+def errors_against_r(learned, task: str, chosen: int, *, height: int = 380) -> go.Figure:
+    """Test error against the number of frequencies or landmarks.
 
     Parameters
     ----------
@@ -82,24 +82,48 @@ def errors_and_seconds(learned, task: str, chosen: int, *, height: int = 400) ->
     -------
     plotly.graph_objects.Figure
     """
-    fig = Sheet(columns=2, gap=(0.13, 0))
-    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
-    factor = 100 if task == "classification" else 1
+    fig, factor = Sheet(), 100 if task == "classification" else 1
     for name, drawn in learned.errors.items():
-        drawn = factor * drawn
-        if len(drawn) == 1:
-            drawn = np.repeat(drawn, len(learned.r_values), axis=0)
-        add_band(fig, learned.r_values, drawn.min(axis=1), drawn.max(axis=1), METHOD_COLOURS[name], row=1, col=1)
-        _add_line(fig, learned.r_values, drawn.mean(axis=1), name, "r = %{x}: %{y:.3g}", 1)
-        seconds = learned.seconds[name]
-        seconds = np.repeat(seconds, len(learned.r_values)) if len(seconds) == 1 else seconds
-        _add_line(fig, learned.r_values, 1e3 * seconds, name, "r = %{x}: %{y:.3g} ms", 2)
-    ticks = list(learned.r_values)
-    fig.update_xaxes(type="log", title="r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+        drawn = factor * _for_every_r(drawn, learned)
+        add_band(fig, learned.r_values, drawn.min(axis=1), drawn.max(axis=1), METHOD_COLOURS[name])
+        _add_line(fig, learned.r_values, drawn.mean(axis=1), name, "r = %{x}: %{y:.3g}")
     unit = "% of rows wrong" if task == "classification" else "RMSE / sd of the target"
-    fig.update_yaxes(title=f"test error, {unit}", col=1)
-    fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1, col=2)
-    return finish(fig, height, margin=fixed_margin(top=84))
+    fig.update_yaxes(title=f"test error, {unit}")
+    return _against_r(fig, learned.r_values, chosen, height)
+
+
+def seconds_against_r(learned, chosen: int, *, height: int = 380) -> go.Figure:
+    """Time to fit against the number of frequencies or landmarks.
+
+    Parameters
+    ----------
+    learned : experiments.toy.regression.LearningErrors
+    chosen : int
+        The number to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    for name, seconds in learned.seconds.items():
+        _add_line(fig, learned.r_values, 1e3 * _for_every_r(seconds, learned), name, "r = %{x}: %{y:.3g} ms")
+    fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
+    return _against_r(fig, learned.r_values, chosen, height)
+
+
+def _for_every_r(values, learned):
+    """Values of a method by r; kernel ridge regression has one for all."""
+    return np.repeat(values, len(learned.r_values), axis=0) if len(values) == 1 else values
+
+
+def _against_r(fig, r_values, chosen: int, height: int) -> go.Figure:
+    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    ticks = list(r_values)
+    fig.update_xaxes(type="log", title="frequencies or landmarks r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+    return finish(fig, height, margin=fixed_margin(top=64))
 
 
 def seconds_and_promises(measured, *, height: int = 380) -> go.Figure:
@@ -118,7 +142,7 @@ def seconds_and_promises(measured, *, height: int = 380) -> go.Figure:
     fig = Sheet()
     n = np.array(measured.n_values)
     for name, seconds in measured.seconds.items():
-        _add_line(fig, n, 1e3 * seconds, name, "n = %{x}: %{y:.3g} ms", 1)
+        _add_line(fig, n, 1e3 * seconds, name, "n = %{x}: %{y:.3g} ms")
         power = 3 if name == "kernel_ridge" else 1
         fig.add_scatter(
             x=n,
@@ -134,7 +158,7 @@ def seconds_and_promises(measured, *, height: int = 380) -> go.Figure:
     return finish(fig, height, margin=fixed_margin(top=84))
 
 
-def _add_line(fig, x, y, name: str, hover: str, column: int) -> None:
+def _add_line(fig, x, y, name: str, hover: str) -> None:
     fig.add_scatter(
         x=np.asarray(x),
         y=np.asarray(y, dtype=np.float32),
@@ -142,9 +166,5 @@ def _add_line(fig, x, y, name: str, hover: str, column: int) -> None:
         line={"color": METHOD_COLOURS[name], "width": 2, "dash": METHOD_DASHES[name]},
         marker={"symbol": METHOD_SYMBOLS[name], "size": 7},
         name=NAMES[name],
-        legendgroup=name,
-        showlegend=column == 1,
         hovertemplate=hover + "<extra>" + NAMES[name] + "</extra>",
-        row=1,
-        col=column,
     )

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._validation import as_rng, check_choice, check_count
+from ..._validation import check_choice, check_count
+from ...adaptive import kernel_landmarks
 from ...kernels import SpectralKernel
+from ...nystroem import NystroemMap
 from ...ridge import kernel_ridge_path, ridge_path
 from ..studies.feature_methods import TASKS, fit_features
 
@@ -75,18 +77,19 @@ def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 4
     ValueError
         If a value is out of range.
     """
-    rng = as_rng(seed)
+    rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, check_count(n, "n", low=2)))[:, None]
     y = np.sin(2 * x[:, 0]) + 0.3 * x[:, 0] + 0.2 * rng.standard_normal(n)
     grid = np.linspace(-4, 4, check_count(cells, "cells", low=2))[:, None]
     alpha = kernel_ridge_path(kernel(x), y, [decay])[0]
     terms = alpha[:, None] * kernel(x, grid)
     fits = {"kernel_ridge": terms.sum(axis=0)}
-    maps = {name: fit_features(name, x, None, kernel, check_count(r, "r"), seed) for name in METHODS[1:]}
+    nystroem = NystroemMap.on(kernel, kernel_landmarks(x, min(check_count(r, "r"), n), "sample", seed)[0])
+    maps = {"monte_carlo": fit_features("monte_carlo", x, None, kernel, r, seed), "nystroem": nystroem}
     for name, features in maps.items():
         coef, _ = ridge_path(features.transform(x), y, [decay], intercept=False)
         fits[name] = features.transform(grid) @ coef[0]
-    return LineFit(x[:, 0], y, grid[:, 0], terms, fits, maps["nystroem"].landmarks[:, 0])
+    return LineFit(x[:, 0], y, grid[:, 0], terms, fits, nystroem.landmarks[:, 0])
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,7 @@ def seconds_against_n(X, kernel: SpectralKernel, n_values, r: int, seed: int) ->
     ValueError
         If a value is out of range.
     """
-    rng = as_rng(seed)
+    rng = np.random.default_rng(seed)
     largest = max(check_count(n, "n_values") for n in n_values)
     rows = X[rng.integers(len(X), size=largest)]
     rows = rows + 0.1 * rng.standard_normal(rows.shape)

@@ -60,7 +60,7 @@ def test_times_are_measured_for_every_n():
 def test_errors_of_a_classification_are_shown_in_percent():
     X, y = rows("classification")
     learned = toy.kernel_and_feature_errors(X, y, "classification", KERNEL, (5, 20), 1, 0)
-    fig = figures.errors_and_seconds(learned, "classification", 5)
+    fig = figures.errors_against_r(learned, "classification", 5)
     shown = next(trace for trace in fig.data if trace.name == figures.NAMES["nystroem"])
     np.testing.assert_allclose(shown.y, 100 * learned.errors["nystroem"][:, 0], rtol=1e-6)
 
