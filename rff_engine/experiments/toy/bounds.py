@@ -235,8 +235,8 @@ def bound_curves(
         ),
         "chi_square": _two_parts(kernel, bounds.chi_square(kernel.loss, kernel.chi2, risks.n, epsilon, form)),
     }
-    held = dict.fromkeys(LANDMARK_BOUNDS, n_landmarks)
-    curves = {name: BoundCurve(name, betas, parts, held.get(name, 1)) for name, parts in terms.items()}
+    held = {name: n_landmarks if name in LANDMARK_BOUNDS else 1 for name in terms}
+    curves = {name: BoundCurve(name, betas, parts, held[name]) for name, parts in terms.items()}
     return BoundCurves(betas, landmark, kernel, curves)
 
 
