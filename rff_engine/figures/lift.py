@@ -101,7 +101,7 @@ def _along(w) -> dict:
     """Position of an eye that sees the plane of normal w almost from its edge."""
     across = np.cross(w, [0.0, 0.0, 1.0])
     across = across / (np.linalg.norm(across) or 1.0)
-    eye = 2.0 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
+    eye = 2.3 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
     return dict(zip("xyz", map(float, eye), strict=True))
 
 
