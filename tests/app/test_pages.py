@@ -44,7 +44,7 @@ def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     put(app, "first", "Orthogonal")
     put(app, "second", "Moment matching")
     assert healthy(app)
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 8
     said = [note.value for note in app.info]
     assert len(said) == 2 and "Orthogonal does not fit the Laplacian kernel" in said[0]
     assert "Moment matching does not fit" in said[1]
