@@ -142,7 +142,7 @@ def test_a_plotly_figure_is_saved_as_png_and_svg(open_page):
     page = open_page("kernel", scheme="dark")
     here = row(page)
     names = here.locator("option").all_inner_texts()
-    assert len(names) == 5 and names[-1] == "all 4 figures" and all(len(name) > 10 for name in names)
+    assert len(names) == 7 and names[-1] == "all 6 figures" and all(len(name) > 10 for name in names)
     box = page.locator(".st-key-errors .main-svg").first.bounding_box()
     png, filename = saved(page, "PNG", "errors")
     assert filename == "kernel-errors.png"
@@ -166,10 +166,11 @@ def test_all_figures_are_saved_at_once(open_page):
     here.locator("select").select_option("all")
     here.get_by_role("button", name="Save the figure as SVG").click()
     for _ in range(100):
-        if len(files) == 4:
+        if len(files) == 6:
             break
         page.wait_for_timeout(100)
-    assert sorted(files) == [f"kernel-{key}.svg" for key in ("approximation", "errors", "line", "plane")]
+    keys = ("approximation", "errors", "lift", "line", "losses", "plane")
+    assert sorted(files) == [f"kernel-{key}.svg" for key in keys]
 
 
 @pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds", "adaptive"])
