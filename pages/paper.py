@@ -4,9 +4,10 @@ import streamlit as st
 
 from pages.components import layout, sharing
 from pages.components.controls.widgets import Options, Switch, mount
-from pages.components.results.reruns import agreement, beside_paper, closeness, differences, made_by, ties
+from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, ties
 from pages.components.sharing.recipes import paper as recipe
 from rff_engine.experiments.reports import letarte, li
+from rff_engine.experiments.reports.comparison import judgement
 from rff_engine.figures import reruns
 
 SHOWN = {
@@ -45,12 +46,11 @@ CONTROLS = (
 
 def show_table(found, show_ties: bool) -> None:
     """Table 1 of Letarte et al. (2019)."""
-    seen = agreement(found)
+    seen = orders(found)
     layout.figure(
         reruns.table_beside_paper(found, letarte.COLUMNS_OF_TABLE_1, show_ties),
-        "Look for cells that are not blue: there the paper's number differs from what other splits give. "
-        f"{seen.within} of {seen.known} published numbers lie within the 95 % range of single random splits, and "
-        f"{seen.in_mean} within the 95 % interval of their mean, the ± in the cell. All are test errors in percent; "
+        "Look for cells that are neither blue nor green: there neither another draw of frequencies and landmarks, nor "
+        f"another split, gives the paper's number. {judgement(found).sentence()} All are test errors in percent; "
         "landmarks are k-means centroids, 10 % of the training points.",
         key="table",
         alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",

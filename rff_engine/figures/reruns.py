@@ -10,11 +10,12 @@ from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
 
 __all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
-#: Colours by the position of a printed number relative to the interval for one more random split.
+#: Colours by where a printed number lies relative to reruns.
 AGREEMENT_COLOURS = {
     "not in the paper": "rgba(140, 140, 140, 0)",
     "not known yet": "#8C8C8C",
-    "within the spread of splits": "#0072B2",
+    "inside the spread of draws": "#0072B2",
+    "inside the spread of splits": "#009E73",
     "paper lower": "#E69F00",
     "paper higher": "#CC79A7",
 }

@@ -90,29 +90,17 @@ def test_svm_column_equals_that_of_the_paper(shipped):
     assert table.loc["adult", "svm"]["published"] == pytest.approx(0.1970, abs=0.001)
 
 
-def table(cells):
-    """A Table 1 of some data sets, from the error in the paper, mean, half-width and agreement of each column."""
-    keys = ("paper", "mean", "half_width", "agreement")
-    rows = [
-        {"dataset": name, "column": column, "spread": 3 * cell[2]} | dict(zip(keys, cell, strict=True))
-        for name, columns in cells.items()
-        for column, cell in columns.items()
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_agreement_counts_numbers_and_orders():
-    within, lower, unknown = "within the spread of splits", "paper lower", "not known yet"
-    found = table(
-        {
-            "a": {"pb": (0.10, 0.11, 0.02, within), "rbf": (0.20, 0.23, 0.02, within)},
-            "b": {"pb": (0.10, 0.30, 0.02, lower), "rbf": (0.20, 0.20, 0.02, within)},
-            "c": {"pb": (0.30, 0.10, 0.02, "paper higher"), "rbf": (0.20, 0.20, 0.02, within)},
-            "d": {"pb": (0.10, np.nan, np.nan, unknown), "rbf": (0.20, np.nan, np.nan, unknown)},
-        }
+def test_orders_of_learned_and_prior_landmarks_are_compared():
+    errors = {"a": ((0.10, 0.11), (0.20, 0.23)), "b": ((0.10, 0.30), (0.20, 0.20)), "c": ((0.30, 0.10), (0.20, 0.20))}
+    found = pd.DataFrame(
+        [
+            {"dataset": name, "column": column, "paper": paper, "mean": mean}
+            for name, cells in errors.items()
+            for column, (paper, mean) in zip(("pb", "rbf"), cells, strict=True)
+        ]
+        + [{"dataset": "d", "column": column, "paper": paper} for column, paper in (("pb", 0.1), ("rbf", 0.2))]
     )
-    seen = rerun_results.agreement(found)
-    assert (seen.within, seen.known, seen.in_mean) == (4, 6, 3)
+    seen = rerun_results.orders(found)
     assert seen.better == ("a", "b", "d") and seen.better_here == ("a",)
 
 

@@ -1,63 +1,218 @@
-"""Printed numbers of a paper compared with reruns: the mean over random splits, and an interval for one more split.
+"""Printed numbers of a paper compared with reruns: is a difference chance of the draw, of the split, or neither?
 
-The interval shows whether a single printed number differs by more than chance.
+Reruns on one split differ by the draw of frequencies and landmarks; reruns on random splits differ by both. For each of
+the two there is a mean and an interval for one more rerun. A printed number outside both needs a cause, which a rerun
+of that cause has to show.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
-__all__ = ["AGREEMENTS", "compared"]
+__all__ = ["AGREEMENTS", "OUTSIDE", "Judgement", "compared", "judgement", "with_causes"]
 
-AGREEMENTS = ("not in the paper", "not known yet", "within the spread of splits", "paper lower", "paper higher")
+AGREEMENTS = (
+    "not in the paper",
+    "not known yet",
+    "inside the spread of draws",
+    "inside the spread of splits",
+    "paper lower",
+    "paper higher",
+)
+OUTSIDE = AGREEMENTS[4:]
+"""Of a number outside both spreads"""
 
 
-def compared(reruns: pd.DataFrame, paper: pd.DataFrame, by: list[str], rounding: float = 5e-5) -> pd.DataFrame:
-    """Test errors of the paper and of reruns, with beta, rho or D chosen on validation for each split.
+def compared(
+    reruns: pd.DataFrame,
+    paper: pd.DataFrame,
+    by: list[str],
+    rounding: float = 5e-5,
+    draws: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Errors of the paper and of reruns, with beta, rho or D chosen on validation for each rerun.
 
     Parameters
     ----------
     reruns : DataFrame
         Result rows, with the columns `by`. Among rows with equal values of `by`, validation chooses one for each
-        split; of equal validation errors the first, so they must be in the order of `tables.to_frame`.
+        split and repeat; of equal validation errors the first, so they must be in the order of `tables.to_frame`.
     paper : DataFrame
         With the columns `by` and test_error.
     by : list of str
         Columns that identify a number of the paper.
     rounding : float
-        Half a unit of the last printed digit, ignored in comparisons.
+        Error of the paper's numbers, ignored in comparisons: half a unit of the last printed digit, or the error of
+        reading a figure.
+    draws : DataFrame, optional
+        Rows of repeats that share one split and differ by the draw alone; by default those of `reruns` on the
+        published split.
 
     Returns
     -------
     DataFrame
-        With the columns `by`; `paper`; `published`, the rerun on the published split; `tied_low` and `tied_high`, the
-        smallest and largest error among the settings whose validation errors tie with the chosen one; over random
-        splits the mean `mean`, the half-width `half_width` of its 95 % interval, that of a 95 % interval for one more
-        split, `spread`, and their number `splits`; and `agreement`, one of `AGREEMENTS`, by the position of the
-        paper's number relative to the interval for one more split. Unknown values are missing. Errors are fractions.
+        With the columns `by`, and
+
+        - `paper`, and `rounding` as given;
+        - `published`, the first repeat on the published split; `tied_low` and `tied_high`, the smallest and largest
+          error among the settings whose validation errors tie with the chosen one;
+        - of draws on one split their number `draws`, mean `draw_mean`, smallest `draw_low`, largest `draw_high`, and
+          the half-width `draw_spread` of a 95 % interval for one more draw;
+        - of random splits their number `splits`, mean `mean`, the half-width `half_width` of the mean's 95 %
+          interval, and the half-width `spread` of a 95 % interval for one more split;
+        - `agreement`, one of `AGREEMENTS`: the first spread that holds the paper's number, else on which side of the
+          reruns it lies. The spread of draws holds what lies between two draws as well.
+
+        Unknown values are missing. Errors are fractions, or what the rows have.
     """
     chosen = _chosen(reruns, by)
-    published = chosen[chosen["split"] == "published"].groupby(by, as_index=False).first()
-    published = published[[*by, "test_error", "tied_low", "tied_high"]].rename(columns={"test_error": "published"})
-    random = chosen[chosen["split"] == "random"].groupby(by)["test_error"]
-    found = random.agg(mean="mean", deviation="std", splits="size").reset_index()
-    reach = student_t.ppf(0.975, (found["splits"] - 1).clip(lower=1)) * found["deviation"]
-    found["half_width"] = reach / np.sqrt(found["splits"])
-    found["spread"] = reach * np.sqrt(1 + 1 / found["splits"])
+    published = chosen[chosen["split"] == "published"]
+    drawn = published if draws is None else _chosen(draws, by)
+    first = published.groupby(by, as_index=False).first()[[*by, "test_error", "tied_low", "tied_high"]]
+    first = first.rename(columns={"test_error": "published"})
+    random = chosen[chosen["split"] == "random"]
     result = paper.rename(columns={"test_error": "paper"})
-    for other in (published, found.drop(columns="deviation")):
+    for other in (first, _of_draws(drawn, by), _of_splits(random, by)):
         result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
-    return result.assign(agreement=_agreement(result, rounding))
+    return result.assign(rounding=rounding, agreement=_agreement(result, rounding))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Count of a paper's numbers by where they lie relative to reruns.
+
+    Parameters
+    ----------
+    printed : int
+        Numbers in the paper.
+    inside_draws, inside_splits, outside : int
+        Inside the spread of draws; not there, but inside the spread of splits; in neither.
+    causes : dict
+        Number of those outside by the cause that a rerun shows.
+    """
+
+    printed: int
+    inside_draws: int
+    inside_splits: int
+    outside: int
+    causes: dict[str, int]
+
+    @property
+    def judged(self) -> int:
+        """Numbers that have a rerun to be compared with."""
+        return self.inside_draws + self.inside_splits + self.outside
+
+    @property
+    def unexplained(self) -> int:
+        """Numbers outside without a cause that a rerun shows."""
+        return self.outside - sum(self.causes.values())
+
+    def sentence(self) -> str:
+        """The counts in words."""
+        words = (
+            f"Of {self.printed} printed numbers {self.judged} have reruns: {self.inside_draws} lie inside the spread "
+            f"of draws, {self.inside_splits} more inside the spread of splits, {self.outside} outside"
+        )
+        causes = [f"{count} by {cause}" for cause, count in sorted(self.causes.items(), key=lambda item: -item[1])]
+        causes += [f"{self.unexplained} without a known cause"] if self.unexplained else []
+        return f"{words} ({', '.join(causes)})." if self.outside else f"{words}."
+
+
+def judgement(found: pd.DataFrame) -> Judgement:
+    """Counts of a comparison.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As `compared` gives it, or `with_causes`.
+
+    Returns
+    -------
+    Judgement
+    """
+    outside = found["agreement"].isin(OUTSIDE)
+    causes = found.loc[outside, "cause"].dropna().value_counts() if "cause" in found else {}
+    return Judgement(
+        printed=int(found["paper"].notna().sum()),
+        inside_draws=int((found["agreement"] == AGREEMENTS[2]).sum()),
+        inside_splits=int((found["agreement"] == AGREEMENTS[3]).sum()),
+        outside=int(outside.sum()),
+        causes={str(cause): int(count) for cause, count in dict(causes).items()},
+    )
+
+
+def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """A comparison with the causes of the numbers outside, each judged by its own rerun.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As `compared` gives it.
+    causes : DataFrame
+        Reruns of a presumed cause, with the columns `by`, `cause`, and `error`, one row for each rerun. Several
+        reruns of one number and cause are draws.
+    by : list of str
+        Columns that identify a number of the paper.
+
+    Returns
+    -------
+    DataFrame
+        `found` with the columns `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's
+        reruns, wherever there are some. A cause holds if the paper's number lies between its reruns, or no further
+        from their mean than the larger known spread of the number, apart from rounding; else it is missing. If
+        several hold, the one with the nearest mean is given.
+    """
+    reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(["mean", "min", "max"])
+    cells = found[[*by, "paper", "spread", "draw_spread", "rounding", "agreement"]].reset_index(names="cell")
+    pairs = cells.merge(_same_types(reruns, cells, by), on=by)
+    pairs["distance"] = (pairs["paper"] - pairs["mean"]).abs()
+    pairs = pairs.sort_values("distance", kind="stable")
+    reach = pairs[["spread", "draw_spread"]].max(axis=1).fillna(0) + pairs["rounding"]
+    between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
+        pairs["paper"] <= pairs["max"] + pairs["rounding"]
+    )
+    holds = (between | (pairs["distance"] <= reach)) & pairs["agreement"].isin(OUTSIDE)
+    shown = pd.concat([pairs[holds], pairs[~holds]]).drop_duplicates("cell").set_index("cell")
+    names = pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
+    return found.assign(
+        cause=names.reindex(found.index).astype(object), cause_error=shown["mean"].reindex(found.index).astype(float)
+    )
+
+
+def _of_draws(drawn: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Number, mean, range and spread of the repeats on one split."""
+    errors = drawn.groupby(by)["test_error"]
+    found = errors.agg(draw_mean="mean", draw_low="min", draw_high="max", deviation="std", draws="size").reset_index()
+    found["draw_spread"] = _reach(found["deviation"], found["draws"])
+    return found.drop(columns="deviation")
+
+
+def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Number, mean, its half-width and spread of random splits."""
+    found = random.groupby(by)["test_error"].agg(mean="mean", deviation="std", splits="size").reset_index()
+    found["spread"] = _reach(found["deviation"], found["splits"])
+    found["half_width"] = found["spread"] / np.sqrt(found["splits"] + 1)
+    return found.drop(columns="deviation")
+
+
+def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:
+    """Half-width of the 95 % interval for one more value, by Student's t."""
+    return student_t.ppf(0.975, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
 
 
 def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:
-    above = found["paper"] - found["mean"]
-    outside = above.abs() > found["spread"] + rounding
-    unprinted, unknown, within, lower, higher = AGREEMENTS
-    cases = [found["paper"].isna(), found["spread"].isna(), ~outside, above < 0]
-    return np.select(cases, [unprinted, unknown, within, lower], higher)
+    unprinted, unknown, by_draw, by_split, lower, higher = AGREEMENTS
+    of_draws = (found["paper"] - found["draw_mean"]).abs() <= found["draw_spread"] + rounding
+    of_draws |= found["paper"].between(found["draw_low"] - rounding, found["draw_high"] + rounding)
+    of_splits = (found["paper"] - found["mean"]).abs() <= found["spread"] + rounding
+    known = found["draw_spread"].notna() | found["spread"].notna()
+    middle = found["mean"].fillna(found["draw_mean"])
+    cases = [found["paper"].isna(), of_draws, of_splits, ~known, found["paper"] < middle]
+    return np.select(cases, [unprinted, by_draw, by_split, unknown, lower], higher)
 
 
 def _chosen(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -290,7 +290,7 @@ def test_tables_have_paper_and_rerun_means():
     assert len(found) == 6 * 3 * 10
     cell = found.loc[("wine", 50, "monte_carlo")]
     assert cell["paper"] == 0.31 and cell["mean"] == pytest.approx(0.32) and cell["splits"] == 3
-    assert cell["agreement"] == "within the spread of splits"
+    assert cell["agreement"] == "inside the spread of splits"
     assert np.isnan(found.loc[("mnist01", 50, "lattice"), "paper"])
     extra = reproduction.compare_with_paper(target, rows_of_table(target, (0.1, 0.2), method="nystroem"))
     assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not in the paper"

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import AGREEMENTS, compared
+from rff_engine.experiments.reports.comparison import AGREEMENTS, compared, judgement, with_causes
 from rff_engine.experiments.reports.tables import to_frame
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
@@ -131,13 +131,83 @@ def test_agreement_is_judged_by_the_spread_of_a_single_split():
         return table["agreement"].item()
 
     # Of 0.05, 0.06 and 0.07 single ones lie within 0.06 ± 0.0497.
-    assert judged(0.0104, [0.05, 0.06, 0.07]) == "within the spread of splits"
+    assert judged(0.0104, [0.05, 0.06, 0.07]) == "inside the spread of splits"
     assert judged(0.0102, [0.05, 0.06, 0.07]) == "paper lower"
     assert judged(0.1099, [0.05, 0.06, 0.07]) == "paper higher"
     assert judged(0.06, [0.06]) == "not known yet"
     # Both print 6.00 %.
-    assert judged(0.06, [0.05996, 0.05996, 0.05996]) == "within the spread of splits"
+    assert judged(0.06, [0.05996, 0.05996, 0.05996]) == "inside the spread of splits"
     assert tuple(reruns.AGREEMENT_COLOURS) == AGREEMENTS
+
+
+def one_cell(paper, draws=(), splits=(), rounding=0.0):
+    rows = [learned(0.1, test, 64, 1.0, repeat=i) for i, test in enumerate(draws)]
+    rows += [learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate(splits)]
+    printed = pd.DataFrame([{"dataset": "breast", "column": "pb", "test_error": paper}])
+    return compared(to_frame(rows).assign(column="pb"), printed, ["dataset", "column"], rounding)
+
+
+def test_a_number_is_first_judged_by_the_draws_on_its_split():
+    draws, splits = (0.05, 0.06, 0.07), (0.10, 0.20, 0.30)
+
+    def judged(paper, **given):
+        return one_cell(paper, **{"draws": draws, "splits": splits} | given)["agreement"].item()
+
+    # One more draw lies in 0.06 ± 0.0497, one more split in 0.2 ± 0.497.
+    assert judged(0.1096) == "inside the spread of draws" and judged(0.1098) == "inside the spread of splits"
+    assert judged(0.1098, rounding=0.001) == "inside the spread of draws"
+    assert judged(0.70) == "paper higher" and judged(0.01, splits=()) == "paper lower"
+    # Between two draws, however few.
+    assert judged(0.055, draws=(0.05, 0.06), splits=()) == "inside the spread of draws"
+    # A single draw has no spread, but a number equal to it is one.
+    assert judged(0.05, draws=(0.05,), splits=()) == "inside the spread of draws"
+    assert judged(0.051, draws=(0.05,), splits=()) == "not known yet"
+
+
+def test_range_mean_and_spread_of_draws():
+    found = one_cell(0.02, draws=(0.05, 0.06, 0.07), rounding=0.001).loc[0]
+    assert found["draws"] == 3 and found["published"] == 0.05
+    np.testing.assert_allclose(found[["draw_mean", "draw_low", "draw_high"]].astype(float), [0.06, 0.05, 0.07])
+    interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
+    assert found["draw_spread"] == pytest.approx(interval.high - interval.low)  # sqrt(1 + 1/3) against sqrt(1/3)
+    assert found["rounding"] == 0.001 and np.isnan(found["spread"])
+
+
+def test_draws_of_another_paper_can_be_given():
+    rows = to_frame([learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate((0.1, 0.2))])
+    printed = pd.DataFrame([{"dataset": "breast", "method": "pb_landmarks", "test_error": 0.15}])
+    found = compared(rows.iloc[:0], printed, ["dataset", "method"], draws=rows)
+    assert found["agreement"].item() == "inside the spread of draws" and np.isnan(found["mean"].item())
+
+
+def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
+    found = one_cell(0.30, draws=(0.05, 0.06, 0.07))  # one more draw: ± 0.0497
+
+    def cause(*errors, of="pb"):
+        rows = [{"dataset": "breast", "column": of, "cause": name, "error": error} for name, error in errors]
+        return with_causes(found, pd.DataFrame(rows), ["dataset", "column"]).loc[0]
+
+    assert cause(("a", 0.26))["cause"] == "a" and cause(("a", 0.26))["cause_error"] == 0.26
+    assert pd.isna(cause(("a", 0.25))["cause"]) and cause(("a", 0.25))["cause_error"] == 0.25
+    assert cause(("a", 0.26), ("b", 0.28))["cause"] == "b"  # the nearer
+    assert cause(("a", 0.10), ("a", 0.35))["cause"] == "a"  # between two reruns
+    assert pd.isna(cause(("a", 0.3), of="rbf")["cause"])
+    inside = with_causes(
+        one_cell(0.06, draws=(0.05, 0.07)),
+        pd.DataFrame([{"dataset": "breast", "column": "pb", "cause": "a", "error": 0.06}]),
+        ["dataset", "column"],
+    )
+    assert inside["cause"].isna().all()  # a number inside needs none
+
+
+def test_judgement_counts_cells_and_causes():
+    cells = [(0.06, "a"), (0.3, "a"), (0.4, "b"), (0.5, "b"), (0.5, None)]
+    found = pd.concat([one_cell(paper, draws=(0.05, 0.06, 0.07)).assign(cause=cause) for paper, cause in cells])
+    found = pd.concat([found, one_cell(0.06, splits=(0.05, 0.07)), one_cell(0.06)])
+    seen = judgement(found)
+    assert (seen.printed, seen.judged, seen.inside_draws, seen.inside_splits, seen.outside) == (7, 6, 1, 1, 4)
+    assert seen.causes == {"a": 1, "b": 2} and seen.unexplained == 1
+    assert seen.sentence().endswith("4 outside (2 by b, 1 by a, 1 without a known cause).")
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -147,11 +217,12 @@ def test_table_figure_has_the_numbers_of_the_table(ties):
     texts = [note.text for note in figure.layout.annotations]
     tied = "<br>ties 3.00 – 6.00" if ties else ""
     assert len(texts) == 35 and f"paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48{tied}" in texts
-    unknown, within = (AGREEMENTS.index(name) for name in AGREEMENTS[1:3])
-    known = {("breast", "pb"), ("breast", "pb_beta_1"), ("breast", "pb_d_64")}
+    unknown, by_draw, by_split = (AGREEMENTS.index(name) for name in AGREEMENTS[1:4])
+    known = dict.fromkeys([("breast", "pb"), ("breast", "pb_beta_1"), ("breast", "pb_d_64")], by_split)
+    known |= {("breast", "svm"): by_draw}  # equal to the rerun on the published split
     for name, row in zip(figure.layout.yaxis.ticktext, figure.data[0].z, strict=True):
         for column, code in zip(letarte.COLUMNS_OF_TABLE_1, row, strict=True):
-            assert code == (within if (name, column) in known else unknown)
+            assert code == known.get((name, column), unknown)
 
 
 def test_figure_has_curves_of_paper_and_reruns():
