@@ -1,18 +1,24 @@
-"""Effect of a solver that stops early on landmark representations: LinearSVC against the exact SVM.
+"""Effect of a solver that stops early on the results of Letarte et al. (2019): LinearSVC against the exact SVM.
 
-    python -m benchmarks.stopped_solver                                             # RBF, 10 % landmarks
-    python -m benchmarks.stopped_solver --datasets adult --method pb --share 0.01   # learned ones
+    python -m benchmarks.stopped_solver                                                 # RBF, 10 % landmarks
+    python -m benchmarks.stopped_solver --datasets adult --method pb --share 0.01       # learned landmarks, Figure 6
+    python -m benchmarks.stopped_solver --datasets adult --method pbrff --D 50 100      # random features, Figure 5
 
-Both have the same objective (`rff_engine.linear_svm_path`). The published code of Letarte et al. (2019) trains with
-scikit-learn's LinearSVC as of 2019: coordinate descent on the dual that stops after 1000 passes, at the minimum or not.
-C is chosen on the validation points of the published split; the paper's test error is measured off its Figure 6. gamma
-is the choice of the SVM of the shipped reruns.
+Both have the same objective (`rff_engine.linear_svm_path`). The published code trains with scikit-learn's LinearSVC as
+of 2019: coordinate descent on the dual that stops after 1000 passes, at the minimum or not. C is chosen on the
+validation points of the published split; the paper's test error is measured off its figures. gamma is the choice of
+the SVM of the shipped reruns. `--output causes.csv` adds the numbers to a file and computes only what it lacks;
+`rff_engine/experiments/reports/data/stopped_solver.csv` is such a file.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,55 +32,90 @@ from rff_engine.experiments.running.store import Store
 from rff_engine.linear import linear_svm_decision
 
 CS = tuple(10.0**k for k in range(-5, 5))
+KEYS = ["dataset", "method", "landmarks", "share", "D", "beta", "rho", "draw"]
+METHODS = {"rbf": "rbf_landmarks", "pb": "pb_landmarks", "rff": "rff", "pbrff": "pbrff", "okrff": "okrff"}
+_SELECTIONS = {"clustering": "kmeans", "random": "random"}
 
 
 def main() -> None:
+    asked = _asked()
+    known = pd.read_csv(asked.output) if asked.output and asked.output.exists() else pd.DataFrame(columns=KEYS)
+    print("test errors in percent", flush=True)
+    for name in asked.datasets:
+        for cell in cells(name, asked):
+            same = [known[key].isna() if value is None else known[key] == value for key, value in cell.items()]
+            if np.logical_and.reduce(same).any():
+                continue
+            found = both_svms(cell)
+            if asked.every_C:
+                print(found.to_string(index=False))
+            row = chosen(cell, found)
+            print(said(row), flush=True)
+            if asked.output:
+                pd.DataFrame([row]).to_csv(asked.output, mode="a", header=not asked.output.exists(), index=False)
+
+
+def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--datasets", nargs="+", default=["ads", "farm", "mnist17", "mnist49", "mnist56"])
-    parser.add_argument("--method", choices=["rbf", "pb"], default="rbf", help="similarities: the kernel, or learned")
-    parser.add_argument("--share", type=float, default=0.1, help="centroids, by training rows")
-    parser.add_argument("--n-features", type=int, default=64, help="D of learned similarities")
-    parser.add_argument("--beta", type=float, default=1.0, help="of learned similarities")
+    parser.add_argument("--method", choices=list(METHODS), default="rbf", help="landmarks (rbf, pb), or features")
+    parser.add_argument("--share", nargs="+", type=float, default=[0.1], help="landmarks, by training rows")
+    parser.add_argument("--selection", choices=list(_SELECTIONS), default="clustering", help="of landmarks")
+    parser.add_argument("--D", nargs="+", type=int, default=[64], help="features, or those of a learned landmark")
+    parser.add_argument("--beta", nargs="+", type=float, default=[1.0], help="of pb and pbrff")
+    parser.add_argument("--rho", nargs="+", type=float, default=[1e-2], help="of okrff")
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--every-C", action="store_true", help="print both SVMs at every C")
-    asked = parser.parse_args()
-    with Store(reproduction.SHIPPED, read_only=True) as store:
-        known = pd.DataFrame(reproduction.known_rows(store, "table1", asked.datasets))
-        printed = letarte.figure("figure6", reproduction.known_rows(store, "figure6", asked.datasets))
-    print(f"test errors in percent, landmarks {asked.share:.0%} of the training points", flush=True)
-    for name in asked.datasets:
-        of_svm = (known["dataset"] == name) & (known["method"] == "svm") & (known["split"] == "published")
-        gamma = known[of_svm]["gamma"].iloc[0]
-        found = both_svms(name, gamma, asked)
-        if asked.every_C:
-            print(found.to_string(index=False))
-        cell = printed[
-            (printed["dataset"] == name)
-            & (printed["method"] == f"{asked.method}_landmarks")
-            & (printed["landmarks"] == "clustering")
-            & np.isclose(printed["share"], asked.share)
-        ]
-        said = [f"{name}, {asked.method}, gamma {gamma:g}:"]
-        said += [f"printed {100 * value:.1f}" for value in cell["paper"]]
-        for machine in ("LinearSVC", "exact"):
-            chosen = found.loc[found[f"{machine}, validation"].idxmin()]
-            said.append(f"{machine} {chosen[f'{machine}, test']:.2f} (C {chosen['C']:g})")
-        print("  ".join(said), flush=True)
+    parser.add_argument("--output", type=Path, help="CSV file to add the numbers to")
+    return parser.parse_args()
 
 
-def both_svms(name: str, gamma: float, asked) -> pd.DataFrame:
-    """Errors of both SVMs in percent for each C, and whether LinearSVC warns that it stopped early."""
-    split = datasets.published_split(name)
+def cells(name: str, asked) -> Iterator[dict]:
+    """What is asked for on a data set, with the keys `KEYS`; what does not apply is None."""
+    landmarks = asked.method in ("rbf", "pb")
+    grids = {
+        "dataset": [name],
+        "method": [METHODS[asked.method]],
+        "landmarks": [asked.selection] if landmarks else [None],
+        "share": asked.share if landmarks else [None],
+        "D": asked.D if asked.method != "rbf" else [None],
+        "beta": asked.beta if asked.method in ("pb", "pbrff") else [None],
+        "rho": asked.rho if asked.method == "okrff" else [None],
+        "draw": range(asked.draws),
+    }
+    for values in product(*grids.values()):
+        yield dict(zip(grids, values, strict=True))
+
+
+def transformer(cell: dict, gamma: float):
+    """The transformer of a cell, not fitted."""
+    kernel = rff.GaussianKernel.from_gamma(gamma)
+    if cell["landmarks"] is not None:
+        learned = cell["method"] == "pb_landmarks"
+        return rff.LandmarkSimilarity(
+            kernel,
+            n_landmarks=cell["share"],
+            selection=_SELECTIONS[cell["landmarks"]],
+            similarity="learned" if learned else "prior",
+            n_components=cell["D"] or 64,
+            beta=cell["beta"] or 1.0,
+            random_state=cell["draw"],
+        )
+    given = {"n_components": cell["D"], "random_state": cell["draw"]}
+    if cell["method"] == "pbrff":
+        return rff.PseudoPosteriorFeatures(kernel, beta=cell["beta"], **given)
+    if cell["method"] == "okrff":
+        return rff.OptimizedKernelFeatures(kernel, rho=cell["rho"], **given)
+    return rff.RandomFourierFeatures(kernel, **given)
+
+
+def both_svms(cell: dict) -> pd.DataFrame:
+    """Errors of both SVMs for each C, and whether LinearSVC warns that it stopped early."""
+    split = datasets.published_split(cell["dataset"])
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}
-    similarity = rff.LandmarkSimilarity(
-        rff.GaussianKernel.from_gamma(gamma),
-        n_landmarks=asked.share,
-        similarity="learned" if asked.method == "pb" else "prior",
-        n_components=asked.n_features,
-        beta=asked.beta,
-        random_state=0,
-    ).fit(parts["train"], labels["train"])
-    Z = {part: np.asarray(similarity.transform(X)) for part, X in parts.items()}
+    fitted = transformer(cell, chosen_gamma(cell["dataset"])).fit(parts["train"], labels["train"])
+    Z = merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()})
     coef, intercept = rff.linear_svm_path(Z["train"], labels["train"], CS)
     exact = {part: linear_svm_decision(Z[part], coef, intercept) for part in ("valid", "test")}
     rows = []
@@ -83,16 +124,64 @@ def both_svms(name: str, gamma: float, asked) -> pd.DataFrame:
             warnings.simplefilter("always", ConvergenceWarning)
             machine = LinearSVC(C=C, dual=True, random_state=0).fit(Z["train"], labels["train"])
         row = {"C": C, "stopped": any(issubclass(one.category, ConvergenceWarning) for one in caught)}
-        for shown, part in (("validation", "valid"), ("test", "test")):
+        for part in ("valid", "test"):
             positive = labels[part] == machine.classes_[1]
-            row[f"LinearSVC, {shown}"] = percent((machine.decision_function(Z[part]) > 0) != positive)
-            row[f"exact, {shown}"] = percent((exact[part][j] > 0) != positive)
+            row[f"stopped_{part}"] = float(np.mean((machine.decision_function(Z[part]) > 0) != positive))
+            row[f"exact_{part}"] = float(np.mean((exact[part][j] > 0) != positive))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def percent(wrong: np.ndarray) -> float:
-    return round(100 * float(np.mean(wrong)), 2)
+def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same inner products from fewer columns: frequencies drawn several times are one, with their number's root.
+
+    Coordinate descent on the dual sees inner products alone, so it takes the same steps.
+    """
+    _, first, counts = np.unique(Z["train"][: 2 * len(Z["train"][0])], axis=1, return_index=True, return_counts=True)
+    return {part: values[:, first] * np.sqrt(counts) for part, values in Z.items()}
+
+
+def chosen(cell: dict, found: pd.DataFrame) -> dict:
+    """The row of a cell: C, errors on validation and test points, and whether it stopped, chosen by each SVM."""
+    row = dict(cell)
+    for machine in ("stopped", "exact"):
+        best = found.loc[found[f"{machine}_valid"].idxmin()]
+        names = [f"{machine}_valid", f"{machine}_test"]
+        row |= {f"{machine}_C": best["C"]} | {name: round(float(best[name]), 6) for name in names}
+    return row
+
+
+def said(row: dict) -> str:
+    """A row in words, with the paper's number."""
+    words = [f"{row[key]:.0%}" if key == "share" else f"{key} {row[key]}" for key in KEYS[3:] if row[key] is not None]
+    words = [row["dataset"], row["method"], *([row["landmarks"]] if row["landmarks"] else []), *words]
+    words = [f"{', '.join(words)}:", *(f"printed {100 * value:.1f}" for value in printed(row))]
+    for name, title in (("stopped", "LinearSVC"), ("exact", "exact")):
+        words.append(f"{title} {100 * row[f'{name}_test']:.2f} (C {row[f'{name}_C']:g})")
+    return "  ".join(words)
+
+
+def printed(row: dict) -> pd.Series:
+    """The paper's number at a row, of Figures 6 or 5; none if it has none."""
+    found, keys = _figure("figure5" if row["landmarks"] is None else "figure6"), ["dataset", "method"]
+    keys += ["D"] if row["landmarks"] is None else ["landmarks"]
+    at = np.logical_and.reduce([found[key] == row[key] for key in keys])
+    if row["share"] is not None:
+        at &= np.isclose(found["share"], row["share"])
+    return found.loc[at, "paper"].dropna()
+
+
+@cache
+def _figure(target: str) -> pd.DataFrame:
+    return letarte.figure(target, [])
+
+
+@cache
+def chosen_gamma(name: str) -> float:
+    """The gamma that the SVM of the shipped reruns chooses on the published split."""
+    with Store(reproduction.SHIPPED, read_only=True) as store:
+        known = pd.DataFrame(reproduction.known_rows(store, "table1", [name]))
+    return float(known[(known["method"] == "svm") & (known["split"] == "published")]["gamma"].iloc[0])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pages.components.controls.widgets import Options, Switch, mount
 from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, ties
 from pages.components.sharing.recipes import paper as recipe
 from rff_engine.experiments.reports import letarte, li
-from rff_engine.experiments.reports.comparison import judgement
+from rff_engine.experiments.reports.comparison import judgement, notes
 from rff_engine.figures import reruns
 
 SHOWN = {
@@ -62,15 +62,22 @@ def show_table(found, show_ties: bool) -> None:
     )
 
 
-def show_curves(found, target: str, dataset: str, show_ties: bool) -> None:
-    """A figure of Letarte et al. (2019), on one data set."""
+def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> None:
+    """A figure of Letarte et al. (2019), on one data set; `whole` has all of them."""
     by = "D" if target == "figure5" else "share"
+    read = "0.2" if target == "figure5" else "0.05"
     layout.figure(
         reruns.curves_beside_paper(found, dataset, by, show_ties),
-        "The dashed curve is the paper's, read off its figure: it should stay near the solid one, the rerun on the "
-        "same split. Where it leaves the band, the choice of the split does not explain the difference.",
+        f"The dashed curve is the paper's, read off its figure to {read} points. Look where it leaves both the thick "
+        "bars, draws on the same split, and the band, other splits: there neither the draw nor the split explains the "
+        "difference. The solid curve is one draw on the paper's split.",
         key="curves",
         alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
+    )
+    rests = "".join(f" The reruns: {note}." for note in notes(found))
+    st.markdown(
+        f"**How many numbers agree?** On {dataset}: {judgement(found).sentence()} On all data sets: "
+        f"{judgement(whole).sentence()}{rests}"
     )
     if by == "D":
         with st.expander("The difference at some D, in percent", icon=":material/difference:"):
@@ -133,8 +140,8 @@ def main() -> None:
     layout.title(
         "Do the results reproduce?",
         "Each number of a paper comes from one split of the data and one draw of frequencies. Here it is compared with "
-        "a rerun on the same split, if that is published, and with reruns on other random splits: how much of a "
-        "difference is due to chance?",
+        "draws on the same split, if that is published, and with other random splits. How much of a difference is "
+        "chance of the draw, how much chance of the split, and what causes the rest?",
     )
     with layout.show_errors():
         found = beside_paper(target, scaled)
@@ -145,7 +152,7 @@ def main() -> None:
         if target == "table1":
             show_table(of_view, values.ties)
         else:
-            show_curves(of_view, target, values.dataset, values.ties)
+            show_curves(of_view, found, target, values.dataset, values.ties)
         show_choices(of_view)
         show_notes(target, values.dataset)
     with st.expander("All numbers as a table", icon=":material/table:"):

@@ -19,6 +19,7 @@ import pandas as pd
 
 from rff_engine import __version__
 from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.comparison import judgement
 from rff_engine.experiments.reports.reproduction import TARGETS
 from rff_engine.experiments.reports.tables import error_by_features, error_by_share, to_csv, to_frame
 from rff_engine.experiments.running.runner import COLUMNS, run_stored
@@ -199,6 +200,7 @@ def _reproduce(options) -> int:
     found = found[found["dataset"].isin(names)]
     if options.output is None:
         print(found.to_string(index=False, float_format="%.4f", na_rep=""))
+        print(f"\n{judgement(found).sentence()}")
     else:
         output.write(found.to_csv(index=False))
     return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -19,7 +21,9 @@ AGREEMENT_COLOURS = {
     "paper lower": "#E69F00",
     "paper higher": "#CC79A7",
 }
-_ROW_PIXELS = 78
+_ROW_PIXELS = 92
+_SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
+"""In a note: the number of rows that C and gamma were chosen on"""
 
 
 def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go.Figure:
@@ -173,7 +177,10 @@ def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int
 
 def _cell(row, ties: bool) -> str:
     lines = [f"paper <b>{_percent(row['paper'])}</b>"]
-    lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
+    if row["draws"] > 1:
+        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b> ({_draw_range(row)})")
+    else:
+        lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
     if np.isfinite(row["mean"]):
         width = f" ± {_percent(row['half_width'])}" if np.isfinite(row["half_width"]) else ""
         lines.append(f"splits {_percent(row['mean'])}{width}")
@@ -181,7 +188,12 @@ def _cell(row, ties: bool) -> str:
         lines.append("splits –")
     if ties and np.isfinite(row["published"]):
         lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
+    lines += [f"<i>chosen on {rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
     return "<br>".join(lines)
+
+
+def _draw_range(row) -> str:
+    return f"{_percent(row['draw_low'])} – {_percent(row['draw_high'])}"
 
 
 def _hover(name: str, column: str, row) -> str:
@@ -189,11 +201,17 @@ def _hover(name: str, column: str, row) -> str:
     if np.isfinite(row["published"]):
         tied = f"{_percent(row['tied_low'])} to {_percent(row['tied_high'])} %"
         lines += [f"rerun, published split: {_percent(row['published'])} %", f"settings tied on validation: {tied}"]
+    if row["draws"] > 1:
+        lines.append(f"{row['draws']:.0f} draws there: mean {_percent(row['draw_mean'])} %, {_draw_range(row)} %")
     if np.isfinite(row["mean"]):
         lines.append(f"mean over {row['splits']:.0f} splits: {_percent(row['mean'])} ± {_percent(row['half_width'])} %")
         low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
         lines.append(f"95 % of single splits: {_percent(low)} to {_percent(high)} %")
-    return "<br>".join(lines)
+    if np.isfinite(row["cause_error"]):
+        lines.append(f"rerun of the presumed cause: {_percent(row['cause_error'])} %")
+    if isinstance(row["cause"], str):
+        lines.append(f"cause: {row['cause']}")
+    return "<br>".join([*lines, *([row["note"]] if row["note"] else [])])
 
 
 def _percent(value: float) -> str:
@@ -226,7 +244,7 @@ def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.
         panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
     rows = len(panels) // columns
     fig = Sheet(rows, columns, gap=(0.05, 0.14))
-    top = 100 * max(found[name].max() for name in ("paper", "published", "mean", "tied_high")) * 1.08
+    top = 100 * max(found[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
     for i, (method, selection) in enumerate(panels):
         curve = found[found["method"] == method]
         name = METHOD_NAMES[method]
@@ -255,6 +273,8 @@ _SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means c
 _MEANINGS = {
     "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
     "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
+    "its training error": {"line": {"color": "#8C8C8C", "width": 1, "dash": "dashdot"}},
+    "range of draws on the paper's split": {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
     "mean over random splits, and where 95 % of single ones lie": {
         "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
         "fill": "toself",
@@ -296,6 +316,15 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
             "%{customdata[1]:.2f}<extra></extra>",
             **look,
         )
+        fig.add_scatter(
+            x=x[known],
+            y=100 * curve["published_train"].to_numpy(float)[known],
+            mode="lines",
+            line={"color": colour, "width": 1, "dash": "dashdot"},
+            hovertemplate=f"{at}<br>training error of the rerun %{{y:.2f}} %<extra></extra>",
+            **look,
+        )
+    _add_draws(fig, curve, x, at, colour, look)
     known = curve["paper"].notna().to_numpy()
     fig.add_scatter(
         x=x[known],
@@ -303,5 +332,26 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
         mode="lines",
         line={"color": "#777777", "width": 2, "dash": "dash"},
         hovertemplate=f"{at}<br>paper %{{y:.2f}} %<extra></extra>",
+        **look,
+    )
+
+
+def _add_draws(fig: Sheet, curve, x, at: str, colour: str, look: dict) -> None:
+    """Range of several draws on the paper's split, as thick bars."""
+    several = (curve["draws"].fillna(0) > 1).to_numpy(bool)
+    if not several.any():
+        return
+    mean, low, high = (100 * curve[name].to_numpy(float)[several] for name in ("draw_mean", "draw_low", "draw_high"))
+    bars = {"array": high - mean, "arrayminus": mean - low, "symmetric": False, "thickness": 7, "width": 0}
+    fig.add_scatter(
+        x=x[several],
+        y=mean,
+        mode="markers",
+        opacity=0.45,
+        marker={"color": colour, "size": 3},
+        error_y=bars,
+        customdata=np.column_stack([low, high, curve["draws"].to_numpy(float)[several]]),
+        hovertemplate=f"{at}<br>mean of %{{customdata[2]:.0f}} draws %{{y:.2f}} %, from %{{customdata[0]:.2f}} to "
+        "%{customdata[1]:.2f}<extra></extra>",
         **look,
     )

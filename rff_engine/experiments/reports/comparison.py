@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
-__all__ = ["AGREEMENTS", "OUTSIDE", "Judgement", "compared", "judgement", "with_causes"]
+__all__ = ["AGREEMENTS", "OUTSIDE", "Judgement", "compared", "judgement", "notes", "with_causes"]
 
 AGREEMENTS = (
     "not in the paper",
@@ -58,12 +58,14 @@ def compared(
         With the columns `by`, and
 
         - `paper`, and `rounding` as given;
-        - `published`, the first repeat on the published split; `tied_low` and `tied_high`, the smallest and largest
-          error among the settings whose validation errors tie with the chosen one;
+        - `published`, the first repeat on the published split, and `published_train`, its training error; `tied_low`
+          and `tied_high`, the smallest and largest error among the settings whose validation errors tie with the
+          chosen one;
         - of draws on one split their number `draws`, mean `draw_mean`, smallest `draw_low`, largest `draw_high`, and
           the half-width `draw_spread` of a 95 % interval for one more draw;
         - of random splits their number `splits`, mean `mean`, the half-width `half_width` of the mean's 95 %
           interval, and the half-width `spread` of a 95 % interval for one more split;
+        - `note`, the notes of the chosen rows, such as a number of rows that a choice rests on;
         - `agreement`, one of `AGREEMENTS`: the first spread that holds the paper's number, else on which side of the
           reruns it lies. The spread of draws holds what lies between two draws as well.
 
@@ -72,13 +74,14 @@ def compared(
     chosen = _chosen(reruns, by)
     published = chosen[chosen["split"] == "published"]
     drawn = published if draws is None else _chosen(draws, by)
-    first = published.groupby(by, as_index=False).first()[[*by, "test_error", "tied_low", "tied_high"]]
-    first = first.rename(columns={"test_error": "published"})
+    first = published.groupby(by, as_index=False).first()
+    first = first[[*by, "test_error", "train_error", "tied_low", "tied_high"]]
+    first = first.rename(columns={"test_error": "published", "train_error": "published_train"})
     random = chosen[chosen["split"] == "random"]
     result = paper.rename(columns={"test_error": "paper"})
-    for other in (first, _of_draws(drawn, by), _of_splits(random, by)):
+    for other in (first, _of_draws(drawn, by), _of_splits(random, by), _notes(pd.concat([chosen, drawn]), by)):
         result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
-    return result.assign(rounding=rounding, agreement=_agreement(result, rounding))
+    return result.assign(note=result["note"].fillna(""), rounding=rounding, agreement=_agreement(result, rounding))
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,21 @@ def judgement(found: pd.DataFrame) -> Judgement:
     )
 
 
+def notes(found: pd.DataFrame) -> list[str]:
+    """All different notes of the rows that a comparison rests on, such as rows that a choice was made on.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As `compared` gives it.
+
+    Returns
+    -------
+    list of str
+    """
+    return list(dict.fromkeys(note for notes in found["note"] for note in notes.split("; ") if note))
+
+
 def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """A comparison with the causes of the numbers outside, each judged by its own rerun.
 
@@ -199,6 +217,15 @@ def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return found.drop(columns="deviation")
 
 
+def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """All different notes."""
+
+    def joined(notes: pd.Series) -> str:
+        return "; ".join(note for note in dict.fromkeys(notes) if note)
+
+    return chosen.groupby(by, as_index=False)["note"].agg(joined)
+
+
 def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:
     """Half-width of the 95 % interval for one more value, by Student's t."""
     return student_t.ppf(0.975, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
@@ -219,8 +246,14 @@ def _chosen(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The row that validation chooses for each number and split, and the test errors of those that tie with it."""
     one = [*by, "split", "repeat"]
     fewest = reruns.groupby(one, dropna=False)["valid_error"].transform("min")
-    ties = reruns[reruns["valid_error"] == fewest].groupby(one, dropna=False, sort=False)["test_error"]
-    return ties.agg(test_error="first", tied_low="min", tied_high="max").reset_index()
+    ties = reruns[reruns["valid_error"] == fewest].groupby(one, dropna=False, sort=False)
+    return ties.agg(
+        test_error=("test_error", "first"),
+        train_error=("train_error", "first"),
+        note=("note", "first"),
+        tied_low=("test_error", "min"),
+        tied_high=("test_error", "max"),
+    ).reset_index()
 
 
 def _same_types(frame: pd.DataFrame, like: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from ...figures.sweeps import error_against_features, error_against_landmarks
 from ..running.store import RunInfo, Store
 from ..studies.protocols import LandmarkStudy, LiProtocol, RunSpec
 from . import letarte, li, reproduction
+from .comparison import judgement, notes
 from .tables import error_by_features, error_by_share
 
 __all__ = ["paper_report", "provenance", "run_report"]
@@ -131,15 +132,17 @@ def paper_report(store: Store, datasets=letarte.DATASETS) -> str:
     """
     document = Document("Pseudo-Bayesian learning with kernel Fourier transform as prior: the paper and its rerun")
     document.words(
-        "Test errors in percent. Each number of the paper comes from one split and one draw of frequencies. It is "
-        "compared with a rerun on the same split, and with random splits: the mean with its 95 % interval, and where "
-        "95 % of single splits lie. Ties are test errors of settings with equally many validation errors."
+        "Test errors in percent. Each number of the paper comes from one split and one draw of frequencies and "
+        "landmarks. It is compared with draws on the same split, of which the mean and the range are given, and with "
+        "random splits: the mean with its 95 % interval, and where 95 % of single splits lie. Ties are test errors of "
+        "settings with equally many validation errors."
     )
     table = letarte.table_1(reproduction.known_rows(store, "table1", datasets))
     table = table[table["dataset"].isin(datasets)]
     document.heading("Table 1: landmarks are k-means centroids, 10 % of the training points")
     figure = table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties=True)
     document.figure(figure, "Table 1 of the paper and reruns")
+    document.words(judgement(table).sentence())
     for name in datasets:
         document.words(f"{name}: {letarte.NOTES[name]}")
     document.table(table, folded="As numbers; errors are fractions")
@@ -149,8 +152,10 @@ def paper_report(store: Store, datasets=letarte.DATASETS) -> str:
     ):
         document.heading(heading)
         found = letarte.figure(target, reproduction.known_rows(store, target, datasets))
+        found = found[found["dataset"].isin(datasets)]
+        document.words(judgement(found).sentence())
         for name in datasets:
-            document.words(name)
+            document.words(". ".join([name, *notes(found[found["dataset"] == name])]))
             document.figure(curves_beside_paper(found, name, by), f"Test errors on {name}, paper and rerun")
             document.table(found[found["dataset"] == name], folded="As numbers; errors are fractions")
     document.heading("Provenance of the reruns")

@@ -9,7 +9,8 @@ from rff_engine.experiments.reports import letarte, reproduction
 from rff_engine.experiments.reports.comparison import AGREEMENTS, compared, judgement, with_causes
 from rff_engine.experiments.reports.tables import to_frame
 from rff_engine.experiments.running.runner import COLUMNS
-from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.figures import reruns
 
 
@@ -88,19 +89,25 @@ def test_empty_store_gives_only_the_papers_numbers():
 
 def test_runs_of_table_1_have_its_data_repeats_and_settings():
     found = reproduction.specs("table1")
-    assert len(found) == 14 and {type(spec.protocol) for spec in found} == {LandmarkStudy}
-    assert {spec.dataset for spec in found} == set(letarte.DATASETS)
-    assert [spec.repeats for spec in found if spec.split == "published"] == [1] * 7
+    assert {type(spec.protocol) for spec in found} == {LandmarkStudy}
+    for name in letarte.DATASETS:
+        on_published = [spec for spec in found if spec.dataset == name and spec.split == "published"]
+        with_svm = [spec for spec in on_published if "svm" in spec.protocol.methods]
+        (draws,) = [spec for spec in on_published if spec not in with_svm]
+        assert draws.repeats > 1 and draws.protocol.gamma in LandmarkStudy().gammas
+        assert [spec.repeats for spec in with_svm] == [1] * (2 if name == "adult" else 1)
+    # The whole grid on all rows of adult.
+    assert RunSpec(LandmarkStudy(methods=("svm",)), "adult", "published") in found
     assert {spec.dataset: spec.repeats for spec in found if spec.split == "random"} == {
         name: 5 if name in ("adult", "farm") else 10 for name in letarte.DATASETS
     }
     # The cells of Table 1 are among the settings of every run.
-    for protocol in [spec.protocol for spec in found]:
+    for protocol in [spec.protocol for spec in found if spec.protocol.methods != ("svm",)]:
         assert 0.1 in protocol.shares and 64 in protocol.n_features and 1.0 in protocol.betas
         assert "clustering" in protocol.selections
-    (published, random) = reproduction.specs("figure5", ["mnist49"])
+    published, *_, random = reproduction.specs("figure5", ["mnist49"])
     assert published.protocol == FeatureSweep() and random.protocol.n_candidates == 20000
-    assert len({spec.run_id for spec in found}) == 14
+    assert len({spec.run_id for spec in found}) == len(found)
     with pytest.raises(ValueError, match="'figure4'"):
         reproduction.specs("figure4")
     with pytest.raises(ValueError, match="'wine'"):
@@ -112,12 +119,33 @@ def test_runs_of_table_1_have_its_data_repeats_and_settings():
 @pytest.mark.parametrize("target", ["table1", "figure5"])
 def test_only_given_data_sets_are_scaled(target):
     plain, scaled = reproduction.specs(target), reproduction.specs(target, scaled=("adult",))
-    for before, after in zip(plain, scaled, strict=True):
-        assert after.protocol.scaling == ("standard" if after.dataset == "adult" else "none")
-        assert (before == after) == (after.dataset != "adult")
-    # C and gamma of adult's SVM come from some rows, the machine from all, as the paper's does.
-    of_adult = [spec.protocol for spec in plain if spec.dataset == "adult"]
-    assert [(protocol.max_train_svm, protocol.refit_svm) for protocol in of_adult] == [(2000, True)] * 2
+    for found in (plain, scaled):
+        kinds = {(spec.dataset, spec.protocol.scaling) for spec in found}
+        kind_of_adult = "none" if found is plain else "standard"
+        assert kinds == {(name, kind_of_adult if name == "adult" else "none") for name in letarte.DATASETS}
+    others = [[spec for spec in found if spec.dataset != "adult"] for found in (plain, scaled)]
+    assert others[0] == others[1]
+    # Elsewhere C and gamma of adult's SVM come from some rows, the machine from all, as the paper's does.
+    of_adult = [spec.protocol for spec in plain if spec.dataset == "adult" and "svm" in spec.protocol.methods]
+    chosen_on = {protocol.methods: (protocol.max_train_svm, protocol.refit_svm) for protocol in of_adult}
+    assert chosen_on.pop(("svm",), (None, False)) == (None, False) and set(chosen_on.values()) == {(2000, True)}
+
+
+def test_svm_of_all_rows_comes_before_one_chosen_on_some():
+    on_some = row("svm", 0.1, 0.20, dataset="adult", note="C and gamma of the SVM from 2000 of 26048 training rows")
+    for rows in ([on_some, row("svm", 0.2, 0.19, dataset="adult")], [row("svm", 0.2, 0.19, dataset="adult"), on_some]):
+        found = cell(letarte.table_1(rows), "svm", "adult")
+        assert found["published"] == 0.19 and found["note"] == ""
+    assert cell(letarte.table_1([on_some]), "svm", "adult")["note"] == on_some["note"]
+
+
+def test_gammas_of_draws_are_those_that_the_shipped_svm_chooses():
+    with Store(reproduction.SHIPPED, read_only=True) as store:
+        rows = to_frame(reproduction.known_rows(store, "table1"))
+    svm = rows[(rows["method"] == "svm") & (rows["split"] == "published")]
+    for spec in reproduction.specs("table1") + reproduction.specs("figure5"):
+        if spec.protocol.gamma is not None:
+            assert set(svm.loc[svm["dataset"] == spec.dataset, "gamma"]) == {spec.protocol.gamma}
 
 
 def test_agreement_is_judged_by_the_spread_of_a_single_split():
