@@ -1,7 +1,8 @@
-"""Command line of the engine: `python -m rff_engine datasets | run | resume | runs | report | reproduce | coverage`.
+"""Command line: `python -m rff_engine datasets | run | resume | runs | report | reproduce | recompute | coverage`.
 
 It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known.
-Progress goes to stderr. Exit codes: 0 done, 2 wrong input, 130 interrupted; known rows are kept.
+Progress goes to stderr. Exit codes: 0 done, 1 recomputed rows differ, 2 wrong input, 130 interrupted; known rows are
+kept.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.comparison import judgement
 from rff_engine.experiments.reports.reproduction import TARGETS
 from rff_engine.experiments.reports.tables import error_by_features, error_by_share, to_csv, to_frame
+from rff_engine.experiments.running.recomputation import draw_rows, recompute
 from rff_engine.experiments.running.runner import COLUMNS, run_stored
 from rff_engine.experiments.running.store import Store, default_store
 from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, RunSpec
@@ -39,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "runs": _list_runs,
         "report": _report,
         "reproduce": _reproduce,
+        "recompute": _recompute,
         "coverage": _coverage,
     }
     try:
@@ -81,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("runs", parents=[store], help="list the runs of a store")
     _add_report(commands.add_parser("report", parents=[store], help="mean errors, chosen on validation data"))
     _add_reproduce(commands.add_parser("reproduce", parents=[store, work], help="rerun a table or figure of a paper"))
+    _add_recompute(commands.add_parser("recompute", parents=[store], help="recompute stored rows, drawn at random"))
     _add_coverage(commands.add_parser("coverage", help="simulate how often the bounds fail"))
     return parser
 
@@ -129,6 +133,15 @@ def _add_reproduce(parser) -> None:
     )
     parser.add_argument(
         "--scaling", choices=("none", "standard"), default="none", help="of the columns (default: as in the paper)"
+    )
+
+
+def _add_recompute(parser) -> None:
+    parser.add_argument("--rows", type=int, default=30, help="how many, of all protocols (default 30)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
+    parser.add_argument("--into", metavar="URL", help="store for the new rows (default: one that is not kept)")
+    parser.add_argument(
+        "--max-seconds", type=float, default=600.0, help="leave out rows that took longer (default 600)"
     )
 
 
@@ -204,6 +217,22 @@ def _reproduce(options) -> int:
     else:
         output.write(found.to_csv(index=False))
     return 0
+
+
+def _recompute(options) -> int:
+    """Recompute rows of the given store, or of the reruns of the papers, and compare; 1 if some differ."""
+    given = reproduction.SHIPPED if options.store is None else options.store
+    with Store(given, read_only=options.store is None) as store, Store(options.into or "sqlite://") as target:
+        drawn = draw_rows(store, options.rows, options.seed, options.max_seconds)
+        found = []
+        for row in recompute(store, drawn, target):
+            found.append(row)
+            allowed = f"{row.allowed:g} allowed" if row.allowed else "must be equal"
+            verdict = "agrees" if row.agrees else "DIFFERS" if row.same_key else "OTHER DATA OR SETTINGS"
+            print(f"{row.drawn.name}: {verdict}, relative difference {row.difference:.2g}, {allowed}", flush=True)
+    equal, near = sum(row.difference == 0 for row in found), sum(row.agrees for row in found)
+    print(f"{len(found)} rows recomputed: {equal} equal, {near - equal} more within what is allowed")
+    return 0 if near == len(found) else 1
 
 
 def _store(options) -> Store:
