@@ -92,6 +92,13 @@ def show_notes(target: str, dataset: str) -> None:
         st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
 
 
+def show_svm_grid() -> None:
+    """How C and gamma of adult's SVM are chosen."""
+    with st.expander("How the SVM of adult is chosen", icon=":material/grid_on:"):
+        st.markdown(letarte.SVM_GRID_NOTE)
+        st.dataframe(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"))
+
+
 def show_choices(found) -> None:
     """How much the choice among tied settings matters."""
     seen = ties(found)
@@ -155,6 +162,8 @@ def main() -> None:
             show_curves(of_view, found, target, values.dataset, values.ties)
         show_choices(of_view)
         show_notes(target, values.dataset)
+        if target == "table1":
+            show_svm_grid()
     with st.expander("All numbers as a table", icon=":material/table:"):
         st.dataframe(of_view, hide_index=True)
     with st.expander("Where the reruns come from", icon=":material/history:"):

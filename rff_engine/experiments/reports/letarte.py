@@ -17,7 +17,18 @@ from ..studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from .comparison import compared, with_causes
 from .tables import to_frame
 
-__all__ = ["COLUMNS_OF_TABLE_1", "DATASETS", "NOTES", "STOPPED", "TARGETS", "figure", "specs", "table_1"]
+__all__ = [
+    "COLUMNS_OF_TABLE_1",
+    "DATASETS",
+    "NOTES",
+    "STOPPED",
+    "SVM_GRID_NOTE",
+    "TARGETS",
+    "figure",
+    "specs",
+    "svm_grid",
+    "table_1",
+]
 
 DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 TARGETS = {
@@ -90,6 +101,12 @@ NOTES = {
     f"less than printed. {_STOPPED}",
 }
 """Causes of the differences on a data set, as far as the reruns show them"""
+SVM_GRID_NOTE = (
+    "Validation errors of adult's RBF SVM, of 6513, trained on all 26048 rows. The fewest, at C = 1000, gamma = 1e-07, "
+    "give the printed test error. Other runs on adult choose C and gamma on 2000 rows drawn at random, and say so. They "
+    "find C = 1 and the same gamma, so all other methods have the same kernel as with all rows, and an SVM that errs on "
+    "19.77 % of the test rows."
+)
 _TABLE_1_SHARE = 0.10
 _FIGURE_TARGETS = tuple(target for target in TARGETS if target != "table1")
 _REFERENCE = Path(__file__).parent / "data"
@@ -155,18 +172,20 @@ def _on_all_rows(kind: type[LandmarkStudy | FeatureSweep], name: str) -> list[Ru
 
 
 def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str) -> list[RunSpec]:
-    """Draws on the published split: of everything on breast, elsewhere of Table 1 or of some D."""
+    """Draws on the published split, of the D that random splits have, or of the landmarks of Table 1."""
     repeats = _DRAWS[kind].get(name)
     if repeats is None:
         return []
+    coarse = kind.preset("splits")
     given: dict[str, Any] = {"gamma": _GAMMAS[name], "methods": tuple(m for m in kind.known_methods if m != "svm")}
-    if kind is LandmarkStudy and name != "breast":
+    if isinstance(coarse, FeatureSweep):
+        given["n_features"] = coarse.n_features
+    elif name == "breast":
+        given["shares"] = coarse.shares
+    else:
         given |= {"shares": (_TABLE_1_SHARE,), "selections": ("clustering",)}
     if name == "adult":
-        coarse = kind.preset("splits")
         given |= {"n_features": coarse.n_features, "betas": coarse.betas}
-    elif kind is FeatureSweep and name != "breast":
-        given["n_features"] = kind.preset("splits").n_features
     return [RunSpec(kind.preset("paper", **given), name, "published", repeats)]
 
 
@@ -202,6 +221,17 @@ def table_1(rows) -> pd.DataFrame:
     stopped = stopped[(stopped["landmarks"] == "clustering") & np.isclose(stopped["share"], _TABLE_1_SHARE)]
     columns = pd.DataFrame([(_METHOD_OF[column], column) for column in _METHOD_OF], columns=["method", "column"])
     return with_causes(found, stopped.merge(columns, on="method"), by)
+
+
+def svm_grid() -> pd.DataFrame:
+    """Numbers of errors of adult's RBF SVM on all training rows, at every C and gamma of the paper's grid.
+
+    Returns
+    -------
+    DataFrame with columns gamma, C, steps, support_vectors, train, valid, test, seconds
+        Errors on 26048, 6513 and 16281 rows. Where no dual coefficient reaches C, larger ones have the same numbers.
+    """
+    return pd.read_csv(_REFERENCE / "adult_svm_grid.csv")
 
 
 def figure(target: str, rows) -> pd.DataFrame:
