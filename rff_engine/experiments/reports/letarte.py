@@ -103,9 +103,8 @@ NOTES = {
 """Causes of the differences on a data set, as far as the reruns show them"""
 SVM_GRID_NOTE = (
     "Validation errors of adult's RBF SVM, of 6513, trained on all 26048 rows. The fewest, at C = 1000, gamma = 1e-07, "
-    "give the printed test error. Other runs on adult choose C and gamma on 2000 rows drawn at random, and say so. They "
-    "find C = 1 and the same gamma, so all other methods have the same kernel as with all rows, and an SVM that errs on "
-    "19.77 % of the test rows."
+    "give the printed test error. Other runs on adult choose C and gamma on 2000 random rows, and say so. They find "
+    "C = 1 and the same gamma: all other methods have the same kernel as with all rows, and the SVM errs on 19.77 %."
 )
 _TABLE_1_SHARE = 0.10
 _FIGURE_TARGETS = tuple(target for target in TARGETS if target != "table1")
