@@ -178,7 +178,7 @@ def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int
 def _cell(row, ties: bool) -> str:
     lines = [f"paper <b>{_percent(row['paper'])}</b>"]
     if row["draws"] > 1:
-        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b> ({_draw_range(row)})")
+        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b> {_draw_range(row)}")
     else:
         lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
     if np.isfinite(row["mean"]):
@@ -193,7 +193,7 @@ def _cell(row, ties: bool) -> str:
 
 
 def _draw_range(row) -> str:
-    return f"{_percent(row['draw_low'])} – {_percent(row['draw_high'])}"
+    return f"{_percent(row['draw_low'])}–{_percent(row['draw_high'])}"
 
 
 def _hover(name: str, column: str, row) -> str:

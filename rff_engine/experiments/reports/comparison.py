@@ -181,15 +181,18 @@ def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.
     DataFrame
         `found` with the columns `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's
         reruns, wherever there are some. A cause holds if the paper's number lies between its reruns, or no further
-        from their mean than the larger known spread of the number, apart from rounding; else it is missing. If
-        several hold, the one with the nearest mean is given.
+        from their mean than the largest of the spreads of draws, of splits, and of one more rerun of the cause, apart
+        from rounding; else it is missing. If several hold, the one with the nearest mean is given.
     """
-    reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(["mean", "min", "max"])
+    reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(
+        ["mean", "min", "max", "std", "size"]
+    )
+    reruns["cause_spread"] = _reach(reruns["std"], reruns["size"])
     cells = found[[*by, "paper", "spread", "draw_spread", "rounding", "agreement"]].reset_index(names="cell")
     pairs = cells.merge(_same_types(reruns, cells, by), on=by)
     pairs["distance"] = (pairs["paper"] - pairs["mean"]).abs()
     pairs = pairs.sort_values("distance", kind="stable")
-    reach = pairs[["spread", "draw_spread"]].max(axis=1).fillna(0) + pairs["rounding"]
+    reach = pairs[["spread", "draw_spread", "cause_spread"]].max(axis=1).fillna(0) + pairs["rounding"]
     between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
         pairs["paper"] <= pairs["max"] + pairs["rounding"]
     )
