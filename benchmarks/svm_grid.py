@@ -149,7 +149,7 @@ def errors_at(gamma: float, Cs, split) -> Iterator[dict]:
         if not solved:
             machine = svm.fit(C)
             solved = np.abs(machine.dual).max() < C
-            found = {"steps": machine.n_steps, "support_vectors": np.count_nonzero(machine.dual)}
+            found = {"steps": machine.n_steps, "support_vectors": int(np.count_nonzero(machine.dual))}
             for part in ("train", "valid", "test"):
                 y = getattr(split, f"y_{part}")
                 decision = svm.decision(machine, getattr(split, f"X_{part}"))

@@ -64,7 +64,7 @@ _GAMMAS = {"ads": 1e-3, "breast": 1e-5, "farm": 1e-3, "mnist17": 1e-3}
 # chosen on some rows. On the published split this gives the gamma that all rows give; the SVM itself has a run of its
 # own on all rows there.
 _ADULT_SVM_ROWS = 2000
-# On all rows, the largest C of the grid takes hours at the smallest gamma.
+# On all rows the largest C takes too long at the smallest gamma.
 _ADULT_SVM_CS = tuple(C for C in LandmarkStudy().Cs if C <= 1000)
 _ADULT_D = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 300, 500, 1000, 2000)
 # With this many rows, random splits have the landmarks of Table 1 alone.
