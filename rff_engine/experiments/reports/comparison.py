@@ -182,13 +182,15 @@ def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.
         `found` with the columns `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's
         reruns, wherever there are some. A cause holds if the paper's number lies between its reruns, or no further
         from their mean than the largest of the spreads of draws, of splits, and of one more rerun of the cause, apart
-        from rounding; else it is missing. If several hold, the one with the nearest mean is given.
+        from rounding; and at most half as far from it as from the mean of the reruns without the cause, on the same
+        split if there are some. Else it is missing. If several hold, the one with the nearest mean is given.
     """
     reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(
         ["mean", "min", "max", "std", "size"]
     )
     reruns["cause_spread"] = _reach(reruns["std"], reruns["size"])
-    cells = found[[*by, "paper", "spread", "draw_spread", "rounding", "agreement"]].reset_index(names="cell")
+    cells = found[[*by, "paper", "mean", "spread", "draw_mean", "draw_spread", "rounding", "agreement"]]
+    cells = cells.rename(columns={"mean": "split_mean"}).reset_index(names="cell")
     pairs = cells.merge(_same_types(reruns, cells, by), on=by)
     pairs["distance"] = (pairs["paper"] - pairs["mean"]).abs()
     pairs = pairs.sort_values("distance", kind="stable")
@@ -196,7 +198,9 @@ def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.
     between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
         pairs["paper"] <= pairs["max"] + pairs["rounding"]
     )
-    holds = (between | (pairs["distance"] <= reach)) & pairs["agreement"].isin(OUTSIDE)
+    without = (pairs["paper"] - pairs["draw_mean"].fillna(pairs["split_mean"])).abs()
+    nearer = pairs["distance"] <= without / 2
+    holds = nearer & (between | (pairs["distance"] <= reach)) & pairs["agreement"].isin(OUTSIDE)
     shown = pd.concat([pairs[holds], pairs[~holds]]).drop_duplicates("cell").set_index("cell")
     names = pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
     return found.assign(

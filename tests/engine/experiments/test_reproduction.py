@@ -224,6 +224,11 @@ def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
     assert pd.isna(cause(("a", 0.18), ("a", 0.20), ("a", 0.22))["cause"])
     assert cause(("a", 0.175), ("a", 0.20), ("a", 0.225))["cause"] == "a"
     assert pd.isna(cause(("a", 0.3), of="rbf")["cause"])
+    # As far from the printed number as the reruns without it: no cause.
+    near = one_cell(0.12, draws=(0.05, 0.06, 0.07)).assign(spread=1.0)
+    rows = pd.DataFrame([{"dataset": "breast", "column": "pb", "cause": "a", "error": error} for error in (0.08,)])
+    assert with_causes(near, rows, ["dataset", "column"])["cause"].isna().all()
+    assert with_causes(near, rows.assign(error=0.1), ["dataset", "column"])["cause"].item() == "a"
     inside = with_causes(
         one_cell(0.06, draws=(0.05, 0.07)),
         pd.DataFrame([{"dataset": "breast", "column": "pb", "cause": "a", "error": 0.06}]),
