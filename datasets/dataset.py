@@ -45,6 +45,8 @@ class Dataset:
         without a published division.
     image_shape : tuple of int or None
         (height, width) if a row is an image.
+    test_rows : ndarray of shape (n_test,) or None
+        The rows of the publisher's test file, in ascending order; None without a published division.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Dataset:
     label_names: Mapping[int, str] = field(default_factory=dict)
     n_train_file: int | None = None
     image_shape: tuple[int, int] | None = None
+    test_rows: np.ndarray | None = None
 
     @property
     def n_samples(self) -> int:

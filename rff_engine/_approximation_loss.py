@@ -19,7 +19,7 @@ from ._validation import as_numbers, as_points, check_range
 _MEMORY = 10  # past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
-_WINDOW = 10  # steps over which the decrease is judged
+STEPS_JUDGED = 10  # over which the decrease is judged
 _FARTHEST = 1e150  # the largest coordinate that a line search may try
 # Up to this matrix size a descent alternates thousands of small products between NumPy's and SciPy's BLAS, and idle
 # threads of one block the cores for longer than a product of the other takes.
@@ -73,6 +73,16 @@ class KernelApproximationLoss:
 
     def best_weights(self, C, S, free=None):
         """Weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
+        return least_nonnegative(*self._quadratic(C, S), free)
+
+    def signed_weights(self, C, S):
+        """Weights of least loss of any sign: a ridge regression of the kernel on the cosines (Chang et al. 2017)."""
+        A, b = self._quadratic(C, S)
+        U = _upper_triangle(A)
+        return solve_triangular(U, solve_triangular(U, b, trans=1))
+
+    def _quadratic(self, C, S):
+        """A and b of the loss as a function of the weights, p'Ap - 2 b'p and a constant."""
         A = (C.T @ C) ** 2
         A += (S.T @ S) ** 2
         cross = (C.T @ S) ** 2
@@ -80,7 +90,7 @@ class KernelApproximationLoss:
         A += cross.T
         A.flat[:: len(A) + 1] += self.ridge
         b = np.einsum("ij,ij->j", C, self.kernel @ C) + np.einsum("ij,ij->j", S, self.kernel @ S)
-        return least_nonnegative(A, b, free)
+        return A, b
 
     def residual(self, C, S, p):
         """R: the approximation less the kernel, times q_s q_t."""
@@ -95,6 +105,17 @@ class KernelApproximationLoss:
         p = self.best_weights(C, S, free)
         R = self.residual(C, S, p)
         return self.value(R, p), self.gradient(C, S, R, p), p
+
+    def refitted(self, V, free=None):
+        """Objective at the optimal weights, these weights, and the gradient as a function while they are held."""
+        C, S = self.waves(V)
+        p = self.best_weights(C, S, free)
+
+        def gradient(V):
+            C, S = self.waves(V)
+            return self.gradient(C, S, self.residual(C, S, p), p)
+
+        return self.value(self.residual(C, S, p), p), p, gradient
 
     def value(self, R, p):
         return float(np.vdot(R, R) + self.ridge * (p @ p))
@@ -178,7 +199,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
         if keep_path:
             path.append(last[1:])
         step = len(losses) - 1
-        if verbose and step % _WINDOW == 0:
+        if verbose and step % STEPS_JUDGED == 0:
             print(f"Iteration {step}, objective {last[0]:.6g}")
 
     def after_step(intermediate_result):
@@ -186,7 +207,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
         if not np.array_equal(last[1].ravel(), intermediate_result.x):
             evaluate(intermediate_result.x)
         record()
-        before = losses[-1 - _WINDOW] if len(losses) > _WINDOW else np.inf
+        before = losses[-1 - STEPS_JUDGED] if len(losses) > STEPS_JUDGED else np.inf
         if before - last[0] < tol * before:
             converged = True
             raise StopIteration

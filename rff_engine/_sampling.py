@@ -182,7 +182,28 @@ def _digital_net_points(dimension, D, seed):
 
 
 def moment_matching(kernel, D, d, rng):
-    """Draws shifted and whitened to the mean and covariance of the spectral measure (Shen et al. 2017)."""
+    """Draws shifted and whitened to mean and covariance of the spectral measure (Shen et al. 2017), then rescaled.
+
+    The covariance of D draws has rank D - 1 at most. Where that is less than d, it is matched in the span of the draws,
+    and the factor (d / (D - 1))^(1/2) makes the mean square of a frequency right again.
+    """
+    return _matched(kernel, D, d, rng, rescaled=True)
+
+
+def moment_matching_unscaled(kernel, D, d, rng):
+    """Draws shifted and multiplied by the inverse root of their covariance, or its pseudo-inverse (Shen et al. 2017).
+
+    Where the covariance is singular the frequencies are too short, and the approximated kernel too wide.
+    """
+    return _matched(kernel, D, d, rng, rescaled=False)
+
+
+def covariance_is_matched(D: int, d: int) -> bool:
+    """Whether D draws in d dimensions are enough for moment matching to give them the right covariance."""
+    return d < D
+
+
+def _matched(kernel, D, d, rng, rescaled):
     if kernel.is_rotation_invariant:
         # The Gaussian factors are matched: a Student t has a covariance only for nu > 1, and is a poor estimate then.
         standard, scales = rng.standard_normal((D, d)), kernel.sample_scales(D, rng)[:, None]
@@ -194,25 +215,21 @@ def moment_matching(kernel, D, d, rng):
             "sampling is 'moment_matching', which needs frequencies with a finite variance;"
             f" those of {type(kernel).__name__} have none."
         )
-    return _matched(standard) * scales
+    return (standard if D == 1 else _whitened(standard, rescaled)) * scales  # one draw is its own mean
 
 
-def covariance_is_matched(D: int, d: int) -> bool:
-    """Whether D draws in d dimensions are enough for `moment_matching` to whiten them."""
-    return 1.1 * d + 1 < D
-
-
-def _matched(standard):
+def _whitened(standard, rescaled):
+    """Centred rows whose covariance is a projection of rank min(D - 1, d): the identity for D > d."""
     D, d = standard.shape
-    if D == 1:  # equal to its mean: there is nothing to match
-        return standard
-    standard = standard - standard.mean(axis=0)
+    # With the singular value decomposition U diag(s) V', whitening by the pseudo-inverse leaves sqrt(D) U V'.
+    U, _, Vt = np.linalg.svd(standard - standard.mean(axis=0), full_matrices=False)
+    rank = min(D - 1, d)
+    white = np.sqrt(D) * U[:, :rank] @ Vt[:rank]
     if covariance_is_matched(D, d):
-        variances, axes = np.linalg.eigh(standard.T @ standard / D)
-        return standard @ (axes / np.sqrt(variances)) @ axes.T
-    # The covariance of D centred draws has rank D - 1 at most.
-    warn(f"{D} frequencies in {d} dimensions are too few to match a covariance; their mean and scale are matched.")
-    return standard * np.sqrt(standard.size / np.sum(standard**2))
+        return white
+    done = "their mean square are matched" if rescaled else "nothing else are matched, and the frequencies are short"
+    warn(f"{D} frequencies in {d} dimensions are too few to match a covariance; that of their span and {done}.")
+    return white * np.sqrt(d / rank) if rescaled else white
 
 
 SCHEMES = {
@@ -225,4 +242,5 @@ SCHEMES = {
     "lattice": _low_discrepancy("lattice", _lattice_points),
     "digital_net": _low_discrepancy("digital_net", _digital_net_points),
     "moment_matching": moment_matching,
+    "moment_matching_unscaled": moment_matching_unscaled,
 }

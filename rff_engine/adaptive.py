@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +19,9 @@ from scipy.special import binom
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.svm import LinearSVC
 
+from ._alternating import alternate
 from ._approximation_loss import KernelApproximationLoss, descend
 from ._newton import PrimalForm, minimise
 from ._validation import (
@@ -28,6 +32,7 @@ from ._validation import (
     check_choice,
     check_count,
     check_nonnegative,
+    check_positive,
     check_range,
     check_size,
     draw_seed,
@@ -36,6 +41,7 @@ from ._validation import (
 from .kernels import GaussianKernel
 
 __all__ = [
+    "SOLVERS",
     "AdaptedFrequencies",
     "adapt_frequencies",
     "feature_weights",
@@ -56,6 +62,9 @@ _DECAYS = (1e-4, 1e-3, 1e-2)
 _LARGEST_DECAY = 1e12
 _LARGEST_AGREEMENT = 1e12
 _LARGEST_FEATURE = 1e6
+SOLVERS = ("variable_projection", "alternating")
+# Passes over the rows of an SVM with the hinge loss: "a few steps suffice" (Li et al. 2019, Algorithm 2).
+_HINGE_PASSES = 100
 
 
 def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
@@ -117,7 +126,8 @@ class AdaptedFrequencies:
     weights : ndarray of shape (r,)
         At least 0; their sum is about 1, the kernel at 0, without a constraint.
     losses : ndarray of shape (steps + 1,)
-        The objective at the start, where the weights are optimal already, and after each step; it never rises.
+        The objective at the start, where the weights are optimal already, and after each step. With variable
+        projection it never rises.
     path : tuple of pairs (frequencies, weights), or None
         One pair for each loss, with `keep_path`.
     converged : bool
@@ -142,8 +152,13 @@ def _as_start(omega, landmarks):
     return as_points(omega, "omega", n_features=landmarks.shape[1], dense=True).astype(np.float64)
 
 
-def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: float = 0.03) -> np.ndarray:
+def feature_weights(
+    landmarks, kernel, omega, landmark_weights=None, ridge: float = 0.03, signed: bool = False
+) -> np.ndarray:
     """Weights of given frequencies that approximate a kernel best at the landmarks (Li et al. 2019, p-step).
+
+    Signed weights are the ridge regression of the kernel on the cosines over all pairs of landmarks (Chang et al.
+    2017). They need not give a kernel: the approximated matrix may have negative eigenvalues.
 
     Parameters
     ----------
@@ -154,11 +169,13 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
         The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
         lambda, from 0 to 1e100: the penalty on ||p||^2.
+    signed : bool
+        Whether weights may be negative.
 
     Returns
     -------
     ndarray of shape (r,)
-        At least 0 each; usually many are 0.
+        At least 0 each, usually many are 0, unless `signed`.
 
     Raises
     ------
@@ -167,7 +184,8 @@ def feature_weights(landmarks, kernel, omega, landmark_weights=None, ridge: floa
     """
     landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
-    return loss.best_weights(*loss.waves(loss.inside(_as_start(omega, landmarks))))
+    waves = loss.waves(loss.inside(_as_start(omega, landmarks)))
+    return loss.signed_weights(*waves) if signed else loss.best_weights(*waves)
 
 
 def adapt_frequencies(
@@ -180,11 +198,16 @@ def adapt_frequencies(
     tol: float = 1e-3,
     keep_path: bool = False,
     verbose: bool = False,
+    solver: str = "variable_projection",
+    learning_rate: float | None = None,
+    inner_steps: int = 10,
 ) -> AdaptedFrequencies:
     """Frequencies and weights that approximate a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
 
-    Algorithm 1 alternates between weights and frequencies. Here the weights are optimal at every evaluation, so the
-    objective depends on the frequencies alone; its gradient is that of Eq. 6 at these weights, and L-BFGS minimises it.
+    Algorithm 1 alternates between weights and frequencies: optimal weights, then `inner_steps` gradient steps of a
+    fixed rate with these weights held. That is the solver "alternating". With "variable_projection" the weights are
+    optimal at every evaluation, so the objective depends on the frequencies alone; its gradient is that of Eq. 6 at
+    these weights, and L-BFGS minimises it. It ends lower, in fewer evaluations.
 
     Parameters
     ----------
@@ -204,6 +227,11 @@ def adapt_frequencies(
         Keep the frequencies and weights after each step.
     verbose : bool or int
         Whether to print the objective after every ten steps.
+    solver : {"variable_projection", "alternating"}
+    learning_rate : float, optional
+        mu of the alternating steps, above 0. ``None`` stands for the inverse of the largest curvature at the start.
+    inner_steps : int
+        S, gradient steps between two updates of the other variables, for the alternating solver.
 
     Returns
     -------
@@ -212,7 +240,7 @@ def adapt_frequencies(
     Raises
     ------
     ValueError
-        If a shape is wrong or a value is not allowed.
+        If a shape is wrong, a value is not allowed, or alternating steps diverge.
     """
     landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
@@ -220,6 +248,29 @@ def adapt_frequencies(
     steps = check_count(max_steps, "max_steps", low=0)
     tol = check_nonnegative(tol, "tol")
     show = _check_verbose(verbose)
+    alternating = _check_solver(solver, learning_rate, inner_steps)
+    if alternating is None:
+        found = descend(_projected(loss), loss.inside(omega), steps, tol, keep_path, show, loss.n)
+    else:
+        found = alternate(
+            loss.refitted, loss.inside(omega), steps, **alternating, tol=tol, keep_path=keep_path, verbose=show
+        )
+    losses, (V, p), path, converged = found
+    path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
+    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path, converged, len(losses) - 1)
+
+
+def _check_solver(solver, learning_rate, inner_steps) -> dict | None:
+    """Arguments of `alternate`, or None for variable projection."""
+    check_choice(solver, "solver", SOLVERS)
+    inner_steps = check_count(inner_steps, "inner_steps")
+    if learning_rate is not None:
+        learning_rate = check_positive(learning_rate, "learning_rate")
+    return {"inner_steps": inner_steps, "learning_rate": learning_rate} if solver == "alternating" else None
+
+
+def _projected(loss: KernelApproximationLoss):
+    """The objective at the optimal weights, which start from those that were positive last."""
     free = None
 
     def objective(V):
@@ -228,9 +279,7 @@ def adapt_frequencies(
         free = p > 0
         return value, gradient, p
 
-    losses, (V, p), path, converged = descend(objective, loss.inside(omega), steps, tol, keep_path, show, loss.n)
-    path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
-    return AdaptedFrequencies(loss.outside(omega, V), p, losses, path, converged, len(losses) - 1)
+    return objective
 
 
 def relative_kernel_error(X, kernel, features) -> float:
@@ -373,7 +422,28 @@ class _Classification:
         return float((coef**2).sum() + (intercept**2).sum())
 
 
+class _Hinge(_Classification):
+    """Mean hinge loss of linear SVMs on the features, one class against the others, nearly at their optimum."""
+
+    def fit(self, rows, features, decay, last=None):
+        C = 0.5 / (decay * len(features))
+        machine = LinearSVC(C=C, loss="hinge", max_iter=_HINGE_PASSES, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = [
+                machine.fit(features, signs) and (machine.coef_[0], machine.intercept_)
+                for signs in self.targets[rows].T
+            ]
+        return np.column_stack([coef for coef, _ in found]), np.concatenate([intercept for _, intercept in found])
+
+    def losses(self, rows, predictions):
+        signs = self.targets[rows]
+        hinge = np.maximum(1 - signs * predictions, 0)
+        return float(hinge.sum(axis=1).mean()), -signs * (hinge > 0) / len(hinge)
+
+
 _TASKS = {"regression": _Regression, "classification": _Classification}
+_CLASSIFICATION_LOSSES = ("smooth", "hinge")
 
 
 def supervise_frequencies(
@@ -392,13 +462,18 @@ def supervise_frequencies(
     random_state=None,
     keep_path: bool = False,
     verbose: bool = False,
+    loss: str = "smooth",
+    solver: str = "variable_projection",
+    learning_rate: float | None = None,
+    inner_steps: int = 10,
 ) -> AdaptedFrequencies:
     """Frequencies that fit a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
 
     The objective is the predictor's loss plus decay times its squared coefficients, plus `agreement` times the
-    kernel approximation loss on sampled landmarks. Predictor and weights are optimal at every evaluation, and L-BFGS
-    minimises the resulting function of the frequencies, in place of the three alternating steps of Algorithm 2. The
-    predictor is linear in the unweighted `fourier_features`: the weights belong to the approximation.
+    kernel approximation loss on sampled landmarks. With the solver "alternating" predictor, weights and frequencies
+    take turns, as in Algorithm 2. With "variable_projection" predictor and weights are optimal at every evaluation, and
+    L-BFGS minimises the resulting function of the frequencies. The predictor is linear in the unweighted
+    `fourier_features`: the weights belong to the approximation.
 
     Parameters
     ----------
@@ -409,8 +484,8 @@ def supervise_frequencies(
     omega : array of shape (r, d)
         The frequencies to start from; the paper draws them from the kernel's spectral measure.
     task : {"regression", "classification"}
-        Squared loss with a free intercept, or the squared hinge loss of `linear_svm_path`, one class against the
-        others where there are more than two.
+        Squared loss with a free intercept, or a hinge loss, one class against the others where there are more than
+        two.
     decay : float, optional
         gamma, from 1e-12 to 1e12. ``None`` chooses 1e-4, 1e-3 or 1e-2, and how many of `max_steps` to take, by the loss
         on a third of the rows, held out from a first descent for each.
@@ -431,6 +506,14 @@ def supervise_frequencies(
         Keep the frequencies and weights after each step.
     verbose : bool or int
         Whether to print the objective after every ten steps.
+    loss : {"smooth", "hinge"}
+        Of a classification: the squared hinge loss of `linear_svm_path`, or the paper's hinge loss, which needs the
+        solver "alternating": L-BFGS needs a derivative everywhere.
+    solver : {"variable_projection", "alternating"}
+    learning_rate : float, optional
+        mu of the alternating steps, above 0. ``None`` stands for the inverse of the largest curvature at the start.
+    inner_steps : int
+        S, gradient steps between two updates of the other variables, for the alternating solver.
 
     Returns
     -------
@@ -439,7 +522,7 @@ def supervise_frequencies(
     Raises
     ------
     ValueError
-        If a shape is wrong or a value is not allowed.
+        If a shape is wrong, a value is not allowed, or alternating steps diverge.
     """
     X = as_points(X)
     start = _as_start(omega, X)
@@ -451,7 +534,15 @@ def supervise_frequencies(
     most = check_count(max_rows, "max_rows", low=6)
     if decay is not None:
         decay = check_range(decay, "decay", 1 / _LARGEST_DECAY, _LARGEST_DECAY)
-    predictor = _TASKS[task](X, y)
+    alternating = _check_solver(solver, learning_rate, inner_steps)
+    if check_choice(loss, "loss", _CLASSIFICATION_LOSSES) == "hinge" and (task, solver) != (
+        "classification",
+        "alternating",
+    ):
+        raise ValueError(
+            f"loss is 'hinge'; it is for classifications with the solver 'alternating', not {task}, {solver}."
+        )
+    predictor = (_Hinge if loss == "hinge" else _TASKS[task])(X, y)
     rng = as_rng(random_state)
     N = X.shape[0]
     n_landmarks = min(len(start), N) if n_landmarks is None else n_landmarks
@@ -459,51 +550,85 @@ def supervise_frequencies(
     approximation = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     rows = rng.permutation(N)[:most]
     X = X.astype(np.float64, copy=False)
+    joint = partial(_JointObjective, X, predictor, approximation=approximation, agreement=agreement)
+    minimised = partial(_minimised, start=start, tol=tol, show=show, alternating=alternating)
     taken, longest = steps, 0
     if decay is None:
-        decay, taken, longest = _chosen_decay(X, predictor, rows, approximation, agreement, start, steps, tol, show)
-    objective = _joint_objective(X, predictor, rows, approximation, agreement, decay, start)
-    losses, (W, (p, _)), path, converged = descend(objective, start, taken, tol, keep_path, show, approximation.n)
+        decay, taken, longest = _chosen_decay(joint, minimised, rows, steps, show)
+    losses, (W, (p, _)), path, converged = minimised(
+        joint(rows=rows, decay=decay), max_steps=taken, keep_path=keep_path
+    )
     path = tuple((W, p) for W, (p, _) in path) if keep_path else None
     return AdaptedFrequencies(W, p, losses, path, converged or taken < steps, max(longest, len(losses) - 1))
 
 
-def _joint_objective(X, predictor, rows, approximation, agreement, decay, start):
+class _JointObjective:
     """Objective of Li et al. 2019, Eq. 9, at the optimal predictor and weights, as a function of the frequencies."""
-    points = X[rows]
-    r = len(start)
-    free = predicted = None
 
-    def objective(W):
-        nonlocal free, predicted
-        of_kernel, pull_of_kernel, p = approximation.at(approximation.inside(W), free)
-        free = p > 0
-        features = _features(points, W)
-        predicted = coef, intercept = predictor.fit(rows, features, decay, predicted)
-        of_labels, slope = predictor.losses(rows, features @ coef + intercept)
+    def __init__(self, X, predictor, rows, approximation, agreement, decay):
+        self.X, self.predictor, self.rows, self.approximation = X, predictor, rows, approximation
+        self.agreement, self.decay = agreement, decay
+        self.points = X[rows]
+        self._free: np.ndarray | None = None
+        self._predicted: tuple[Any, Any] | None = None
+
+    def __call__(self, W):
+        """Value, gradient, and the weights with the predictor."""
+        of_kernel, pull_of_kernel, p = self.approximation.at(self.approximation.inside(W), self._free)
+        self._free = p > 0
+        features = _features(self.points, W)
+        value, slope, predictor = self._fit(features, of_kernel)
+        return value, self._gradient(features, slope, predictor[0], pull_of_kernel), (p, predictor)
+
+    def refitted(self, W):
+        """Value, weights with the predictor, and the gradient as a function while they are held."""
+        V = self.approximation.inside(W)
+        of_kernel, p, pull_of_kernel = self.approximation.refitted(V, self._free)
+        self._free = p > 0
+        value, _, (coef, intercept) = self._fit(_features(self.points, W), of_kernel)
+
+        def gradient(W):
+            features = _features(self.points, W)
+            slope = self.predictor.losses(self.rows, features @ coef + intercept)[1]
+            return self._gradient(features, slope, coef, pull_of_kernel(self.approximation.inside(W)))
+
+        return value, (p, (coef, intercept)), gradient
+
+    def _fit(self, features, of_kernel):
+        """The objective with a newly fitted predictor, the slope of its loss at each prediction, and the predictor."""
+        self._predicted = coef, intercept = self.predictor.fit(self.rows, features, self.decay, self._predicted)
+        of_labels, slope = self.predictor.losses(self.rows, features @ coef + intercept)
+        value = of_labels + self.decay * self.predictor.penalty(coef, intercept) + self.agreement * of_kernel
+        return value, slope, (coef, intercept)
+
+    def _gradient(self, features, slope, coef, pull_of_kernel):
+        r = features.shape[1] // 2
         # d cos(omega . x) = -sin(omega . x) x, and d sin = cos x.
         pull = features[:, :r] * (slope @ coef[r:].T)
         pull -= features[:, r:] * (slope @ coef[:r].T)
-        value = of_labels + decay * predictor.penalty(coef, intercept) + agreement * of_kernel
-        gradient = (points.T @ pull).T + agreement * approximation.gradient_outside(pull_of_kernel)
-        return value, gradient, (p, predicted)
-
-    return objective
+        return (self.points.T @ pull).T + self.agreement * self.approximation.gradient_outside(pull_of_kernel)
 
 
-def _chosen_decay(X, predictor, rows, approximation, agreement, start, steps: int, tol, show) -> tuple[float, int, int]:
+def _minimised(joint: _JointObjective, start, max_steps, tol, keep_path, show, alternating):
+    """Descend with one of `SOLVERS`; see `descend`."""
+    if alternating is None:
+        return descend(joint, start, max_steps, tol, keep_path, show, joint.approximation.n)
+    return alternate(joint.refitted, start, max_steps, **alternating, tol=tol, keep_path=keep_path, verbose=show)
+
+
+def _chosen_decay(joint, minimised, rows, steps: int, show) -> tuple[float, int, int]:
     """Decay and number of steps of the smallest loss on held-out rows, and the steps of the longest descent."""
     if len(rows) < 6:  # too few for held-out rows
         return _DECAYS[1], steps, 0
     held_out, used = np.split(rows, [len(rows) // 3])
-    points = X[held_out]
     best, longest = (np.inf, _DECAYS[1], steps), 0
     for decay in _DECAYS:
-        objective = _joint_objective(X, predictor, used, approximation, agreement, decay, start)
+        objective = joint(rows=used, decay=decay)
         if show:
             print(f"Decay {decay:g}, without the held-out rows:")
-        path = descend(objective, start, steps, tol, True, show, approximation.n)[2]
+        path = minimised(objective, max_steps=steps, keep_path=True)[2]
         longest = max(longest, len(path) - 1)
+        points, predictor = objective.X[held_out], objective.predictor
         for i, (W, (_, (coef, intercept))) in enumerate(path):
             best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
     if show:

@@ -34,7 +34,7 @@ def draw_frequencies(
 
     The schemes, D frequencies in d dimensions; the mean of cos(omega . delta) over them estimates k(delta):
 
-    - ``"monte_carlo"``: independent draws (Rahimi and Recht 2007). Unbiased, like all but two of the others.
+    - ``"monte_carlo"``: independent draws (Rahimi and Recht 2007). Unbiased, like all but three of the others.
     - ``"orthogonal"``: blocks of d orthogonal directions, each with a length of its own (Yu et al. 2016).
     - ``"structured_orthogonal"``: the directions are rows of products of Hadamard matrices and random signs, in the
       next power of two of dimensions (Yu et al. 2016). They are nearly uniform on the sphere only: the bias is 0 at
@@ -48,8 +48,12 @@ def draw_frequencies(
       net whose digits are shifted (Joe and Kuo 2008). No points are skipped.
     - ``"moment_matching"``: draws shifted and whitened so that mean and covariance are those of the spectral measure
       (Shen et al. 2017); for a Matérn kernel, those of the Gaussian vectors behind the draws. The bias is of order 1/D
-      (d/D for the Cauchy kernel). Whitening needs more draws than dimensions: unless D > 1.1 d + 1, mean and scale
-      alone are matched, with a warning, and a single frequency is left as it is drawn.
+      (d/D for the Cauchy kernel). The covariance of D draws has rank D - 1 at most: unless D > d, it is matched in the
+      span of the draws, and then the mean square of all frequencies, with a warning. A single frequency is left as it
+      is drawn.
+    - ``"moment_matching_unscaled"``: the same with the pseudo-inverse alone, for comparison. Up to D = d the
+      frequencies are too short by (d / (D - 1))^(1/2), and the approximated kernel is too wide; Table 2 of Li et al.
+      (2019) prints errors of about 1 for it.
 
     Orthogonal directions and Fastfood need a kernel of ||x - x'|| (Gaussian, Matérn); moment matching needs
     frequencies of finite variance (not the Laplacian kernel's). A shorter draw is not the beginning of a longer one.

@@ -64,6 +64,9 @@ class DatasetInfo:
         Whether it is part of this package or of scikit-learn, so that nothing needs to be fetched.
     files : tuple of RawFile
         Files that it is read from; empty if it is part of scikit-learn.
+    test_rows_by_class : tuple of int or None
+        How many of the last rows of each class, in the order of the labels, are from the publisher's test file, for
+        data sets that are sorted by class; None for others.
     """
 
     name: str
@@ -79,6 +82,7 @@ class DatasetInfo:
     label_names: Mapping[int, str] = field(default_factory=dict)
     n_train_file: int | None = None
     image_shape: tuple[int, int] | None = None
+    test_rows_by_class: tuple[int, int] | None = None
 
 
 def names() -> tuple[str, ...]:
@@ -258,6 +262,10 @@ _MNIST_ORIGIN = {
 }
 
 
+# Images of each digit in MNIST's test file.
+_MNIST_TEST_IMAGES = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
+
+
 def _mnist_pair(low: int, high: int, n_samples: int) -> DatasetInfo:
     return DatasetInfo(
         name=f"mnist{low}{high}",
@@ -265,6 +273,7 @@ def _mnist_pair(low: int, high: int, n_samples: int) -> DatasetInfo:
         n_samples=n_samples,
         description=f"Handwritten digits of 28 by 28 pixels: is it a {low} (-1) or a {high} (+1)?",
         label_names={-1: str(low), 1: str(high)},
+        test_rows_by_class=(_MNIST_TEST_IMAGES[low], _MNIST_TEST_IMAGES[high]),
         **_MNIST_ORIGIN,
     )
 

@@ -37,7 +37,7 @@ def load(name: str) -> Dataset:
       the training file come first, then the 16281 of the test file (`n_train_file`).
     - mnist: the 60000 training images, then the 10000 test images (`n_train_file`).
     - mnist01, mnist17, mnist49, mnist56: all of the smaller digit (-1), then all of the larger (+1); within
-      each, training images first.
+      each, training images first (`test_rows` are the others).
     - wine: 11 measurements, target the grade.
     - ads: the first four columns, which have missing values, are dropped; -1 is an advertisement, as in the
       paper's code. The sign matters: in the published split one validation point lies so near the border of the
@@ -82,7 +82,18 @@ def load(name: str) -> Dataset:
         label_names=info.label_names,
         n_train_file=info.n_train_file,
         image_shape=info.image_shape,
+        test_rows=_test_rows(info, y),
     )
+
+
+def _test_rows(info: DatasetInfo, y) -> np.ndarray | None:
+    """Rows of the publisher's test file."""
+    if info.n_train_file is not None:
+        return np.arange(info.n_train_file, info.n_samples)
+    if info.test_rows_by_class is None:
+        return None
+    counts = zip(np.unique(y), info.test_rows_by_class, strict=True)
+    return np.concatenate([np.flatnonzero(y == label)[-count:] for label, count in counts])
 
 
 def _check_shape(info: DatasetInfo, X, y) -> None:

@@ -128,9 +128,9 @@ def published_split(name: str) -> Split:
 def random_split(dataset: Dataset, random_state) -> Split:
     """Split a data set in the proportions of paper A.
 
-    A quarter of the rows is for testing, and a fifth of the others for validation. Published test rows
+    A quarter of the rows is for testing, and a fifth of the others for validation. Test rows that end the data set
     (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed; only training and validation rows
-    are drawn. The draw is not stratified.
+    are drawn. The pairs of MNIST are divided anew, as in the paper. The draw is not stratified.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ def random_split(dataset: Dataset, random_state) -> Split:
 def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) -> TwoPartSplit:
     """Split a data set in the proportions of paper B: a third of the rows is for testing.
 
-    Published test rows (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed. The draw is not
-    stratified.
+    The publisher's test rows (`dataset.test_rows`: adult, a9a, mnist and its pairs) are the test part for every seed;
+    paper B keeps a split that the data bring. The draw is not stratified.
 
     Parameters
     ----------
@@ -195,10 +195,11 @@ def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) 
         raise ValueError(f"{dataset.name} has {n} rows and max_rows is {max_rows}, but a split needs at least 3 rows")
     rng = check_random_state(random_state)
     rows = np.arange(n) if kept == n else np.sort(rng.permutation(n)[:kept])
-    if dataset.n_train_file is None:
+    if dataset.test_rows is None:
         train, test = train_test_split(rows, test_size=1 / 3, random_state=rng)
     else:
-        train, test = rows[rows < dataset.n_train_file], rows[rows >= dataset.n_train_file]
+        for_test = np.isin(rows, dataset.test_rows)
+        train, test = rows[~for_test], rows[for_test]
     X, y = dataset.X, dataset.y
     _check_classes(dataset, y[test], train)
     return TwoPartSplit(X[train], y[train], X[test], y[test], train, test, dataset.task, n, dataset.name)

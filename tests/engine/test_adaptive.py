@@ -29,7 +29,7 @@ from rff_engine import (
     supervise_frequencies,
 )
 from rff_engine._approximation_loss import KernelApproximationLoss, least_nonnegative
-from rff_engine.adaptive import _TASKS, _joint_objective
+from rff_engine.adaptive import _TASKS, SOLVERS, _Hinge, _JointObjective
 from rff_engine.frequencies import SAMPLING_SCHEMES
 
 KERNELS = [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(1.5, 2.0), CauchyKernel(0.4)]
@@ -214,6 +214,117 @@ def test_csr_landmarks_equal_dense_ones():
     np.testing.assert_allclose(sparse.frequencies, dense.frequencies, atol=1e-8)
 
 
+# --- alternating steps, as printed ---------------------------------------------------------------------------------
+
+
+def test_alternating_steps_are_those_of_algorithm_1():
+    points, weights, omega, _ = problem((7, 3, 4))
+    kernel, rate = KERNELS[0], 0.3
+    found = adapt_frequencies(
+        points, kernel, omega, weights, 0.1, 3, 0.0, True, solver="alternating", learning_rate=rate, inner_steps=2
+    )
+    W = omega
+    for step in range(4):
+        p = feature_weights(points, kernel, W, weights, 0.1)
+        np.testing.assert_allclose(found.path[step][0], W, atol=1e-9)
+        np.testing.assert_allclose(found.path[step][1], p, atol=1e-9)
+        assert found.losses[step] == pytest.approx(naive_objective(points, weights, kernel, W, p, 0.1))
+        for _ in range(2):
+            slopes = finite_differences(lambda W: naive_objective(points, weights, kernel, W, p, 0.1), W)  # noqa: B023
+            W = W - rate * slopes
+    np.testing.assert_array_equal(found.frequencies, found.path[-1][0])
+    assert not found.converged and found.n_iter == 3
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_variable_projection_ends_below_alternating_steps(shape):
+    points, weights, omega, _ = problem(shape)
+    losses = {
+        solver: adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=60, tol=0, solver=solver).losses
+        for solver in SOLVERS
+    }
+    assert losses["alternating"][0] == pytest.approx(losses["variable_projection"][0])
+    assert losses["variable_projection"][-1] < losses["alternating"][-1] < losses["alternating"][0]
+
+
+def test_a_learning_rate_that_is_too_large_is_named():
+    points, weights, omega, _ = problem()
+    with pytest.raises(ValueError, match=r"learning_rate is 1e\+308; .* diverges"):
+        adapt_frequencies(points, KERNELS[0], 9 * omega, weights, solver="alternating", learning_rate=1e308)
+
+
+@pytest.mark.parametrize("labels", ["regression", "classification", "three"])
+@pytest.mark.parametrize("loss", ["smooth", "hinge"])
+def test_alternating_steps_improve_the_predictor_too(labels, loss):
+    task = "regression" if labels == "regression" else "classification"
+    if loss == "hinge" and task == "regression":
+        return
+    X, y = labelled(labels, 150)
+    kernel = GaussianKernel(2.0)
+    given = X, y, kernel, kernel.sample_frequencies(6, 4, 0), task, 1e-3
+    found = supervise_frequencies(*given, max_steps=15, random_state=0, loss=loss, solver="alternating", keep_path=True)
+    assert found.losses[-1] < 0.95 * found.losses[0] and len(found.path) == len(found.losses)
+    if loss == "smooth":
+        projected = supervise_frequencies(*given, max_steps=15, random_state=0)
+        assert found.losses[0] == pytest.approx(projected.losses[0])
+        assert projected.losses[-1] < found.losses[-1]
+
+
+def test_gradient_with_the_others_held_equals_finite_differences():
+    X, y = labelled("regression", 60, 5)
+    kernel = GaussianKernel(1.5)
+    W = kernel.sample_frequencies(6, 5, 0)
+    loss = KernelApproximationLoss(X[:4], kernel, None, 0.03)
+    predictor = _TASKS["regression"](X, y)
+    joint = _JointObjective(X, predictor, np.arange(60), loss, 2.0, 0.01)
+    value, (p, (coef, intercept)), gradient = joint.refitted(W)
+
+    def held(W):
+        C, S = loss.waves(loss.inside(W))
+        features = fourier_features(X, W)
+        return predictor.losses(np.arange(60), features @ coef + intercept)[0] + 2 * loss.value(
+            loss.residual(C, S, p), p
+        )
+
+    assert held(W) + 0.01 * (coef**2).sum() == pytest.approx(value)
+    for at in (W, W + 0.1):
+        slopes = finite_differences(held, at)
+        assert np.abs(gradient(at) - slopes).max() <= 1e-6 * np.abs(slopes).max()
+
+
+def test_hinge_loss_and_its_slope_are_those_of_the_paper():
+    X, y = labelled("classification", 40)
+    predictor, rows = _Hinge(X, y), np.arange(40)
+    signs = np.where(y == np.unique(y)[1], 1, -1)
+    predictions = np.random.default_rng(0).normal(size=(40, 1))
+    value, slope = predictor.losses(rows, predictions)
+    assert value == pytest.approx(np.mean([max(0, 1 - t * g) for t, g in zip(signs, predictions[:, 0], strict=True)]))
+    slopes = finite_differences(lambda g: predictor.losses(rows, g)[0], predictions)
+    np.testing.assert_allclose(slope, slopes, atol=1e-9)
+    features = fourier_features(X, GaussianKernel(2.0).sample_frequencies(5, 4, 0))
+
+    def objective(coef, intercept):
+        hinge = np.maximum(1 - signs * (features @ coef + intercept), 0).mean()
+        return hinge + 0.01 * (np.sum(coef**2) + np.sum(intercept**2))
+
+    coef, intercept = predictor.fit(rows, features, 0.01)
+    best = objective(coef[:, 0], intercept[0])
+    rng = np.random.default_rng(1)
+    nearby = [objective(coef[:, 0] + 0.1 * rng.normal(size=10), intercept[0] + 0.1 * rng.normal()) for _ in range(50)]
+    assert best <= min(nearby) + 1e-3
+
+
+def test_signed_weights_are_a_ridge_regression_on_all_pairs():
+    points, weights, omega, _ = problem((9, 3, 5))
+    pairs = [(s, t) for s in range(9) for t in range(9)]
+    cosines = np.array([np.cos(omega @ (points[s] - points[t])) for s, t in pairs])
+    K = np.array([KERNELS[0](points)[pair] for pair in pairs])
+    q = np.array([weights[s] * weights[t] for s, t in pairs])
+    expected = np.linalg.solve(cosines.T @ (q[:, None] * cosines) + 0.01 * np.eye(5), cosines.T @ (q * K))
+    found = feature_weights(points, KERNELS[0], omega, weights, 0.01, signed=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
 # --- landmarks ----------------------------------------------------------------------------------------------------
 
 
@@ -358,7 +469,7 @@ def test_joint_objective_and_gradient_equal_definition_and_finite_differences(la
     rows = np.arange(60)
     landmarks = X[:5]
     loss = KernelApproximationLoss(landmarks, kernel, None, 0.03)
-    objective = _joint_objective(X, _TASKS[task](X, y), rows, loss, 2.0, 0.01, W)
+    objective = _JointObjective(X, _TASKS[task](X, y), rows, loss, 2.0, 0.01)
     value, gradient, (p, _) = objective(W)
     slopes = finite_differences(lambda W: objective(W)[0], W)
     close = 1e-6 if task == "regression" else 1e-5  # the hinge has no second derivative where a margin is 1
@@ -492,6 +603,11 @@ K0 = KERNELS[0]
         (lambda: feature_weights(X3, K0, W3, ridge=-1), "ridge is -1"),
         (lambda: adapt_frequencies(X3, K0, W3, max_steps=-1), "max_steps is -1"),
         (lambda: adapt_frequencies(X3, K0, W3, tol=-1), "tol is -1"),
+        (lambda: adapt_frequencies(X3, K0, W3, solver="newton"), "solver is 'newton'"),
+        (lambda: adapt_frequencies(X3, K0, W3, learning_rate=0), "learning_rate is 0"),
+        (lambda: adapt_frequencies(X3, K0, W3, inner_steps=0), "inner_steps is 0"),
+        (lambda: supervise_frequencies(X3, list("aabb"), K0, W3, "classification", loss="hinge"), "loss is 'hinge'"),
+        (lambda: supervise_frequencies(X3, list("aabb"), K0, W3, "classification", loss="log"), "loss is 'log'"),
         (lambda: relative_kernel_error(X3, K0, np.ones((3, 2))), "features has 3 rows for 4 points"),
         (lambda: importance_density(W3, LaplacianKernel(1.0), 1), "a GaussianKernel is needed"),
         (lambda: importance_density(W3, K0, -1), "spread is -1"),

@@ -9,7 +9,16 @@ from scipy import stats
 from scipy.linalg import hadamard
 from scipy.special import hyp0f1
 
-from rff_engine import CauchyKernel, FrequencyBlocks, GaussianKernel, LaplacianKernel, MaternKernel, draw_frequencies
+from rff_engine import (
+    CauchyKernel,
+    FrequencyBlocks,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    draw_frequencies,
+    fourier_features,
+)
+from rff_engine.adaptive import relative_kernel_error
 from rff_engine.frequencies import SAMPLING_SCHEMES
 
 KERNELS = [GaussianKernel(0.5), LaplacianKernel(2.0), MaternKernel(0.8), CauchyKernel()]
@@ -94,13 +103,14 @@ def test_monte_carlo_frequencies_are_those_of_the_kernel(kernel):
 
 ORTHOGONAL = ["orthogonal", "structured_orthogonal", "fastfood"]
 LOW_DISCREPANCY = ["halton", "sobol", "lattice", "digital_net"]
-SCHEMES = ["monte_carlo", *ORTHOGONAL, *LOW_DISCREPANCY, "moment_matching"]
+MATCHED = ["moment_matching", "moment_matching_unscaled"]
+SCHEMES = ["monte_carlo", *ORTHOGONAL, *LOW_DISCREPANCY, *MATCHED]
 SENSIBLE = [
     (kernel, sampling)
     for kernel in KERNELS
     for sampling in SCHEMES
     if (kernel.is_rotation_invariant or sampling not in ORTHOGONAL)
-    and not (isinstance(kernel, LaplacianKernel) and sampling == "moment_matching")
+    and not (isinstance(kernel, LaplacianKernel) and sampling in MATCHED)
 ]
 every_sensible = pytest.mark.parametrize(("kernel", "sampling"), SENSIBLE, ids=lambda value: str(value))
 
@@ -161,14 +171,17 @@ def structured_bias(kernel, d):
 
 
 def matched_mean(kernel, D, d):
-    """Mean of the moment-matched estimate, and its error: a row of an orthonormal frame is part of a unit vector."""
+    """Mean of the moment-matched estimate, and its error: a row of an orthonormal frame is part of a unit vector.
+
+    With D <= d it is a whole vector, of length sqrt(d) times that of a coordinate.
+    """
     if isinstance(kernel, CauchyKernel):  # no closed form: whitened is U V' of the singular value decomposition
         drawn = np.random.default_rng(0).laplace(size=(1500, D, d))
         U, _, Vt = np.linalg.svd(drawn - drawn.mean(axis=1, keepdims=True), full_matrices=False)
         omega = np.sqrt(2 * D) * kernel.gamma * U @ Vt
         means = np.cos(omega @ displacements(kernel, d).T).mean(axis=1)
         return means.mean(axis=0), means.std(axis=0) / np.sqrt(len(means))
-    m = D - 1 if 1.1 * d + 1 < D else (D - 1) * d
+    m = max(D - 1, d)
     if isinstance(kernel, GaussianKernel):
         scales = np.array([1 / kernel.sigma])
     else:
@@ -188,7 +201,7 @@ def test_mean_of_the_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, 
     if sampling == "structured_orthogonal":
         bias, error = structured_bias(kernel, d)
         expected = expected + bias
-    elif sampling == "moment_matching":
+    elif sampling in MATCHED:
         expected, error = matched_mean(kernel, D, d)
     error = np.hypot(error, drawn.std(axis=0, ddof=1) / np.sqrt(repeats))
     assert (np.abs(drawn.mean(axis=0) - expected) <= 3 * error).all()
@@ -216,7 +229,7 @@ def test_the_bias_of_matched_moments_of_a_product_kernel_shrinks():
 
 
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
-def test_too_few_frequencies_match_mean_and_scale_only(kernel):
+def test_too_few_frequencies_have_the_mean_of_a_sphere(kernel):
     drawn = estimates(kernel, "moment_matching", 8, 20, 400)
     error = drawn.std(axis=0, ddof=1) / 20
     assert (np.abs(drawn.mean(axis=0) - matched_mean(kernel, 8, 20)[0]) <= 3 * error).all()
@@ -227,7 +240,7 @@ def test_every_kernel_and_scheme_is_tested():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampling", ["orthogonal", "structured_orthogonal", *LOW_DISCREPANCY, "moment_matching"])
+@pytest.mark.parametrize("sampling", ["orthogonal", "structured_orthogonal", *LOW_DISCREPANCY, *MATCHED])
 def test_the_spread_of_the_estimates_is_below_that_of_monte_carlo(sampling):
     d, D = 11, 200
     kernel = GaussianKernel(np.sqrt(d / 2))
@@ -281,18 +294,46 @@ def test_lengths_follow_the_radial_law(kernel, sampling, d):
     assert stats.kstest(lengths, stats.ecdf(radii(kernel, d, 20000)).cdf.evaluate).pvalue > 0.005
 
 
-@pytest.mark.parametrize(("kernel", "sampling"), [(KERNELS[0], "moment_matching"), (KERNELS[3], "moment_matching")])
+@pytest.mark.parametrize("sampling", MATCHED)
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[3]], ids=repr)
 def test_moments_are_matched(kernel, sampling):
-    omega = draw_frequencies(kernel, 30, 6, sampling, 0)
     variance = kernel.coordinate_variance
-    np.testing.assert_allclose(omega.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(omega.T @ omega / 30, variance * np.eye(6), rtol=0, atol=1e-10 * variance)
-    for D in (2, 6, 7):
+    for D in (7, 30):
+        omega = draw_frequencies(kernel, D, 6, sampling, 0)
+        np.testing.assert_allclose(omega.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(omega.T @ omega / D, variance * np.eye(6), rtol=0, atol=1e-10 * variance)
+    for D in (2, 6):
         with pytest.warns(UserWarning, match=f"{D} frequencies in 6 dimensions") as caught:
             omega = draw_frequencies(kernel, D, 6, sampling, 0)
         assert caught[0].filename == __file__
         np.testing.assert_allclose(omega.mean(axis=0), 0, atol=1e-12)
-        assert np.square(omega).mean() == pytest.approx(variance)
+        # The covariance is a multiple of a projection of rank D - 1.
+        values = np.linalg.eigvalsh(omega.T @ omega / D)
+        multiple = variance * (6 / (D - 1) if sampling == "moment_matching" else 1)
+        np.testing.assert_allclose(values, [0] * (7 - D) + [multiple] * (D - 1), atol=1e-10 * variance)
+
+
+def test_unscaled_moment_matching_is_the_pseudo_inverse_of_the_covariance():
+    drawn = np.random.default_rng(4).standard_normal((5, 8))
+    with pytest.warns(UserWarning, match="too few"):
+        omega = draw_frequencies(GaussianKernel(), 5, 8, "moment_matching_unscaled", np.random.default_rng(4))
+    centred = drawn - drawn.mean(axis=0)
+    values, axes = np.linalg.eigh(centred.T @ centred / 5)
+    root = np.where(values > 1e-9, 1 / np.sqrt(np.maximum(values, 1e-9)), 0)
+    np.testing.assert_allclose(omega, centred @ (axes * root) @ axes.T, atol=1e-10)
+
+
+def test_rescaling_lowers_the_error_where_the_covariance_is_singular():
+    """Li et al. 2019, Table 2, MNIST: errors of about 1 are those of the pseudo-inverse alone."""
+    d, r = 300, 50
+    X, kernel = np.random.default_rng(0).normal(size=(80, d)), GaussianKernel(np.sqrt(d / 2))
+    errors = {}
+    for sampling in ("monte_carlo", *MATCHED):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*too few to match")
+            draws = (draw_frequencies(kernel, r, d, sampling, seed) for seed in range(1, 5))
+            errors[sampling] = np.mean([relative_kernel_error(X, kernel, fourier_features(X, w)) for w in draws])
+    assert errors["moment_matching"] < errors["monte_carlo"] < errors["moment_matching_unscaled"]
 
 
 @pytest.mark.parametrize("kernel", [GaussianKernel(0.5), MaternKernel(4.0, 0.5), CauchyKernel(3.0)], ids=repr)
@@ -319,8 +360,9 @@ def test_quantiles_of_uniform_numbers_are_draws(kernel):
 @pytest.mark.filterwarnings("ignore:.*too few to match")
 def test_frequencies_of_many_dimensions_have_the_right_length_and_differ(sampling):
     omega = draw_frequencies(GaussianKernel(28.0), 200, 784, sampling, 0)
-    # Lengths near sqrt(784) / 28 = 1, and directions that differ.
-    np.testing.assert_allclose(np.linalg.norm(omega, axis=1), 1, atol=0.2)
+    # Lengths near sqrt(784) / 28 = 1, or as short as 199 of 784 dimensions make them, and directions that differ.
+    length = np.sqrt(199 / 784) if sampling == "moment_matching_unscaled" else 1
+    np.testing.assert_allclose(np.linalg.norm(omega, axis=1), length, atol=0.2)
     assert len(np.unique(omega.round(12), axis=0)) == 200
 
 

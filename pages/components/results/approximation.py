@@ -127,7 +127,8 @@ def unmatched(settings: ApproximationSettings, methods, r_values) -> str:
     if not few:
         return ""
     small = f"r = {few[0]} is" if len(few) == 1 else f"numbers up to r = {max(few)} are"
-    return f" Moment matching: {small} too few to match a covariance of {d} columns, so mean and scale alone are."
+    matched = "so it is matched in the span of the draws, and then their mean square"
+    return f" Moment matching: {small} too few to match a covariance of {d} columns, {matched}."
 
 
 def ranking(errors: dict[str, np.ndarray], r: int) -> str:

@@ -5,14 +5,22 @@ A method is fitted on training rows and then maps any rows to features, whose in
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.stats import qmc
 
-from ..._validation import as_numbers, as_points, as_rng, check_choice, check_count
-from ...adaptive import adapt_frequencies, feature_weights, kernel_landmarks, supervise_frequencies
+from ..._validation import as_numbers, as_points, as_rng, check_choice, check_count, draw_seed
+from ...adaptive import (
+    adapt_frequencies,
+    feature_weights,
+    kernel_landmarks,
+    relative_kernel_error,
+    supervise_frequencies,
+)
 from ...alignment import alignment_loss
 from ...features import fourier_features, phases
 from ...frequencies import draw_frequencies
@@ -26,6 +34,7 @@ __all__ = [
     "METHODS",
     "TASKS",
     "UNLABELLED",
+    "VARIANTS",
     "FourierMap",
     "NystroemMap",
     "fit_features",
@@ -39,6 +48,13 @@ _ROWS = 4096  # of phases in memory at a time
 # Stopping rules of descents. Stored rows depend on them, so they are independent of the functions' defaults.
 _ADAPTED = {"max_steps": 150, "tol": 1e-3}
 _SUPERVISED = {"max_steps": 60, "tol": 1e-3}
+# T and S of Algorithms 1 and 2, which the paper does not give; each stops at the same relative decrease as above.
+_ALTERNATED = {"max_steps": 100, "inner_steps": 10, "tol": 1e-3, "solver": "alternating"}
+_ALTERNATED_SUPERVISED = {"max_steps": 30, "inner_steps": 5, "tol": 1e-3, "solver": "alternating"}
+# Defaults of the generator that Yang et al. published.
+_SKIPPED, _LEAPED = 1000, 700
+# Of WEIGHT's regression, chosen on held-out rows.
+_WEIGHT_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 @dataclass(frozen=True)
@@ -135,11 +151,39 @@ def _weighted(X, kernel, r, rng):
     return FourierMap(omega, feature_weights(landmarks, kernel, omega, shares))
 
 
-def _adapted(selection: str, X, kernel, r, rng):
+def _regressed(X, kernel, r, rng):
+    """Monte Carlo frequencies, with the weights of a ridge regression of the kernel (Chang et al. 2017).
+
+    Half of the drawn rows fit the weights, the other half choose the ridge. Negative weights, which no feature map has,
+    are set to 0.
+    """
+    omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
+    rows, _ = kernel_landmarks(X, min(2 * r, X.shape[0]), "sample", rng)
+    fitted, held_out = np.split(rows, [-(-rows.shape[0] // 2)])
+    held_out = held_out if len(held_out) else fitted
+    weights = [feature_weights(fitted, kernel, omega, ridge=ridge, signed=True).clip(min=0) for ridge in _WEIGHT_RIDGES]
+    errors = [relative_kernel_error(held_out, kernel, fourier_features(held_out, omega, p)) for p in weights]
+    return FourierMap(omega, weights[int(np.argmin(errors))])
+
+
+def _leaped(X, kernel, r, rng):
+    """Every 701st point of Sobol's scrambled sequence after the first 1000, as in the code of Yang et al. (2014)."""
+    sequence = qmc.Sobol(kernel.uniforms_per_frequency(X.shape[1]), rng=np.random.default_rng(draw_seed(rng)))
+    sequence.fast_forward(_SKIPPED)
+    points = []
+    with warnings.catch_warnings():  # one point is no balanced set
+        warnings.filterwarnings("ignore", message="The balance properties of Sobol", category=UserWarning)
+        for _ in range(r):
+            points.append(sequence.random(1)[0])
+            sequence.fast_forward(_LEAPED)
+    return FourierMap(kernel.frequencies_at(np.clip(points, 2.0**-53, 1 - 2.0**-53)))
+
+
+def _adapted(selection: str, X, kernel, r, rng, rule=None):
     """SAMPLE and CLUSTER of Li et al. (2019): frequencies and weights that fit the kernel on landmarks."""
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     landmarks, shares = kernel_landmarks(X, min(r, X.shape[0]), selection, rng)
-    found = adapt_frequencies(landmarks, kernel, omega, shares, **_ADAPTED)
+    found = adapt_frequencies(landmarks, kernel, omega, shares, **(_ADAPTED if rule is None else rule))
     return FourierMap(found.frequencies, found.weights)
 
 
@@ -160,14 +204,21 @@ def _pseudo_posterior(X, y, kernel, r, rng, task, beta: float = 1.0):
     return FourierMap(omega[rng.choice(len(omega), size=r, p=Q)])
 
 
-def _supervised(X, y, kernel, r, rng, task):
+def _supervised(X, y, kernel, r, rng, task, rule=None):
     """SUPERVISE of Li et al. (2019): minimise a predictor's loss and that of the kernel approximation together.
 
     The predictor has unweighted features: the weights belong to the approximation.
     """
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
-    found = supervise_frequencies(X, y, kernel, omega, task=task, random_state=rng, **_SUPERVISED)
+    rule = _SUPERVISED if rule is None else rule
+    found = supervise_frequencies(X, y, kernel, omega, task=task, random_state=rng, **rule)
     return FourierMap(found.frequencies)
+
+
+def _supervised_as_printed(X, y, kernel, r, rng, task):
+    """SUPERVISE by Algorithm 2, for a classification with the hinge loss."""
+    loss = "hinge" if task == "classification" else "smooth"
+    return _supervised(X, y, kernel, r, rng, task, _ALTERNATED_SUPERVISED | {"loss": loss})
 
 
 def _alignment_loss(X, y, omega, task):
@@ -208,14 +259,36 @@ METHODS: dict[str, Callable] = {
     "supervise": _supervised,
     "nystroem": partial(_nystroem, "sample"),
     "nystroem_kmeans": partial(_nystroem, "cluster"),
+    "moment_matching_unscaled": partial(_sampled, "moment_matching_unscaled"),
+    "sobol_leaped": _leaped,
+    "weight_regression": _regressed,
+    "sample_alternating": partial(_adapted, "sample", rule=_ALTERNATED),
+    "cluster_alternating": partial(_adapted, "cluster", rule=_ALTERNATED),
+    "supervise_alternating": _supervised_as_printed,
 }
 """Functions by name, called by `fit_features`. "nearest" is "cluster" with the row nearest to each centroid."""
-LABELLED = ("align", "pbrff", "supervise")
+VARIANTS = {
+    "moment_matching_unscaled": "moment_matching",
+    "sobol_leaped": "sobol",
+    "weight_regression": "weight",
+    "sample_alternating": "sample",
+    "cluster_alternating": "cluster",
+    "supervise_alternating": "supervise",
+}
+"""Methods as their papers or published code have them, and the methods that stand for them here"""
+LABELLED = ("align", "pbrff", "supervise", "supervise_alternating")
 """Methods that use labels"""
-DESCENDED = ("sample", "cluster", "nearest", "supervise")
+DESCENDED = (
+    "sample",
+    "cluster",
+    "nearest",
+    "supervise",
+    *(f"{name}_alternating" for name in ("sample", "cluster", "supervise")),
+)
 """Methods whose frequencies minimise a nonconvex loss: the minimum found depends on the processor's rounding"""
 # Relative differences between processors. Measured between OpenBLAS's kernels for AVX2 and AVX-512 and between two
 # machines: at most 7.3e-9 of drawn features (they are float32), of descended ones 1e-3 on wine, 2.1e-2 on parkinson.
 # More steps do not help: tol 1e-5 in place of 1e-3 takes ten times as many, and errors still differ by up to 6 %.
 _DRAWN_TOLERANCE, _DESCENDED_TOLERANCE = 1e-7, 0.05
 UNLABELLED = tuple(name for name in METHODS if name not in LABELLED)
+"""Methods without labels, `VARIANTS` included"""

@@ -162,7 +162,7 @@ def approximation_errors(
 
 
 def too_few_to_match(r_values, n_features: int) -> tuple[int, ...]:
-    """Numbers of frequencies at which "moment_matching" does not change the covariance.
+    """Numbers of frequencies at which "moment_matching" matches the covariance in a subspace alone.
 
     Parameters
     ----------

@@ -6,18 +6,28 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import qmc
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.svm import LinearSVC
 
+from rff_engine import GaussianKernel
 from rff_engine.__main__ import main
+from rff_engine._validation import draw_seed
 from rff_engine.adaptive import relative_kernel_error
 from rff_engine.experiments.reports import li, reproduction
 from rff_engine.experiments.running.runner import COLUMNS, run, run_repeats, run_stored
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import kernel_approximation
 from rff_engine.experiments.studies.feature_comparison import _folds, ridge_path
-from rff_engine.experiments.studies.feature_methods import DESCENDED, METHODS, UNLABELLED, fit_features, tolerance
+from rff_engine.experiments.studies.feature_methods import (
+    DESCENDED,
+    METHODS,
+    UNLABELLED,
+    VARIANTS,
+    fit_features,
+    tolerance,
+)
 from rff_engine.experiments.studies.li_problem import LiProblem
 from rff_engine.experiments.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
 from rff_engine.figures import reruns
@@ -85,6 +95,38 @@ def test_warnings_of_a_method_are_in_its_note():
     protocol = replace(APPROXIMATION, n_features=(2,), methods=("monte_carlo", "moment_matching"))
     notes = frame_of(protocol, make_split()).set_index("method")["note"]
     assert notes["monte_carlo"] == "" and "too few to match a covariance" in notes["moment_matching"]
+
+
+# --- methods as their papers have them ---
+
+
+def test_leaped_points_are_those_of_the_sequence():
+    kernel, X = GaussianKernel(1.0), np.zeros((3, 5))
+    found = fit_features("sobol_leaped", X, None, kernel, 4, 0)
+    whole = qmc.Sobol(5, rng=np.random.default_rng(draw_seed(np.random.default_rng(0)))).random(4096)
+    np.testing.assert_allclose(found.frequencies, kernel.frequencies_at(whole[[1000, 1701, 2402, 3103]]))
+
+
+def test_regressed_weights_lower_the_error_and_are_not_negative():
+    X = np.random.default_rng(5).normal(size=(200, 4))
+    kernel = GaussianKernel(1.5)
+    errors = {}
+    for name in ("monte_carlo", "weight_regression"):
+        fitted = fit_features(name, X, None, kernel, 30, 1)
+        errors[name] = relative_kernel_error(X, kernel, fitted.transform(X))
+    assert fitted.weights.min() >= 0 and fitted.weights.shape == (30,)
+    assert errors["weight_regression"] < errors["monte_carlo"]
+    assert fit_features("weight_regression", X[:1], None, kernel, 3, 1).weights.shape == (3,)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if "alternating" in name])
+def test_alternating_methods_differ_from_those_of_the_tables_by_the_solver_alone(name):
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    y = np.sin(2 * X[:, 0]) > 0
+    found, usual = (fit_features(method, X, y, GaussianKernel(1.5), 8, 1) for method in (name, VARIANTS[name]))
+    start = fit_features("monte_carlo", X, None, GaussianKernel(1.5), 8, 1).frequencies
+    moved, moved_here = (np.linalg.norm(fitted.frequencies - start) for fitted in (found, usual))
+    assert moved > 0 and moved_here > 0 and not np.allclose(found.frequencies, usual.frequencies)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -236,7 +278,7 @@ def recomputed(spec):
 def test_rows_that_ship_are_recomputed_within_the_tolerance_of_their_method():
     """Table 2 of Li et al. on wine, on any processor."""
     both = recomputed(RunSpec(KernelApproximation(n_features=(50,)), "wine"))
-    assert set(both["method"]) == set(UNLABELLED)
+    assert set(both["method"]) == set(UNLABELLED) - set(VARIANTS)
     for part in ("train_error", "valid_error", "test_error"):
         apart = (both[part] / both[f"{part}_shipped"] - 1).abs()
         assert (apart <= both["method"].map(tolerance)).all(), both.assign(apart=apart)[["method", "apart"]]
@@ -314,7 +356,8 @@ def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
     assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(li.DATASETS)
     for spec in found:
         assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
-        assert spec.protocol.methods == (UNLABELLED if target == "li-table2" else tuple(METHODS))
+        known = UNLABELLED if target == "li-table2" else METHODS
+        assert spec.protocol.methods == tuple(name for name in known if name not in VARIANTS) == li.METHODS_OF[target]
         assert spec.protocol.n_features == li.sizes(target)
         assert (spec.protocol.max_rows == 58101) == (spec.dataset == "covtype")
     with pytest.raises(ValueError, match="'breast'"):
