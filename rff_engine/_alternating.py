@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._approximation_loss import STEPS_JUDGED
+from ._approximation_loss import FARTHEST, STEPS_JUDGED
 
 __all__ = ["alternate"]
 
@@ -46,9 +46,10 @@ def alternate(
         if converged or step == max_steps:
             break
         for _ in range(inner_steps):
-            V = V - learning_rate * gradient(V)
-        if not np.isfinite(V).all():
-            raise ValueError(f"learning_rate is {learning_rate:g}; with it the descent diverges, so try a smaller one.")
+            with np.errstate(over="ignore"):
+                V = V - learning_rate * gradient(V)
+            if not np.abs(V).max() < FARTHEST:  # or NaN
+                raise ValueError(f"learning_rate is {learning_rate:g}; with it the descent diverges, so lower it.")
         value, results, gradient = refit(V)
     if verbose:
         print(f"{'Converged' if converged else 'Stopped'} at iteration {step}, objective {value:.6g}")

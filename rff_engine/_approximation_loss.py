@@ -20,7 +20,7 @@ _MEMORY = 10  # past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 STEPS_JUDGED = 10  # over which the decrease is judged
-_FARTHEST = 1e150  # the largest coordinate that a line search may try
+FARTHEST = 1e150  # the largest coordinate that a descent may try
 # Up to this matrix size a descent alternates thousands of small products between NumPy's and SciPy's BLAS, and idle
 # threads of one block the cores for longer than a product of the other takes.
 _SMALL = 512
@@ -188,7 +188,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
     def evaluate(flat):
         nonlocal last
         V = flat.reshape(start.shape).copy()
-        if not np.abs(V).max() < _FARTHEST:  # or NaN: infinity makes the line search step back
+        if not np.abs(V).max() < FARTHEST:  # or NaN: infinity makes the line search step back
             return np.inf, np.zeros(V.size)
         value, gradient, results = objective(V)
         last = value, V, results

@@ -52,7 +52,9 @@ def specs(target: str, datasets=None, scaled=()) -> list[RunSpec]:
         If the target, or a data set, is none of the papers'.
     """
     datasets = datasets_of(target) if datasets is None else datasets
-    return li.specs(target, datasets) if target in li.TARGETS else letarte.specs(target, datasets, scaled)
+    if target in li.TARGETS:
+        return li.specs(target, datasets) + [cause.spec for cause in li.causes(target, datasets)]
+    return letarte.specs(target, datasets, scaled)
 
 
 def known_rows(store: Store, target: str, datasets=None, scaled=()) -> list[dict]:

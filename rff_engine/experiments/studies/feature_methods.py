@@ -48,8 +48,8 @@ _ROWS = 4096  # of phases in memory at a time
 # Stopping rules of descents. Stored rows depend on them, so they are independent of the functions' defaults.
 _ADAPTED = {"max_steps": 150, "tol": 1e-3}
 _SUPERVISED = {"max_steps": 60, "tol": 1e-3}
-# T and S of Algorithms 1 and 2, which the paper does not give; each stops at the same relative decrease as above.
-_ALTERNATED = {"max_steps": 100, "inner_steps": 10, "tol": 1e-3, "solver": "alternating"}
+# T and S of Algorithms 1 and 2, which the paper does not give; they stop at the same relative decrease as above.
+_ALTERNATED = {"max_steps": 150, "inner_steps": 10, "tol": 1e-3, "solver": "alternating"}
 _ALTERNATED_SUPERVISED = {"max_steps": 30, "inner_steps": 5, "tol": 1e-3, "solver": "alternating"}
 # Defaults of the generator that Yang et al. published.
 _SKIPPED, _LEAPED = 1000, 700

@@ -16,6 +16,7 @@ from rff_engine.__main__ import main
 from rff_engine._validation import draw_seed
 from rff_engine.adaptive import relative_kernel_error
 from rff_engine.experiments.reports import li, reproduction
+from rff_engine.experiments.reports.comparison import judgement
 from rff_engine.experiments.running.runner import COLUMNS, run, run_repeats, run_stored
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import kernel_approximation
@@ -338,6 +339,28 @@ def test_tables_have_paper_and_rerun_means():
     assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not in the paper"
 
 
+def test_a_printed_number_outside_gets_the_cause_whose_rerun_has_it():
+    """Moment matching on a9a at r = 50: .89 in print, .28 here, .88 by the pseudo-inverse alone."""
+    target = "li-table2"
+    (cause,) = [
+        cause for cause in li.causes(target, ["a9a"]) if "moment_matching_unscaled" in cause.spec.protocol.methods
+    ]
+    given = {"dataset": "a9a", "method": "moment_matching"}
+    rows = rows_of_table(target, (0.27, 0.28, 0.29), **given)
+    shown = rows_of_table(target, (0.88, 0.89), **(given | {"method": "moment_matching_unscaled"}))
+    shown = [row | {"run": cause.spec.run_id} for row in shown]
+    found = reproduction.compare_with_paper(target, rows + shown).set_index(["dataset", "D", "method"])
+    cell = found.loc[("a9a", 50, "moment_matching")]
+    assert cell["agreement"] == "paper higher" and cell["draws"] == 3  # its test rows are the publisher's
+    assert cell["cause"] == "the pseudo-inverse alone" and cell["cause_error"] == pytest.approx(0.885)
+    counts = judgement(reproduction.compare_with_paper(target, rows + shown))
+    assert (counts.outside, counts.unexplained) == (1, 0)
+    without = reproduction.compare_with_paper(target, rows).set_index(["dataset", "D", "method"])
+    assert without.loc[("a9a", 50, "moment_matching"), "cause"] is None or pd.isna(
+        without.loc[("a9a", 50, "moment_matching"), "cause"]
+    )
+
+
 def test_table_3_takes_the_setting_that_cross_validation_chooses():
     target = "li-table3"
     rows = rows_of_table(target, (0.70, 0.71), method="align", D=200)
@@ -352,8 +375,11 @@ def test_table_3_takes_the_setting_that_cross_validation_chooses():
 
 @pytest.mark.parametrize("target", ["li-table2", "li-table3"])
 def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
-    found = reproduction.specs(target)
+    found = li.specs(target)
     assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(li.DATASETS)
+    causes = [cause.spec for cause in li.causes(target)]
+    assert reproduction.specs(target) == found + causes
+    assert len({spec.run_id for spec in found + causes}) == len(found + causes)
     for spec in found:
         assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
         known = UNLABELLED if target == "li-table2" else METHODS
