@@ -12,6 +12,7 @@ from pages.components.controls.widgets import Number, Options, Scale, mount, pow
 from pages.components.results.adaptive import (
     CURVE_DRAWS,
     CURVE_STEPS,
+    GAP_R,
     LANDMARK_COUNTS,
     METHODS,
     AdaptiveSettings,
@@ -26,6 +27,7 @@ from pages.components.results.adaptive import (
     landmark_curve,
     landmarks,
     live_descent,
+    loss_gaps,
 )
 from pages.components.sharing.recipes import adaptive as recipe
 from rff_engine.experiments.toy import adaptive as toy_adaptive
@@ -182,6 +184,34 @@ def show_landmark_curve(values, settings: AdaptiveSettings, found: toy_adaptive.
     )
 
 
+def show_loss_gaps(gaps: dict) -> None:
+    """The loss on landmarks against that on all points, and what is proved about the difference."""
+    few, many = gaps
+    at_most = {r: found.sampled.mean(axis=1)[-1] for r, found in gaps.items()}
+    layout.figure(
+        figures.loss_gaps(gaps),
+        "How far can landmarks mislead? The largest difference between the loss on n landmarks and that on all points, "
+        f"among {toy_adaptive.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
+        "fitted to the landmarks. Compare their slopes with that of Proposition 1, which falls as 1/√n. "
+        f"The bounds lie far above. With {gaps[few].counts[-1]} landmarks the largest difference is {at_most[few]:.2g} "
+        f"at r = {few} and {at_most[many]:.2g} at r = {many}; Proposition 1 allows more than 4, which no loss exceeds, "
+        "and grows with r.",
+        key="gaps",
+        alt="Differences of the loss on landmarks and on all points against the number of landmarks, and two bounds",
+    )
+    layout.equation(
+        "Propositions 1 and 2",
+        r"\sup_{f}\, \lvert L_n(f) - L(f)\rvert \le 4\sqrt{\tfrac{2\ln(1/\delta)}{n}} "
+        r"+ 16\sqrt{\tfrac{(dr + r - 1)(\ln n + 2\ln(3 r_W d_X + 9))}{n}}, \qquad "
+        r"\sup_{f}\, \lvert L^c(f) - L(f)\rvert \le 8\rho\,(r_W + L_k)",
+        "$L$ is the mean squared error of the kernel over all pairs of points, $L_n$ that over pairs of different "
+        "landmarks, drawn with replacement, and $L^c$ that over weighted centroids. $f$ ranges over all frequencies of "
+        "length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two points, $\\rho$ the "
+        "largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The first holds with "
+        "probability $1 - \\delta$, here 95 %, the second always.",
+    )
+
+
 def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -209,7 +239,10 @@ def main() -> None:
             method: landmark_curve(settings.data, values.sigma, values.r, method) for method in ("sample", "cluster")
         }
     show_landmark_curve(values, settings, found, counts, curves)
-    sharing.offer("adaptive", CONTROLS, values, lambda: recipe.numbers(grid, found, plane, counts, curves))
+    with layout.show_errors():
+        gaps = {r: loss_gaps(settings.data, values.sigma, r) for r in GAP_R}
+    show_loss_gaps(gaps)
+    sharing.offer("adaptive", CONTROLS, values, lambda: recipe.numbers(grid, found, plane, counts, curves, gaps))
 
 
 if __name__ == "__main__":

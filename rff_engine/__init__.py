@@ -34,6 +34,7 @@ from .alignment import (
     alignment_sums,
     landmark_alignment_loss,
 )
+from .approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
 from .estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -73,10 +74,12 @@ __all__ = [
     "alignment_loss_plane",
     "alignment_sums",
     "bounds",
+    "cluster_loss_bound",
     "draw_frequencies",
     "feature_weights",
     "fourier_features",
     "importance_density",
+    "kernel_approximation_loss",
     "kernel_landmarks",
     "kernel_ridge_path",
     "kl_divergence",
@@ -91,6 +94,7 @@ __all__ = [
     "random_phase_features",
     "relative_kernel_error",
     "ridge_path",
+    "sample_loss_bound",
     "select_landmarks",
     "similarity_maps",
     "supervise_frequencies",

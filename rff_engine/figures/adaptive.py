@@ -21,7 +21,14 @@ from .style import (
     fixed_margin,
 )
 
-__all__ = ["DESCENT_COLOURS", "descent_player", "importance_densities", "inputs_and_grid", "landmark_errors"]
+__all__ = [
+    "DESCENT_COLOURS",
+    "descent_player",
+    "importance_densities",
+    "inputs_and_grid",
+    "landmark_errors",
+    "loss_gaps",
+]
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
 #: Colours of a descent: start and trail of a frequency, errors over all points, at the landmarks, and at the start.
@@ -392,3 +399,45 @@ def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: in
     )
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS, ticktext=_ERROR_TEXTS)
     return finish(fig, height, margin=fixed_margin(top=62))
+
+
+def loss_gaps(gaps: dict, *, height: int = 400) -> go.Figure:
+    """How far the loss on landmarks is from that on all points, against their number, and what is proved.
+
+    Parameters
+    ----------
+    gaps : dict of experiments.toy.adaptive.LossGaps
+        By the number of frequencies r.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A panel for landmarks drawn with replacement and one for centroids; logarithmic axes.
+    """
+    fig = Sheet(columns=2, gap=(0.1, 0))
+    kinds = (("", "largest", 2.4, 0), ("_fitted", "fitted", 1.2, 1), ("_bound", "Proposition", 2.4, 2))
+    for column, (start, bound, method) in enumerate(
+        (("sampled", "sample", "sample"), ("clustered", "cluster", "cluster")), start=1
+    ):
+        for (r, found), dash in zip(gaps.items(), ("solid", "dash", "dot"), strict=False):
+            for end, what, width, k in kinds:
+                name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
+                fig.add_scatter(
+                    x=np.asarray(found.counts),
+                    y=getattr(found, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32),
+                    mode="lines+markers",
+                    line={"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash},
+                    marker={"symbol": ("circle", "circle-open", "square")[k]},
+                    name=name,
+                    hovertemplate="%{x} landmarks: %{y:.3g}<extra>" + name + "</extra>",
+                    row=1,
+                    col=column,
+                )
+    counts = next(iter(gaps.values())).counts
+    ticks = {"tickvals": counts, "ticktext": [str(count) for count in counts]}
+    fig.update_xaxes(type="log", title="number of landmarks n", fixedrange=True, **ticks)
+    fig.update_yaxes(type="log", dtick=1, exponentformat="power", fixedrange=True)
+    fig.update_yaxes(title="difference of the losses", col=1)
+    return finish(fig, height)

@@ -305,6 +305,10 @@ def agrees_with_adaptive(table, app):
         trace = next(t for t in figures(app)["landmark_curve"] if t.get("legendgroup") == method and t.get("name"))
         np.testing.assert_allclose(values(trace["x"]), own["landmarks"])
         np.testing.assert_allclose(values(trace["y"]), own["error"])
+    for r, own in table[table["table"] == "differences of losses"].groupby("frequencies"):
+        for words, column in (("Sample, largest", "sampled"), ("Proposition 2", "cluster_bound")):
+            trace = named(figures(app)["gaps"], f"{words}, r = {r}")
+            np.testing.assert_allclose(values(trace["y"]), own[column], rtol=1e-5)
 
 
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}

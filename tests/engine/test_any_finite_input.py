@@ -592,6 +592,23 @@ def test_kernel_errors_and_densities(data):
     assert density is None or density.min() >= 0
 
 
+@about("kernel_approximation_loss", "sample_loss_bound", "cluster_loss_bound")
+@examples(150)
+@given(st.data())
+def test_losses_over_pairs_and_their_bounds(data):
+    tame, n, d, r = data.draw(st.tuples(st.booleans(), *[st.integers(1, 4)] * 3))
+    X, omega = data.draw(points(n, d, tame)), data.draw(points(r, d, tame, dense=True))
+    kernel, distinct = data.draw(kernels(tame)), data.draw(st.booleans())
+    loss = answer(rff.kernel_approximation_loss, X, kernel, omega, None, distinct, must=tame and n > 1)
+    assert loss is None or 0 <= loss <= 4.001
+    sizes = st.floats(0, 9) if tame else SCALARS
+    given = data.draw(st.tuples(sizes, sizes))
+    answer(rff.sample_loss_bound, n + 1, r, d, *given, 0.05, must=tame)
+    distances = data.draw(st.lists(sizes, min_size=1, max_size=3))
+    bound = answer(rff.cluster_loss_bound, distances, given[0], 0.5, must=tame, infinite=True)
+    assert bound is None or bound >= 0
+
+
 # --- estimators ---------------------------------------------------------------------------------------------------
 
 

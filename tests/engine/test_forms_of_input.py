@@ -82,6 +82,8 @@ CALLS = {
         {"kernel": KERNEL, "task": "classification", "decay": 0.1, "max_steps": 2, "random_state": 0},
     ),
     "relative_kernel_error": (rff.relative_kernel_error, {"X": X, "features": X}, {"kernel": KERNEL}),
+    "kernel_approximation_loss": (rff.kernel_approximation_loss, {"X": X, "omega": OMEGA}, {"kernel": KERNEL}),
+    "cluster_loss_bound": (rff.cluster_loss_bound, {"distances": X[:, 0] ** 2}, {"radius": 1.0, "lipschitz": 1.0}),
     "importance_density": (rff.importance_density, {"omega": OMEGA}, {"kernel": KERNEL, "spread": 1.0}),
     "linear_svm_path": (
         lambda **given: rff.linear_svm_path(**given)[0],

@@ -20,6 +20,8 @@ from rff_engine.figures.style import METHOD_NAMES
 METHODS = {METHOD_NAMES[method]: method for method in ("sample", "cluster", "nearest")}
 #: Numbers of landmarks on the slider and of the error curve; draws of the curve, and steps of its descents.
 LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
+#: Numbers of frequencies whose losses on landmarks are compared with those on all points.
+GAP_R = (5, 20)
 
 
 @dataclass(frozen=True)
@@ -113,3 +115,11 @@ def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarr
                 max_steps=CURVE_STEPS,
             )
         )
+
+
+@shared_cache
+def loss_gaps(data: ToyData, sigma: float, r: int) -> toy_adaptive.LossGaps:
+    """Losses on landmarks against those on all points, with the propositions that bound the difference."""
+    with threadpool_limits(1, user_api="blas"):
+        counts, rng = landmark_counts(data.n), np.random.default_rng((data.seed, 4))
+        return read_only(toy_adaptive.loss_gaps(inputs(data), rff.GaussianKernel(sigma), r, counts, CURVE_DRAWS, rng))

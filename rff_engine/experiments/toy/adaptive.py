@@ -11,25 +11,31 @@ import numpy as np
 
 from ..._validation import as_points, as_rng, check_choice, check_count, check_nonnegative, draw_seed
 from ...adaptive import adapt_frequencies, feature_weights, importance_density, kernel_landmarks
+from ...approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
 from ...features import fourier_features
 from ...kernels import GaussianKernel, SpectralKernel
 from .plane import cell_centres, plane_points
 
 __all__ = [
+    "N_FUNCTIONS",
     "RIDGE",
     "Descent",
     "GridWeights",
     "ImportancePlane",
+    "LossGaps",
     "descent",
     "first_frequencies",
     "grid_weights",
     "importance_plane",
     "landmark_curve",
+    "loss_gaps",
     "saving",
 ]
 
 #: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
 RIDGE = 1e-6
+#: Sets of frequencies whose losses on landmarks are compared with those on all points.
+N_FUNCTIONS = 30
 
 
 @dataclass(frozen=True)
@@ -349,3 +355,105 @@ def landmark_curve(
             features = fourier_features(X, found.frequencies, found.weights)
             errors[i, draw] = np.linalg.norm(features @ features.T - exact) / size
     return errors
+
+
+@dataclass(frozen=True)
+class LossGaps:
+    """How far the loss on landmarks is from that on all points; (P, draws) each, P numbers of landmarks."""
+
+    counts: tuple[int, ...]
+    """Numbers of landmarks"""
+    sampled: np.ndarray
+    """The largest |L_n - L| among many frequencies drawn from the prior: from below, what Proposition 1 bounds"""
+    sampled_fitted: np.ndarray
+    """|L_n - L| at frequencies and weights fitted to these landmarks"""
+    sample_bound: np.ndarray
+    """Proposition 1, for frequencies no longer than the longest of these"""
+    clustered: np.ndarray
+    """The largest |L^c - L| among the same drawn frequencies: from below, what Proposition 2 bounds"""
+    clustered_fitted: np.ndarray
+    """|L^c - L| at frequencies and weights fitted to the centroids"""
+    cluster_bound: np.ndarray
+    """Proposition 2"""
+
+
+def loss_gaps(
+    X,
+    kernel: GaussianKernel,
+    r: int,
+    n_landmarks,
+    n_draws: int,
+    random_state=None,
+    delta: float = 0.05,
+    max_steps: int = 15,
+    n_functions: int = N_FUNCTIONS,
+) -> LossGaps:
+    """The loss on landmarks against that on all points (Li et al. 2019, Propositions 1 and 2).
+
+    Fitted weights are divided by their sum, as the propositions have them on the simplex.
+
+    Parameters
+    ----------
+    X : array of shape (N, d)
+    kernel : GaussianKernel
+    r : int
+        Number of frequencies.
+    n_landmarks : sequence of int
+        From 2 to N each.
+    n_draws : int
+        Independent draws of landmarks; those of Proposition 1 are drawn with replacement.
+    random_state : int, RandomState, Generator or None
+    delta : float
+        Proposition 1 holds with probability 1 - delta.
+    max_steps : int
+        Maximum number of steps of a descent.
+    n_functions : int
+        Sets of r frequencies that the largest difference is taken over.
+
+    Returns
+    -------
+    LossGaps
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X, dense=True)
+    (N, d), rng = X.shape, as_rng(random_state)
+    counts = tuple(check_count(n, "n_landmarks", low=2) for n in n_landmarks)
+    drawn = [kernel.sample_frequencies(r, d, rng) for _ in range(check_count(n_functions, "n_functions"))]
+    on_all = np.array([kernel_approximation_loss(X, kernel, W) for W in drawn])
+    diameter = float(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)).max())
+    found = np.empty((6, len(counts), check_count(n_draws, "n_draws")))
+    for i, n in enumerate(counts):
+        for draw in range(n_draws):
+            rows = X[rng.integers(N, size=n)]
+            W, p = _on_the_simplex(rows, kernel, drawn[0], None, max_steps)
+            of_drawn = np.array([kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
+            of_fitted = kernel_approximation_loss(rows, kernel, W, p, distinct=True)
+            bound = sample_loss_bound(n, r, d, _longest([*drawn, W]), diameter, delta)
+            found[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+            centroids, shares = kernel_landmarks(X, n, "cluster", rng)
+            W, p = _on_the_simplex(centroids, kernel, drawn[0], shares, max_steps)
+            of_drawn = np.array([_loss(centroids, shares, kernel, W, None) for W in drawn])
+            of_fitted = _loss(centroids, shares, kernel, W, p)
+            distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
+            bound = cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / float(kernel.sigma))
+            found[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+    return LossGaps(counts, *found)
+
+
+def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
+    """The largest difference among drawn frequencies, and that of fitted ones."""
+    return np.abs(of_drawn).max(), abs(of_fitted - kernel_approximation_loss(X, kernel, W, p))
+
+
+def _on_the_simplex(landmarks, kernel, omega, landmark_weights, max_steps):
+    """Fitted frequencies, and their weights divided by the sum."""
+    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, RIDGE, max_steps=max_steps)
+    return found.frequencies, found.weights / found.weights.sum()
+
+
+def _longest(frequencies) -> float:
+    return float(np.linalg.norm(np.concatenate(frequencies), axis=1).max())

@@ -8,6 +8,7 @@ import rff_engine as rff
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments.toy import adaptive as toy_adaptive
 from rff_engine.experiments.toy.plane import plane_points
+from rff_engine.figures import adaptive as adaptive_figures
 
 KERNEL = rff.GaussianKernel(0.8)
 
@@ -169,3 +170,25 @@ def test_curve_without_steps_has_the_best_weights():
         omega = KERNEL.sample_frequencies(5, 2, np.random.default_rng(seed))
         p = toy_adaptive.feature_weights(X, KERNEL, omega, None, toy_adaptive.RIDGE)
         assert error == pytest.approx(naive_error(X, omega, p), rel=1e-6)
+
+
+def test_losses_on_landmarks_approach_that_on_all_points_within_the_propositions():
+    X, kernel = np.random.default_rng(0).normal(size=(60, 2)), rff.GaussianKernel(1.0)
+    found = toy_adaptive.loss_gaps(X, kernel, 5, (3, 40), 4, 0, n_functions=10)
+    for seen, bound in (("sampled", "sample_bound"), ("clustered", "cluster_bound")):
+        for gap in (getattr(found, seen), getattr(found, f"{seen}_fitted")):
+            assert gap.shape == (2, 4) and (gap >= 0).all()
+            assert (gap <= getattr(found, bound)).all()
+            assert gap[1].mean() < gap[0].mean()
+    again = toy_adaptive.loss_gaps(X, kernel, 5, (3, 40), 4, 0, n_functions=10)
+    np.testing.assert_array_equal(found.sampled, again.sampled)
+
+
+def test_figure_of_losses_has_every_curve():
+    X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
+    gaps = {r: toy_adaptive.loss_gaps(X, kernel, r, (3, 10), 2, 0, n_functions=3) for r in (3, 6)}
+    figure = adaptive_figures.loss_gaps(gaps)
+    shown = {trace.name: trace.y for trace in figure.data}
+    assert len(shown) == 12
+    np.testing.assert_allclose(shown["Sample, largest, r = 3"], gaps[3].sampled.mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(shown["Proposition 2, r = 6"], gaps[6].cluster_bound.mean(axis=1), rtol=1e-6)

@@ -25,7 +25,7 @@ method = "Sample"  # landmarks; or "Cluster", "Cluster, nearest rows"
 landmarks = 50
 
 
-def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
+def numbers(grid, descent, plane, counts, curves, gaps) -> pd.DataFrame:
     """All numbers of the page as one table; frequencies are in radians per unit of x, errors are relative."""
     F, r, _ = descent.frequencies.shape
     omega_1, omega_2 = (axis.ravel() for axis in np.meshgrid(grid.grid, grid.grid))
@@ -65,6 +65,21 @@ def numbers(grid, descent, plane, counts, curves) -> pd.DataFrame:
             "best": np.concatenate([drawn.min(axis=1) for drawn in curves.values()]),
             "worst": np.concatenate([drawn.max(axis=1) for drawn in curves.values()]),
         },
+        "differences of losses": {
+            "frequencies": np.repeat(list(gaps), len(counts)),
+            "landmarks": np.tile(counts, len(gaps)),
+            **{
+                name: np.concatenate([getattr(found, name).mean(axis=1) for found in gaps.values()])
+                for name in (
+                    "sampled",
+                    "sampled_fitted",
+                    "sample_bound",
+                    "clustered",
+                    "clustered_fitted",
+                    "cluster_bound",
+                )
+            },
+        },
     }
     frames = map(pd.DataFrame, tables.values())
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
@@ -89,5 +104,6 @@ if __name__ == "__main__":
         name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3), max_steps=15)
         for name in ("sample", "cluster")
     }
-    table = numbers(grid, found, plane, counts, curves)
+    gaps = {F: toy_adaptive.loss_gaps(X, kernel, F, counts, 3, stream(4)) for F in (5, 20)}
+    table = numbers(grid, found, plane, counts, curves, gaps)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

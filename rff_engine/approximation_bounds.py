@@ -1,0 +1,126 @@
+"""The loss of a kernel approximation over pairs of points, and how far landmarks may mislead about it.
+
+Li et al. (2019, Generalization Error Analysis) bound, for all frequencies and weights at once, the difference between
+the loss on landmarks and that on all points. Weights are on the simplex there, and frequencies in a ball.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._validation import as_numbers, as_points, check_count, check_nonnegative, check_positive, check_probability
+from .features import fourier_features
+
+__all__ = ["cluster_loss_bound", "kernel_approximation_loss", "sample_loss_bound"]
+
+_BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
+
+
+def kernel_approximation_loss(X, kernel, omega, weights=None, distinct: bool = False) -> float:
+    """Mean squared error of a kernel approximation over pairs of points (Li et al. 2019, L and L_n).
+
+    The approximation is f(x - x') = sum_j p_j cos(omega_j . (x - x')). Over all pairs of a data set this is L(f), over
+    the pairs of different landmarks it is L_n(f), whose expectation is L(f) for landmarks drawn with replacement.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    kernel : SpectralKernel
+    omega : array of shape (r, d)
+    weights : array of shape (r,), optional
+        p, at least 0 each; ``None`` stands for 1/r each.
+    distinct : bool
+        Leave out the pairs of a point with itself; at least two points are then needed.
+
+    Returns
+    -------
+    float
+        From 0 to 4 if the weights sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    X = as_points(X)
+    n = X.shape[0]
+    if distinct and n < 2:
+        raise ValueError(f"X has {n} row; at least 2 are needed for pairs of different points.")
+    features = fourier_features(X, omega, weights).astype(np.float64, copy=False)
+    total, size = 0.0, max(1, _BLOCK_ENTRIES // n)
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
+        missed = features[rows] @ features.T
+        missed -= kernel(X[rows], X)
+        if distinct:
+            missed[np.arange(len(missed)), start + np.arange(len(missed))] = 0
+        total += float(np.einsum("ij,ij->", missed, missed))
+    return total / (n * (n - 1) if distinct else n**2)
+
+
+def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, delta: float) -> float:
+    """Largest difference of L_n and L for landmarks drawn with replacement (Li et al. 2019, Proposition 1).
+
+    It holds with probability 1 - delta, for all weights on the simplex and frequencies in a ball at once, for a kernel
+    with values from -1 to 1. The loss is at most 4, so the bound says something only for n far above d r.
+
+    Parameters
+    ----------
+    n, r, d : int
+        Numbers of landmarks, at least 2, of frequencies, and of dimensions.
+    radius : float
+        Of the ball of frequencies around 0, at least 0.
+    diameter : float
+        The largest distance of two points, at least 0.
+    delta : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed.
+    """
+    n, r, d = check_count(n, "n", low=2), check_count(r, "r"), check_count(d, "d")
+    radius, diameter = check_nonnegative(radius, "radius"), check_nonnegative(diameter, "diameter")
+    delta = check_probability(delta, "delta")
+    # log(3 a b + 9) without overflow of the product
+    spread = np.logaddexp(np.log(3) + _log(radius) + _log(diameter), np.log(9))
+    covering = (d * r + r - 1) * (np.log(n) + 2 * spread)
+    return float(4 * np.sqrt(2 * -np.log(delta) / n) + 16 * np.sqrt(covering / n))
+
+
+def cluster_loss_bound(distances, radius: float, lipschitz: float) -> float:
+    """Largest difference of L^c, the loss on weighted centroids, and L (Li et al. 2019, Proposition 2).
+
+    Parameters
+    ----------
+    distances : array of shape (n,)
+        Of each point to the centroid of its cluster, at least 0; the largest counts.
+    radius : float
+        Largest length of a frequency, at least 0.
+    lipschitz : float
+        The Lipschitz constant of the kernel, above 0: exp(-1/2) / sigma for the Gaussian one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not allowed.
+    """
+    distances = as_numbers(distances, "distances")
+    if distances.ndim != 1 or not len(distances) or distances.min() < 0:
+        raise ValueError("distances must be a list of numbers of at least 0, one for each point.")
+    with np.errstate(over="ignore"):
+        slope = np.float64(check_nonnegative(radius, "radius")) + check_positive(lipschitz, "lipschitz")
+        return float(8 * distances.max() * slope) if distances.max() > 0 else 0.0
+
+
+def _log(value: float) -> float:
+    return float(np.log(value)) if value > 0 else -np.inf
