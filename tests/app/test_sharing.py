@@ -307,7 +307,7 @@ def agrees_with_adaptive(table, app):
         np.testing.assert_allclose(values(trace["y"]), own["error"])
     for r, own in table[table["table"] == "differences of losses"].groupby("frequencies"):
         for words, column in (("Sample, largest", "sampled"), ("Proposition 2", "cluster_bound")):
-            trace = named(figures(app)["gaps"], f"{words}, r = {r}")
+            trace = named(figures(app)["gaps"], f"{words}, r = {r:.0f}")
             np.testing.assert_allclose(values(trace["y"]), own[column], rtol=1e-5)
 
 

@@ -142,7 +142,7 @@ CALLS = {
     ),
 }
 # Names that take no arrays, and containers of results.
-WITHOUT_ARRAYS = {"SpectralKernel", "draw_frequencies", "linear.gram_pays"}
+WITHOUT_ARRAYS = {"sample_loss_bound", "SpectralKernel", "draw_frequencies", "linear.gram_pays"}
 RESULTS = {"AlignmentSums", "AdaptedFrequencies", "bounds.KLTerms"}
 ESTIMATORS = [
     rff.RandomFourierFeatures(n_components=4, random_state=0),

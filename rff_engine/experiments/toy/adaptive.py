@@ -428,7 +428,7 @@ def loss_gaps(
     found = np.empty((6, len(counts), check_count(n_draws, "n_draws")))
     for i, n in enumerate(counts):
         for draw in range(n_draws):
-            rows = X[rng.integers(N, size=n)]
+            rows = X[rng.choice(N, size=n)]
             W, p = _on_the_simplex(rows, kernel, drawn[0], None, max_steps)
             of_drawn = np.array([kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
             of_fitted = kernel_approximation_loss(rows, kernel, W, p, distinct=True)
