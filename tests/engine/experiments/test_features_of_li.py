@@ -267,7 +267,9 @@ def recomputed(spec):
     )
     found = pd.DataFrame([row for step in steps for row in step.rows])
     with Store(reproduction.SHIPPED, read_only=True) as store:
-        (shipped,) = [info.spec for info in store.runs() if info.id.startswith(spec.run_id[: -len("-12345678")])]
+        name = spec.run_id[: -len("-12345678")]
+        runs = [info.spec for info in store.runs() if info.id.startswith(name) and info.spec.seed == spec.seed]
+        (shipped,) = [run for run in runs if set(run.protocol.methods) >= set(spec.protocol.methods)]
         kept = pd.DataFrame(store.rows(shipped))
     keys = ["repeat", "method", "D", "beta", "rho"]
     both = found.merge(kept, on=keys, suffixes=("", "_shipped"))
