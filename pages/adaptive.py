@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 import datasets
 from pages.components import layout, lessons, live, sharing
 from pages.components.controls import presets
@@ -115,7 +113,7 @@ def show_descent(values, settings: AdaptiveSettings, found: toy_adaptive.Descent
     """The descent of the frequencies, as a live view or as Plotly frames."""
     caption = (
         f"Press Play, or drag the slider: {values.r} frequencies drawn from the prior (rings) move; the area of a dot "
-        "is its weight, the best one at every step. Right: the error. Weights alone lower it from "
+        "is its weight, the best one at every step. [[Right|Below]]: the error. Weights alone lower it from "
         f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
         f"{found.errors[-1]:.3g} over all points and {found.landmark_errors[-1]:.3g} at the landmarks, the only points "
         f"that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of the "
@@ -131,7 +129,7 @@ def show_descent(values, settings: AdaptiveSettings, found: toy_adaptive.Descent
         )
     else:
         live.mount("descent", live_descent(settings, values.r), values)
-        st.caption(caption)
+        layout.caption_below(caption)
     layout.equation(
         "the gradient that moves them",
         r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
@@ -148,11 +146,11 @@ def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePla
     """The densities that frequencies may be drawn from."""
     layout.figure(
         figures.importance_densities(plane, frequency_extent(settings)),
-        "From which density should frequencies be drawn, if they may not move? Left: densities on a line through the "
-        "middle of the plane; right: the best one relative to the prior. The points change the density a little: of "
-        f"the squared error, Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))}, and the best density "
-        f"{saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: with enough landmarks, moving "
-        "the frequencies helps far more than drawing them well.",
+        "From which density should frequencies be drawn, if they may not move? [[Left|Above]]: densities on a line "
+        "through the middle of the plane; [[right|below]]: the best one relative to the prior. The points change the "
+        f"density a little: of the squared error, Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))}, "
+        f"and the best density {saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: with "
+        "enough landmarks, moving the frequencies helps far more than drawing them well.",
         key="densities",
         alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
     )

@@ -37,8 +37,8 @@ from rff_engine.figures import approximation as figures, regression as learning_
 
 CONTROLS = (
     "Two methods",
-    Options("first", "On the left", None, tuple(METHODS), "Monte Carlo"),
-    Options("second", "On the right", None, tuple(METHODS), "Sample"),
+    Options("first", "First method", None, tuple(METHODS), "Monte Carlo"),
+    Options("second", "Second method", None, tuple(METHODS), "Sample"),
     Scale("r", "Frequencies r", "For Nyström: landmarks.", R_VALUES, 50),
     "Rows and kernel",
     replace(

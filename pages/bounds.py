@@ -115,10 +115,10 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     held = curves.bounds["landmark_kl"].n_landmarks
     at_once = f", which hold for {held} landmarks at once" if held > 1 else ""
     curve_words = (
-        f"The bounds are {in_form}. Diamonds: the smallest value of each. Left, bounds on the loss of one training "
-        f"point as a landmark{at_once}; right, on the loss over all pairs. The dashed line is the true risk, estimated "
-        f"on {RISK_POINTS} fresh points: each valid bound lies above it in all but {100 * values.eps:g} % of samples, "
-        "at a β fixed beforehand."
+        f"The bounds are {in_form}. Diamonds: the smallest value of each. [[Left|Above]], bounds on the loss of one "
+        f"training point as a landmark{at_once}; [[right|below]], on the loss over all pairs. The dashed line is the "
+        f"true risk, estimated on {RISK_POINTS} fresh points: each valid bound lies above it in all but "
+        f"{100 * values.eps:g} % of samples, at a β fixed beforehand."
         + (paid_for if values.price else "")
         + (unproved if values.form == "paper" and values.mu > 2 else "")
     )
@@ -141,7 +141,7 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     else:
         guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
         live.mount("bounds", live_bounds(settings, guarantee, name), values, (BETA,))
-        st.caption(f"Drag β, here or on a chart. {curve_words} {part_words}")
+        layout.caption_below(f"Drag β, here or on a chart. {curve_words} {part_words}")
 
 
 def show_price(values, free, paid) -> None:

@@ -51,11 +51,11 @@ def show_line(values, line) -> None:
     """The spectral density and the kernel on the line."""
     layout.figure(
         figures.spectrum_and_kernel(line),
-        f"Left: the D frequencies (ticks; bars above 100) and the density they are drawn from; {line.outside} of "
-        f"{values.D} lie beyond the axis. Right: the kernel is the average of all cosines, the coloured estimate the "
-        "average of D. Thin lines are single cosines, in the colours of the long ticks. The random-phase estimate, "
-        "from as many features, is shown at x′ = 0: it depends on x and x′, not only on their difference, and it is "
-        "not 1 at δ = 0.",
+        "[[Left|Above]]: the D frequencies (ticks; bars above 100) and the density they are drawn from; "
+        f"{line.outside} of {values.D} lie beyond the axis. [[Right|Below]]: the kernel is the average of all "
+        "cosines, the coloured estimate the average of D. Thin lines are single cosines, in the colours of the long "
+        "ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends on x and x′, not "
+        "only on their difference, and it is not 1 at δ = 0.",
         key="line",
         alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
     )

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import escaping, layout, lessons, live, sharing
-from pages.components.controls import presets
+from pages.components.controls import presets, screen
 from pages.components.controls.toy import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.controls.toy_data import TEST_POINTS, map_extent
 from pages.components.controls.widgets import Number, Options, mount
@@ -123,12 +123,12 @@ def show_live(values, settings: LandmarkSettings) -> None:
         (BETA, FREQUENCIES),
         on_clicked=lambda row: toggle(row, shown),
     )
-    st.caption(
-        "Drag β and D, or press play: everything follows. Each column is one landmark, marked by a star. Green: "
-        "similar to it; purple: dissimilar; white: neither. Hover over a weight to see its cosine on the map, over a "
-        "point to find it on every map; click a point to make it a landmark, a star to remove it. Decisions are those "
-        f"of a linear SVM on the similarities of a row, with errors on the training points and on {TEST_POINTS} fresh "
-        "ones."
+    layout.caption_below(
+        "Drag β and D, or press play: everything follows. Each [[column|row]] is one landmark, marked by a star. "
+        "Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Hover over a weight to see its cosine "
+        "on the map, over a point to find it on every map; click a point to make it a landmark, a star to remove it. "
+        "Decisions are those of a linear SVM on the similarities of a [[row|column]], with errors on the training "
+        f"points and on {TEST_POINTS} fresh ones."
     )
 
 
@@ -156,10 +156,12 @@ def show_maps(settings: LandmarkSettings, problem, view) -> None:
             problem.X,
             problem.y,
             row_names=("prior", "learned"),
+            upright=screen.narrow(),
         ),
-        "Each column is one landmark, marked by a star. Green: similar to it; purple: dissimilar; white: neither. The "
-        "learned maps tend to be green on the landmark's own class and purple on the other. At the smallest β they are "
-        "the plain average of D cosines, a rough copy of the prior row: raise D and it becomes smooth.",
+        "Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
+        "<<white|dark grey>>: neither. The learned maps tend to be green on the landmark's own class and purple on "
+        "the other. At the smallest β they are the plain average of D cosines, a rough copy of the prior's: raise D "
+        "and it becomes smooth.",
         key="maps",
         alt="Similarity maps of each landmark for the prior and for the learned weights",
     )
@@ -193,9 +195,10 @@ def show_decisions(settings: LandmarkSettings, problem, view) -> None:
                 f"test error {layout.percent(made.test_error)}"
                 for name, made in (("prior", view.prior), ("learned", view.learned))
             ],
+            upright=screen.narrow(),
         ),
-        f"A linear SVM on the {len(problem.labels)} similarities of each row; the black line is its boundary. Test "
-        f"errors are measured on {TEST_POINTS} fresh points.",
+        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]]; the line is its boundary. "
+        f"Test errors are measured on {TEST_POINTS} fresh points.",
         key="decisions",
         alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
     )
@@ -238,9 +241,9 @@ def main() -> None:
     layout.title(
         "What does a landmark learn about its neighbourhood?",
         "A **landmark** is a point that all others are compared with: five landmarks give every point five "
-        "similarities, and a linear SVM learns from these. The **prior row** shows the similarity of the Gaussian "
-        "kernel, the same bump everywhere. The **learned row** weighs a few random cosines by how well they agree with "
-        "the labels around the landmark; **β** sets how strongly the labels count. Drag it.",
+        "similarities, and a linear SVM learns from these. The **prior [[row|column]]** shows the similarity of the "
+        "Gaussian kernel, the same bump everywhere. The **learned [[row|column]]** weighs a few random cosines by how "
+        "well they agree with the labels around the landmark; **β** sets how strongly the labels count. Drag it.",
     )
     presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
     tour.show()

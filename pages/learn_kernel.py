@@ -113,7 +113,8 @@ def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weight
     show_candidates(values, settings, weights)
     layout.figure(
         learning.kernel_maps(maps, delta_extent),
-        "The similarity of two points whose difference is δ: green similar, purple dissimilar, white neither.",
+        "The similarity of two points whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
+        "neither.",
         key="kernels",
         alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
     )
@@ -224,11 +225,12 @@ def main() -> None:
             live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
     if values.plain:
         show_plain(values, settings, weightings)
-    st.caption(
-        "Top: the prior density, the loss of every frequency (bright is low), and the posterior density. Middle: the "
-        f"{values.N} candidates drawn from the prior; the area of a dot is its weight, and a frequency that was not "
-        "drawn cannot be learned. Bottom: the similarity of two points whose difference is δ. The prior kernel depends "
-        "on distance alone; the learned kernels repeat the pattern of the classes, and at large β become a single wave."
+    layout.caption_below(
+        "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
+        f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight, and a "
+        "frequency that was not drawn cannot be learned. [[Bottom|Last]]: the similarity of two points whose "
+        "difference is δ. The prior kernel depends on distance alone; the learned kernels repeat the pattern of the "
+        "classes, and at large β become a single wave."
     )
     layout.equation(*POSTERIOR_EQUATION)
     layout.equation(*OKRFF_EQUATION)

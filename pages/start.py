@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import layout, lessons, sharing
-from pages.components.controls import presentation
+from pages.components.controls import presentation, screen
 from pages.components.controls.toy_data import ToyData, map_extent
 from pages.components.controls.widgets import mount
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
@@ -46,10 +46,11 @@ def landmark_figure() -> None:
             problem.X,
             problem.y,
             row_names=("prior", "learned"),
+            upright=screen.narrow(),
         ),
-        f"Compare the rows: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on the five "
-        f"prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, on the learned ones on "
-        f"{layout.percent(view.learned.test_error)}.",
+        "Compare the [[rows|columns]]: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on "
+        f"the five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, on the learned "
+        f"ones on {layout.percent(view.learned.test_error)}.",
         key="landmarks",
         alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
     )
@@ -58,8 +59,8 @@ def landmark_figure() -> None:
 def kernel_figure() -> None:
     layout.figure(
         kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
-        "Left: the prior density of frequencies and 20 draws from it. Right: the average of their 20 cosines, next to "
-        "the kernel itself.",
+        "[[Left|Above]]: the prior density of frequencies and 20 draws from it. [[Right|Below]]: the average of their "
+        "20 cosines, next to the kernel itself.",
         key="kernel",
         alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
     )
@@ -74,8 +75,8 @@ def spectrum_figure() -> None:
     plane, posterior = spectrum()
     layout.figure(
         learning.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
-        "From left to right, over the plane of frequencies: the prior density, the agreement of each cosine with the "
-        "labels of a checkerboard, and the posterior density.",
+        "From [[left to right|top to bottom]], over the plane of frequencies: the prior density, the agreement of "
+        "each cosine with the labels of a checkerboard, and the posterior density.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
     )

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.components import escaping, layout, live, sharing, upload
+from pages.components.controls import screen
 from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, mount, powers
 from pages.components.results.your_data import (
@@ -104,10 +105,10 @@ def show_landmarks(values, chosen):
     else:
         packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, drawn, values))
         live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
-        st.caption(
-            "Drag β and D, or press play. Each column is one landmark, marked by a star. Green: similar to it; purple: "
-            "dissimilar. Decisions are those of a linear SVM on the similarities of a row, in these two coordinates: "
-            "does learning help on your data?"
+        layout.caption_below(
+            "Drag β and D, or press play. Each [[column|row]] is one landmark, marked by a star. Green: similar to it; "
+            "purple: dissimilar. Decisions are those of a linear SVM on the similarities of a [[row|column]], in these "
+            "two coordinates: does learning help on your data?"
         )
     errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
@@ -148,8 +149,10 @@ def show_maps(where, problem, view) -> None:
             train.X,
             train.y,
             row_names=("prior", "learned"),
+            upright=screen.narrow(),
         ),
-        "Each column is one landmark, marked by a star. Green: similar to it; purple: dissimilar; white: neither.",
+        "Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
+        "<<white|dark grey>>: neither.",
         key="maps",
         alt="Similarity maps of each landmark on your data, for the prior and for the learned weights",
     )
@@ -184,9 +187,10 @@ def show_decisions(where, problem, view) -> None:
                 f"test error {layout.percent(one.test_error)}"
                 for name, one in (("prior", view.prior), ("learned", view.learned))
             ],
+            upright=screen.narrow(),
         ),
-        f"A linear SVM on the {len(problem.labels)} similarities of each row, in these two coordinates. Compare the "
-        "two: does learning help on your data?",
+        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]], in these two coordinates. "
+        "Compare the two: does learning help on your data?",
         key="decisions",
         alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
     )
@@ -214,12 +218,13 @@ def show_kernel(values, chosen):
                 remembered(("kernels", *key, values.beta, values.rho), lambda: kernel_maps(made, values)),
                 made.delta_extent,
             ),
-            "The similarity of two rows whose difference is δ: green similar, purple dissimilar, white neither.",
+            "The similarity of two rows whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
+            "neither.",
             key="kernels",
             alt="The prior kernel and the kernels learned from your data over the plane of differences",
         )
-    st.caption(
-        "Top: the prior density, the loss of every frequency on your labels (bright is low), and the posterior "
+    layout.caption_below(
+        "First: the prior density, the loss of every frequency on your labels (bright is low), and the posterior "
         f"density. Then {recipe.CANDIDATES} candidates weighted by PBRFF and OKRFF, and the similarity of two rows "
         "whose difference is δ."
     )

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages.components.controls import presentation
+from pages.components.controls import presentation, screen
 
 # Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
 # the page's text: the greys of the theme are too faint to read. A link to the current page looks selected already, so
@@ -21,26 +21,62 @@ _STYLE = """<style>
     text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
+.st-key-screen {display: none}
+/* The words of a link go on in the next line. */
+[data-testid="stPageLink"] a {height: auto; white-space: normal}
+[data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}
+/* What is wider than its place scrolls there, not the page. */
+.katex-display, [data-testid="stMarkdownContainer"] :is(pre, table) {overflow-x: auto; max-width: 100%}
+[data-testid="stMarkdownContainer"] table {display: block}
+[data-testid="stMarkdownContainer"] :not(pre) > code {overflow-wrap: anywhere}
+@media (max-width: 639.98px) {
+    [data-testid="stMainBlockContainer"] {padding: 3.5rem 1rem 2rem}
+    :is(.st-key-table, .st-key-methods) {overflow-x: auto}
+    .st-key-table > * {min-width: 38rem}
+    .st-key-methods > * {min-width: 50rem}
+    :is(.st-key-table, .st-key-methods) .drag {touch-action: pan-x pan-y !important}
+}
+@media (pointer: coarse) {  /* a finger needs 44 pixels, though the handle that is seen is smaller */
+    [data-testid="stSlider"] [role="slider"]::after {content: ""; position: absolute; inset: -16px}
+    [data-testid="stSlider"] input[type="range"] {min-height: 44px}
+}
+@media print {
+    @page {margin: 14mm}
+    [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-take_it_with_you,
+        .st-key-lecture, [data-testid="stExpandSidebarButton"] {display: none !important}
+    [data-testid="stMain"] {zoom: var(--paper, 1)}
+    [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
+    [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
+    h1, h2, h3 {break-after: avoid}
+}
 </style>"""
 
 
 def title(question: str, introduction: str) -> None:
     """The question of a page, and a few sentences on how to find the answer there."""
     st.html(_STYLE)
+    screen.mount()
     st.title(question)
-    st.markdown(introduction)
+    st.markdown(screen.words(introduction))
 
 
 def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
     """A Plotly figure with a caption on what to do and what to see.
 
-    `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`.
+    `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
+    ``[[right|below]]`` names a place on a wide and on a narrow screen.
     """
     # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
-    answer = st.plotly_chart(presentation.enlarge(fig), width="stretch", key=key, alt=alt, config=config, **kwargs)
-    st.caption(caption)
+    fig = presentation.enlarge(screen.fit(fig))
+    answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
+    caption_below(caption)
     return answer
+
+
+def caption_below(text: str) -> None:
+    """Words below a figure: what to do and what to see."""
+    st.caption(screen.words(text))
 
 
 def equation(name: str, latex: str, explanation: str) -> None:

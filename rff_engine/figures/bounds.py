@@ -201,7 +201,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
         add_note(fig, 1, row, price, xref="paper", xanchor="right")
     add_note(fig, 1, 1, "<b>price</b>", xref="paper", yref="paper", xanchor="right", yanchor="bottom")
     fig.update_yaxes(autorange="reversed", type="category", showgrid=False, fixedrange=True)
-    fig.update_xaxes(range=[0, 1.2 * top], title="bound on the alignment loss", fixedrange=True)
+    fig.update_xaxes(range=[0, 1.35 * top], title="bound on the alignment loss", fixedrange=True)
     return finish(
         fig,
         height,
@@ -331,23 +331,21 @@ def worst_case_deviations(case, height: int = 380) -> go.Figure:
         ("corrected", case.corrected_width, GREEN, "solid"),
     ):
         fig.add_vline(x=at, line={"color": colour, "width": 2.5, "dash": dash})
-        side = "right" if label == first else "left"  # on the side away from the other line
+        # Left of the line, where there is space; the farther one above the nearer.
+        place = {"xanchor": "right", "yanchor": "bottom", "yshift": 0 if label == first else 17}
         text = f" <b>{label}</b> {at:.3f} "
-        add_note(fig, at, 1, text, yref="paper", xanchor=side, yanchor="bottom", font={"color": colour})
+        add_note(fig, at, 1, text, yref="paper", font={"color": colour}, **place)
     edge = max(far, deviation.max())
     low = min(deviation.min(), 0) - 0.05 * edge
-    # Space on the right for the label of the farther line.
-    fig.update_xaxes(
-        range=[low, max(edge, far + 0.2 * (edge - low))], title="true loss − empirical loss", fixedrange=True
-    )
+    fig.update_xaxes(range=[low, edge + 0.05 * (edge - low)], title="true loss − empirical loss", fixedrange=True)
     # In percent and without a tick format, which would round neighbours to the same label.
     fig.update_yaxes(title="share of samples (%)", fixedrange=True)
     return finish(
         fig,
         height,
         barmode="overlay",
-        margin=fixed_margin(top=64),
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.1, "x": 0},
+        margin=fixed_margin(top=76),
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.15, "x": 0},
     )
 
 
@@ -415,6 +413,7 @@ def _vacuous(fig, top: float, columns: int = 1) -> None:
             1,
             "vacuous above 1",
             xref=f"x{column if column > 1 else ''} domain",
+            yref=f"y{column if column > 1 else ''}",
             xanchor="left",
             yanchor="bottom",
             font={"size": 11},

@@ -24,11 +24,13 @@ from .style import (
 _GAP, _TITLE_GAP = 0.06, 0.1
 # Radius of a star in the clickable figure, as a fraction of half its side.
 _STAR_RADIUS = 0.08
+# Width in pixels of maps one below the other.
+_UPRIGHT_PIXELS = 338
 # Number of points on each similarity map, few enough to be drawn quickly.
 _POINTS_ON_A_MAP = 100
 
 
-def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.Figure:
+def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names, upright: bool = False) -> go.Figure:
     """Similarity maps of all landmarks, one row for each method.
 
     One heatmap holds all maps, which a browser draws much faster than a dozen charts.
@@ -43,14 +45,17 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.
     X, y : arrays of shapes (n, 2) and (n,)
         Labels -1 and 1; the first hundred points are shown on every map.
     row_names : sequence of R strings
+    upright : bool
+        Whether methods are columns and landmarks rows, for a narrow screen.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
-    R, L = rows.shape[:2]
-    left, bottom = np.arange(L) * (1 + _GAP), -np.arange(R) * (1 + _GAP)
-    tile_x, tile_y, z = _mosaic(rows, left, bottom)
+    tiles = np.swapaxes(rows, 0, 1) if upright else rows
+    left, bottom = (np.arange(count) * (1 + _GAP) for count in (tiles.shape[1], tiles.shape[0]))
+    bottom = -bottom
+    tile_x, tile_y, z = _mosaic(tiles, left, bottom)
     fig = Sheet()
     fig.add_heatmap(
         x=tile_x,
@@ -62,17 +67,24 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.
     )
     corners = [(at, low) for low in bottom for at in left]
     _add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
-    for l in range(L):
-        place = [_in_tile(landmarks[l : l + 1], extent, left[l], bottom[r]) for r in range(R)]
+    for l in range(len(landmarks)):
+        corners = [(at, bottom[l]) for at in left] if upright else [(left[l], at) for at in bottom]
+        place = [_in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
         _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
-    for r, name in enumerate(row_names):
-        add_note(fig, 0, bottom[r] + 0.5, name, textangle=-90, xanchor="right", xshift=-4)
-    _square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
-    width = left[-1] + 1.14
+    if upright:
+        for at, name in zip(left, row_names, strict=True):
+            add_note(fig, at + 0.5, 1, name, yanchor="bottom", yshift=1)
+        _square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
+        height = round(_UPRIGHT_PIXELS / (left[-1] + 1.04) * (1 + _TITLE_GAP + 0.02 - bottom[-1])) + 82
+    else:
+        for at, name in zip(bottom, row_names, strict=True):
+            add_note(fig, 0, at + 0.5, name, textangle=-90, xanchor="right", xshift=-4)
+        _square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
+        height = int(np.clip(1000 / (left[-1] + 1.14) * (len(rows) + 0.1) + 82, 276, 536))
     return finish(
         fig,
-        height=int(np.clip(1000 / width * (R + 0.1) + 82, 276, 536)),
-        margin=fixed_margin(left=24, top=74, bottom=8),
+        height=height,
+        margin=fixed_margin(left=8 if upright else 24, top=74, bottom=8),
         coloraxis={
             "colorscale": SIMILARITY_SCALE,
             "cmin": -1,
@@ -82,7 +94,7 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names) -> go.
     )
 
 
-def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Figure:
+def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright: bool = False) -> go.Figure:
     """Decision values over the plane, side by side, with the points and the boundary.
 
     Parameters
@@ -95,14 +107,18 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
     X, y : arrays of shapes (n, 2) and (n,)
         Labels -1 and 1.
     titles : sequence of C strings
+    upright : bool
+        Whether the maps stand one below the other, for a narrow screen.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
-    C = len(decisions)
-    left, bottom = np.arange(C) * (1 + _GAP), np.zeros(1)
-    tile_x, tile_y, z = _mosaic(np.asarray(decisions)[None], left, bottom)
+    C, step = len(decisions), 1 + _GAP + _TITLE_GAP
+    left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + _GAP), np.zeros(1))
+    corners = [(at, low) for low in bottom for at in left]
+    tiles = np.asarray(decisions)
+    tile_x, tile_y, z = _mosaic(tiles[:, None] if upright else tiles[None], left, bottom)
     fig = Sheet()
     fig.add_heatmap(
         x=tile_x,
@@ -112,18 +128,19 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles) -> go.Fi
         hoverongaps=False,
         hovertemplate="decision value %{z:.2f}<extra></extra>",
     )
-    for c in range(C):
-        _add_boundary(fig, decisions[c], left[c])
-        add_note(fig, left[c] + 0.5, 1, titles[c], yanchor="bottom", yshift=1)
-    _add_points(fig, np.asarray(X), np.asarray(y), extent, [(at, 0) for at in left], size=5)
+    for decision, title, (at, low) in zip(decisions, titles, corners, strict=True):
+        _add_boundary(fig, decision, at, low)
+        add_note(fig, at + 0.5, low + 1, title, yanchor="bottom", yshift=1)
+    _add_points(fig, np.asarray(X), np.asarray(y), extent, corners, size=5)
     for l in range(len(landmarks)):
-        place = [_in_tile(landmarks[l : l + 1], extent, at, 0) for at in left]
+        place = [_in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
         _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
-    _square_tiles(fig, -0.02, left[-1] + 1.02, -0.02, 1 + _TITLE_GAP)
+    _square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
+    height = round(_UPRIGHT_PIXELS * (1 + _TITLE_GAP - bottom[-1])) + 82 if upright else 446
     return finish(
         fig,
-        height=446,
-        margin=fixed_margin(left=24, top=74, bottom=8),
+        height=height,
+        margin=fixed_margin(left=8 if upright else 24, top=74, bottom=8),
         coloraxis={
             "colorscale": DECISION_SCALE,
             "cmin": -1,
@@ -184,12 +201,12 @@ def _mosaic(tiles, left, bottom):
     return x, y, for_colours(z)
 
 
-def _add_boundary(fig, decision, left):
+def _add_boundary(fig, decision, left, bottom):
     """Add the line where the decision changes sign."""
     V, U = decision.shape
     fig.add_contour(
         x=left + (np.arange(U) + 0.5) / U,
-        y=(np.arange(V) + 0.5) / V,
+        y=bottom + (np.arange(V) + 0.5) / V,
         z=decision.astype(np.float32),
         contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
         line={"color": "#222222", "width": 1.5},

@@ -7,6 +7,8 @@ orthogonal, evenly spread, and fitted frequencies.
 
 from __future__ import annotations
 
+import colorsys
+
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
@@ -125,12 +127,16 @@ METHOD_DASHES = {
 #: The two feature maps of random frequencies.
 FEATURE_MAP_COLOURS = {"cos_sin": "#D55E00", "random_phase": "#56B4E9"}
 
-#: Similarities: purple is -1, white is 0, green is +1, at every beta.
+#: Similarities: purple is -1, white (in a dark theme dark grey) is 0, green is +1, at every beta.
 SIMILARITY_SCALE = "PRGn"
 #: Decision values: blue is the class -1, red the class +1.
 DECISION_SCALE = ((0.0, BLUE), (0.5, "#F4F1EE"), (1.0, RED))
 #: Weights, densities and losses.
 SEQUENTIAL_SCALE = "Viridis"
+#: Lines on maps with a dark centre.
+LINE_IN_DARK = "#EEEEEE"
+# Lightness of the centre and of the brightest possible end of a scale in a dark theme; the least channel of a white.
+_DARKEST, _BRIGHTEST, _WHITE = 0.12, 0.86, 230
 
 
 def palette() -> dict:
@@ -142,13 +148,49 @@ def palette() -> dict:
         "methods": METHOD_COLOURS,
         "similarity": _stops(plotly.colors.get_colorscale(SIMILARITY_SCALE)),
         "decision": _stops(DECISION_SCALE),
+        "similarityInDark": _stops(dark_scale(plotly.colors.get_colorscale(SIMILARITY_SCALE))),
+        "decisionInDark": _stops(dark_scale(DECISION_SCALE)),
         "sequential": _stops(plotly.colors.get_colorscale(SEQUENTIAL_SCALE)),
     }
 
 
 def _stops(scale) -> list[str]:
-    colours = [colour if colour.startswith("#") else plotly.colors.unlabel_rgb(colour) for _, colour in scale]
-    return [c if isinstance(c, str) else "#{:02x}{:02x}{:02x}".format(*map(round, c)) for c in colours]
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, _rgb(colour))) for _, colour in scale]
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    return plotly.colors.hex_to_rgb(colour) if colour.startswith("#") else plotly.colors.unlabel_rgb(colour)
+
+
+def dark_scale(scale) -> list[tuple[float, str]]:
+    """A diverging scale for a dark ground: the same hues with a dark centre, brighter towards both ends."""
+    return [(place, _with_inverted_lightness(colour)) for place, colour in scale]
+
+
+def _with_inverted_lightness(colour: str) -> str:
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(value / 255 for value in _rgb(colour)))
+    inverted = colorsys.hls_to_rgb(hue, _DARKEST + (_BRIGHTEST - _DARKEST) * (1 - lightness), 0.8 * saturation)
+    return "#{:02x}{:02x}{:02x}".format(*(round(255 * value) for value in inverted))
+
+
+def darken(fig: go.Figure) -> go.Figure:
+    """Give the maps of a figure with a white centre a dark one, and lines on them a light colour.
+
+    The light colours stay in ``layout.meta``, for files.
+    """
+    light = {"scales": {}, "lines": {}}
+    for name in fig.layout:
+        scale = fig.layout[name].colorscale if name.startswith("coloraxis") else None
+        if scale and min(_rgb(scale[len(scale) // 2][1])) > _WHITE:
+            light["scales"][name] = [list(stop) for stop in scale]
+            fig.layout[name].colorscale = dark_scale(scale)
+    for k, trace in enumerate(fig.data):
+        if trace.type == "contour":
+            light["lines"][str(k)] = trace.line.color
+            trace.line.color = LINE_IN_DARK
+    if light["scales"] or light["lines"]:
+        fig.layout.meta = {"light": light}
+    return fig
 
 
 def landmark_colour(index: int) -> str:

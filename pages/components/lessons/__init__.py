@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import streamlit as st
 
 from pages.components import layout
+from pages.components.controls import screen
 from pages.components.controls.widgets import Control, Number, Options, rerun_with_notes, without_headings
 from pages.components.javascript import join_modules
 from pages.components.lessons import content, numbers as lesson_numbers
@@ -127,7 +128,7 @@ class Tour:
         """Texts of a step with their numbers filled in."""
         settings = {"before": lesson.before(step), "after": lesson.after(step), "also": lesson.also(step)}
         values = {name: SimpleNamespace(**self._complete(chosen)) for name, chosen in settings.items()}
-        return [lesson_numbers.fill(text, lesson.page, values) for text in texts]
+        return [screen.words(lesson_numbers.fill(text, lesson.page, values)) for text in texts]
 
     def _moved(self, settings: dict) -> bool:
         """Whether the page shows settings other than these."""

@@ -88,8 +88,8 @@ LESSONS = (
         (
             Step(
                 KERNEL_LINE,
-                "The thick grey line on the right is the Gaussian kernel. The orange line is one cosine, its frequency "
-                "drawn from the density on the left. It looks nothing like the kernel.",
+                "The thick grey line [[on the right|below]] is the Gaussian kernel. The orange line is one cosine, its "
+                "frequency drawn from the density [[on the left|above]]. It looks nothing like the kernel.",
                 "Draw 19 more and average all 20. What will the orange line look like?",
                 ("A faster cosine", "A bump in the middle, ripples further out", "Noise, since the draws are random"),
                 1,
@@ -112,7 +112,7 @@ LESSONS = (
             ),
             Step(
                 KERNEL_LINE,
-                "The ticks under the density, on the left, are the 50 frequencies; the kernel's width σ is 1.",
+                "The ticks under the density[[, on the left,|]] are the 50 frequencies; the kernel's width σ is 1.",
                 "Make the kernel wider: σ = 2.51. Where do the ticks go?",
                 ("They gather around 0", "They spread out", "They stay: σ concerns points, not frequencies"),
                 0,
@@ -145,13 +145,17 @@ LESSONS = (
         (
             Step(
                 MAPS,
-                "β is almost 0: labels are ignored, and the learned row is the plain average of 20 random cosines for "
-                "each landmark. The prior row above is the Gaussian kernel.",
-                "Give each landmark 256 cosines. What becomes of the learned row?",
-                ("It follows the two classes", "It turns white", "It comes close to the prior row"),
+                "β is almost 0: labels are ignored, and the learned [[row|column]] is the plain average of 20 random "
+                "cosines for each landmark. The prior [[row above|column]] is the Gaussian kernel.",
+                "Give each landmark 256 cosines. What becomes of the learned [[row|column]]?",
+                (
+                    "It follows the two classes",
+                    "It turns <<white|dark grey>>",
+                    "It comes close to the prior [[row|column]]",
+                ),
                 2,
                 "β = 0 is the prior: with more cosines, their average converges to the Gaussian bump. The distance "
-                "between the rows fell to about a quarter.",
+                "between the [[rows|columns]] fell to about a quarter.",
                 {"beta": 0.001},
                 {"D": 256},
             ),
@@ -185,9 +189,9 @@ LESSONS = (
             ),
             Step(
                 DECISIONS,
-                "One cosine for each landmark: {before.learned_error:.0%} of fresh points are on the wrong side of the "
-                "learned decision, the map on the right. At β = 0.001, where labels are ignored, it is "
-                "{also.learned_error:.0%}.",
+                "One cosine for each landmark: {before.learned_error:.0%} of fresh points are on the wrong side of "
+                "the learned decision, the map [[on the right|further down]]. At β = 0.001, where labels are ignored, "
+                "it is {also.learned_error:.0%}.",
                 "Where is the test error lowest?",
                 ("At an even smaller β", "In between, near β = 1", "It is about the same everywhere"),
                 1,
@@ -209,9 +213,10 @@ LESSONS = (
             Step(
                 DECISIONS,
                 "Figure 1 of the paper: five landmarks on two moons. A linear SVM on five Gaussian (RBF) similarities "
-                "errs on {before.prior_error:.0%} of fresh points, the map in the middle. On five averages of 20 "
-                "random cosines it errs on {before.learned_error:.0%}, the map on the right.",
-                "Weigh the cosines by the labels, β = 1. What will be the error on the right?",
+                "errs on {before.prior_error:.0%} of fresh points, the map [[in the middle|for the prior]]. On five "
+                "averages of 20 random cosines it errs on {before.learned_error:.0%}, the map [[on the right|below "
+                "it]].",
+                "Weigh the cosines by the labels, β = 1. What will be the error [[on the right|on the learned map]]?",
                 ("Hardly lower", "About half the RBF's", "Higher than the RBF's: it fits noise"),
                 1,
                 "{after.learned_error:.0%}: half the errors, with the same five landmarks. The next step shows why.",
@@ -220,9 +225,9 @@ LESSONS = (
             ),
             Step(
                 MAPS,
-                "The prior row fades from green to white: it is high near the landmark and 0 elsewhere. The learned "
-                "row does not use the labels yet.",
-                "At β = 1, what will the learned row show that the prior row cannot?",
+                "The prior [[row|column]] fades from green to <<white|dark grey>>: it is high near the landmark and 0 "
+                "elsewhere. The learned [[row|column]] does not use the labels yet.",
+                "At β = 1, what will the learned [[row|column]] show that the prior cannot?",
                 ("Purple on the other class", "A wider green bump", "A sharper green bump"),
                 0,
                 "A sum of cosines can go below 0: it is green, similar, on the landmark's own moon and purple, "
@@ -466,7 +471,7 @@ LESSONS = (
                 "100 frequencies, drawn independently from the kernel's density; both panels show the same draw. There "
                 "are clusters and gaps. The kernel matrix of 300 points on two moons is wrong by "
                 "{before.first.error:.3f}.",
-                "On the right, let a Sobol sequence choose the 100. What will they look like?",
+                "[[On the right|Below]], let a Sobol sequence choose the 100. What will they look like?",
                 (
                     "A regular grid in a square",
                     "The same disc, without clusters and gaps",
@@ -530,9 +535,10 @@ LESSONS = (
         (
             Step(
                 TWO_METHODS,
-                "Two moons: 50 drawn frequencies, the same ones on both sides, and every one of them weighs 1/50. The "
-                "error is {before.second.error:.3f}.",
-                "On the right, keep them, but fit their weights to the kernel on 50 rows. None may go below 0.",
+                "Two moons: 50 drawn frequencies, the same ones [[on both sides|in both panels]], and every one of "
+                "them weighs 1/50. The error is {before.second.error:.3f}.",
+                "[[On the right|Below]], keep them, but fit their weights to the kernel on 50 rows. None may go below "
+                "0.",
                 (
                     "All keep about their weight",
                     "Weights spread, and the error falls to about a quarter",
@@ -561,7 +567,7 @@ LESSONS = (
             Step(
                 ERROR_MAPS,
                 "Two circles and a narrow kernel, 20 frequencies. Bright is where the similarity to the row at the "
-                "star is wrong; for Sobol, on the right, that is both among the rows and off them.",
+                "star is wrong; for Sobol, [[on the right|below]], that is both among the rows and off them.",
                 "Sample fits its 20 to 20 of the rows. Where will it still be wrong?",
                 ("Everywhere, a little less", "Off the rows, hardly at them", "Around the star"),
                 1,
@@ -596,7 +602,7 @@ LESSONS = (
                 GRID_WEIGHTS,
                 "Points on a ring, and a grid of frequencies weighted twice: by the prior, and by a fit of the kernel "
                 "between the landmarks. Both are round hills.",
-                "Put the points on a line instead. Where does the weight on the right go?",
+                "Put the points on a line instead. Where does the weight [[on the right|in the last map]] go?",
                 ("Along the line", "Across the line", "It stays a round hill"),
                 1,
                 "Points on a line do not differ across it: there every cosine is 1, so any frequency will do, and the "
@@ -618,8 +624,9 @@ LESSONS = (
             ),
             Step(
                 DENSITIES,
-                "Now frequencies are drawn, at best from the density that minimizes the squared error. On the right is "
-                "its ratio to the prior: a stripe across the line. It saves {before.saving:.1%} of the squared error.",
+                "Now frequencies are drawn, at best from the density that minimizes the squared error. [[On the "
+                "right|Below]] is its ratio to the prior: a stripe across the line. It saves {before.saving:.1%} of "
+                "the squared error.",
                 "Take the ring again. How much does the best density save there?",
                 ("About half", "About a fifth", "Next to nothing"),
                 2,

@@ -1,6 +1,8 @@
 // @ts-check
 // Charts: axes with ticks and titles, curves, and the swatches of a legend.
 
+import { fontOf } from "./typeface.js";
+
 /** @import { Context } from "./svg.js" */
 /** @typedef {[value: number, text: string][]} Ticks */
 /** @typedef {{ low: number, high: number, ticks: Ticks }} Axis in the numbers that are plotted */
@@ -33,7 +35,7 @@ export const DASHES = {
  * @param {Context} c @param {number} w @param {number} h @param {Chart} chart
  */
 export function paintChart(c, w, h, { x, y, xTitle, yTitle, ink, size, inside }) {
-  c.font = `${size}px sans-serif`;
+  c.font = fontOf(size);
   const widest = Math.max(0, ...y.ticks.map(([, text]) => c.measureText(text).width));
   const left = Math.max(3.4 * size, widest + 0.4 * size + 2);
   const right = w - 1.8 * size;

@@ -14,5 +14,7 @@ export const PALETTE: {
   methods: Record<string, string>;
   similarity: string[];
   decision: string[];
+  similarityInDark: string[];
+  decisionInDark: string[];
   sequential: string[];
 };

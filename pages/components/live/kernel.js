@@ -19,7 +19,7 @@ import {
   pseudoPosterior,
   waves,
 } from "./maths.js";
-import { Raster, TABLES } from "./rasters.js";
+import { Raster } from "./rasters.js";
 import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Ticks } from "./charts.js" */
@@ -129,7 +129,7 @@ class LiveKernel extends LiveView {
     this.summary = { pbrff: undefined, okrff: undefined };
     this.computed = {};
     this.showPlanes();
-    this.kernels.rff.set(this.array("prior_kernel", Uint8Array), 0, 255, TABLES.similarity);
+    this.kernels.rff.set(this.array("prior_kernel", Uint8Array), 0, 255, "similarity");
   }
 
   /** Paint the planes that no slider changes. */
@@ -139,8 +139,8 @@ class LiveKernel extends LiveView {
     const densest = largest(this.prior);
     const highest = largest(this.loss);
     this.lowest = least(this.loss);
-    this.planes.prior.set(this.prior, 0, densest, TABLES.sequential);
-    this.planes.loss.set(this.loss, highest, this.lowest, TABLES.sequential); // bright is low
+    this.planes.prior.set(this.prior, 0, densest, "sequential");
+    this.planes.loss.set(this.loss, highest, this.lowest, "sequential"); // bright is low
     this.find(".prior-words").textContent = `prior density p(ω), 0 to ${densest.toPrecision(2)}`;
     this.find(".loss-words").textContent =
       `alignment loss, bright ${this.lowest.toFixed(2)} to dark ${highest.toFixed(2)}`;
@@ -192,7 +192,7 @@ class LiveKernel extends LiveView {
     if (beta !== this.computed.beta) {
       pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, this.Q.pbrff);
       planePosterior(this.prior, this.loss, this.lowest, beta, data.n, this.posterior);
-      this.planes.posterior.set(this.posterior, 0, largest(this.posterior), TABLES.sequential);
+      this.planes.posterior.set(this.posterior, 0, largest(this.posterior), "sequential");
       this.summarise("pbrff");
     }
     if (slider.value !== this.computed.rho) {
@@ -208,7 +208,7 @@ class LiveKernel extends LiveView {
   summarise(method) {
     const Q = this.Q[method];
     kernelMap(Q, this.N, this.u, this.v, CELLS, this.maps[method]);
-    this.kernels[method].set(this.maps[method], -1, 1, TABLES.similarity);
+    this.kernels[method].set(this.maps[method], -1, 1, "similarity");
     this.order[method] = descendingOrder(Q);
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };
   }
@@ -270,7 +270,7 @@ class LiveKernel extends LiveView {
       for (let k = 0; k < values.length; k++) {
         values[k] = Math.cos(a * grid[k % CELLS] + b * grid[Math.floor(k / CELLS)] - phase);
       }
-      this.wave.set(values, -1.6, 1.6, TABLES.decision); // paler than the points
+      this.wave.set(values, -1.6, 1.6, "decision"); // paler than the points
       this.wave.paint(c, w, w);
     }
     paintPoints(c, w, extent, this.X, this.y, 2.8);

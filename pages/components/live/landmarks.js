@@ -16,7 +16,7 @@ import {
   similarityMap,
   waves,
 } from "./maths.js";
-import { Raster, TABLES, paintBoundary } from "./rasters.js";
+import { Raster, paintBoundary } from "./rasters.js";
 import { LiveView, mounting } from "./view.js";
 
 /** @import { Waves } from "./maths.js" */
@@ -92,10 +92,10 @@ class LiveLandmarks extends LiveView {
     this.describePoints(data.clickable);
     this.computed = null;
     this.layOutMaps();
-    this.decisions[0].set(this.priorDecision, -1, 1, TABLES.decision);
+    this.decisions[0].set(this.priorDecision, -1, 1, "decision");
     const maps = this.array("prior_maps", Uint8Array);
     for (let l = 0; l < this.L; l++) {
-      this.tiles[l].set(maps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT), 0, 255, TABLES.similarity);
+      this.tiles[l].set(maps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT), 0, 255, "similarity");
     }
   }
 
@@ -152,7 +152,7 @@ class LiveLandmarks extends LiveView {
   /** Make one canvas per landmark and row. */
   layOutMaps() {
     if (this.tiles?.length === 2 * this.L) return;
-    this.maps.style.setProperty("--columns", String(this.L));
+    this.maps.style.setProperty("--landmarks", String(this.L));
     this.maps.replaceChildren();
     this.panels.length = this.panelsWithoutMaps;
     this.tiles = [];
@@ -261,8 +261,8 @@ class LiveLandmarks extends LiveView {
       this.computeDecision();
       this.computed = settings;
     }
-    this.decisions[1].set(this.decision, -1, 1, TABLES.decision);
-    for (let l = 0; l < this.L; l++) this.tiles[this.L + l].set(this.shownMap(l), -1, 1, TABLES.similarity);
+    this.decisions[1].set(this.decision, -1, 1, "decision");
+    for (let l = 0; l < this.L; l++) this.tiles[this.L + l].set(this.shownMap(l), -1, 1, "similarity");
   }
 
   computeMaps() {
@@ -335,7 +335,7 @@ class LiveLandmarks extends LiveView {
   paintData(c, w, radius) {
     paintPoints(c, w, this.extent, this.X, this.y, radius);
     this.paintFocus(c, w, radius + 4);
-    for (let l = 0; l < this.L; l++) this.paintLandmark(c, w, l, 12);
+    for (let l = 0; l < this.L; l++) this.paintLandmark(c, w, l, Math.min(12, w * 0.05));
   }
 
   /** @param {Context} c @param {number} w @param {number} l @param {number} radius */
@@ -360,7 +360,7 @@ class LiveLandmarks extends LiveView {
     for (let l = 0; l < L; l++) {
       for (const [k, m] of this.order(l).entries()) shown[(L - 1 - l) * D + k] = Q[l * maxD + m] * D;
     }
-    this.weightRaster.set(shown, 0, this.topWeight, TABLES.sequential);
+    this.weightRaster.set(shown, 0, this.topWeight, "sequential");
     this.weightRaster.paint(c, w, h, false);
     if (landmark === undefined) return;
     const row = h / L;

@@ -3,6 +3,7 @@
 
 import { INK } from "./colours.js";
 import { PALETTE } from "./constants.js";
+import { fontOf } from "./typeface.js";
 
 /** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
@@ -107,7 +108,7 @@ export function paintStar(c, x, y, radius, l) {
   c.closePath();
   fillAndOutline(c, PALETTE.landmarks[l % PALETTE.landmarks.length], INK, Math.max(1, radius / 9));
   c.fillStyle = INK;
-  c.font = `bold ${Math.round(radius * 0.85)}px sans-serif`;
+  c.font = fontOf(Math.round(radius * 0.85), true);
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.fillText(String(l + 1), x, y + radius * 0.06);

@@ -2,12 +2,16 @@
 // A live view as one SVG file: its panels where they stand, and the text around them.
 
 import { SvgContext } from "./svg.js";
+import { fontOf } from "./typeface.js";
 
 /** @import { LiveView } from "./view.js" */
 /** @typedef {{ c: SvgContext, left: number, top: number }} Page and where the view begins on the screen */
 
 const MARGIN = 12;
 const LINE_HEIGHT = 1.35;
+/** Colours of a file: those of the light theme, for paper and slides. */
+export const INK_OF_FILES = "#31333f";
+const GROUND_OF_FILES = "#ffffff";
 
 /**
  * SVG of a view. Text comes from the elements marked with `data-words`.
@@ -24,7 +28,7 @@ export function svgOf(view) {
   const page = { c, left: whole.left, top: whole.top };
   const width = Math.ceil(whole.width + 2 * MARGIN);
   const height = Math.ceil(whole.height + 2 * MARGIN);
-  c.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color");
+  c.fillStyle = GROUND_OF_FILES;
   c.fillRect(0, 0, whole.width + 2 * MARGIN, whole.height + 2 * MARGIN);
   for (const { canvas, painter } of view.panels) {
     const box = canvas.getBoundingClientRect();
@@ -52,8 +56,8 @@ function writeText({ c, left, top }, element) {
   const size = parseFloat(style.fontSize);
   const words = wordsOf(element);
   if (!box.width || !words[0]) return;
-  c.font = `${Number(style.fontWeight) >= 600 ? "bold " : ""}${size}px sans-serif`;
-  c.fillStyle = style.color;
+  c.font = fontOf(size, Number(style.fontWeight) >= 600);
+  c.fillStyle = INK_OF_FILES;
   c.textAlign = "left";
   c.textBaseline = "alphabetic";
   const x = box.left - left + MARGIN;

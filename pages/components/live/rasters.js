@@ -8,11 +8,36 @@ import { boundary } from "./maths.js";
 /** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
 
-export const TABLES = {
-  similarity: colourTable(PALETTE.similarity),
-  decision: colourTable(PALETTE.decision),
-  sequential: colourTable(PALETTE.sequential),
+/** @typedef {"similarity" | "decision" | "sequential"} TableName */
+
+const SEQUENTIAL = colourTable(PALETTE.sequential);
+/** In a dark theme the neutral colour in the middle is dark. */
+const TABLES = {
+  light: {
+    similarity: colourTable(PALETTE.similarity),
+    decision: colourTable(PALETTE.decision),
+    sequential: SEQUENTIAL,
+  },
+  dark: {
+    similarity: colourTable(PALETTE.similarityInDark),
+    decision: colourTable(PALETTE.decisionInDark),
+    sequential: SEQUENTIAL,
+  },
 };
+const LINE_IN_DARK = "#eeeeee";
+
+/** @type {"light" | "dark"} */
+let theme = "light";
+
+/** @param {"light" | "dark"} chosen */
+export function setTheme(chosen) {
+  theme = chosen;
+}
+
+/** @param {TableName} name */
+export function tableOf(name) {
+  return TABLES[theme][name];
+}
 
 /** A picture of values on a grid; the second coordinate points up. */
 export class Raster {
@@ -28,10 +53,18 @@ export class Raster {
 
   /**
    * @param {Floats | Uint8Array} values (rows, columns)
-   * @param {number} low @param {number} high @param {Uint32Array} table
+   * @param {number} low @param {number} high @param {TableName} name of the table of colours
    */
-  set(values, low, high, table) {
+  set(values, low, high, name) {
+    this.source = { values, low, high, name };
+    this.colour();
+  }
+
+  colour() {
     const { columns, rows } = this;
+    const { values, low, high, name } = this.source;
+    const table = tableOf(name);
+    this.theme = theme;
     const scale = 255 / (high - low);
     for (let j = 0; j < rows; j++) {
       const to = (rows - 1 - j) * columns;
@@ -43,6 +76,7 @@ export class Raster {
 
   /** @param {Context} c @param {number} w @param {number} h */
   paint(c, w, h, smooth = true) {
+    if (this.source && this.theme !== theme) this.colour();
     c.imageSmoothingEnabled = smooth;
     c.drawImage(this.small, 0, 0, w, h);
   }
@@ -62,7 +96,7 @@ export function paintBoundary(c, w, values, G) {
     c.moveTo((i0 + 0.5) * cell, w - (j0 + 0.5) * cell);
     c.lineTo((i1 + 0.5) * cell, w - (j1 + 0.5) * cell);
   }
-  c.strokeStyle = INK;
+  c.strokeStyle = theme === "dark" ? LINE_IN_DARK : INK;
   c.lineWidth = Math.max(1.5, w / 220);
   c.stroke();
 }

@@ -2,9 +2,10 @@
 // What the live views share: sliders that redraw the canvases at every frame, Play, gliding to settings that come from
 // the server, and reports of the settings that a slider was left at.
 
-import { TABLES } from "./rasters.js";
+import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
-import { svgOf } from "./picture.js";
+import { INK_OF_FILES, svgOf } from "./picture.js";
+import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 
 /** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
@@ -361,7 +362,10 @@ export class LiveView {
   }
 
   draw() {
-    this.ink = getComputedStyle(this.root).color;
+    const style = getComputedStyle(this.root);
+    this.ink = style.color;
+    setFamily(style.fontFamily);
+    setTheme(isLight(this.ink) ? "dark" : "light");
     this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
@@ -377,10 +381,27 @@ export class LiveView {
     this.inputTime = undefined;
   }
 
-  /** The whole view as the text of an SVG file. */
+  /** The whole view as the text of an SVG file, in the colours of the light theme. */
   picture() {
-    return svgOf(this);
+    const { ink } = this;
+    this.ink = INK_OF_FILES;
+    setTheme("light");
+    setFamily(FAMILY_OF_FILES);
+    const text = svgOf(this);
+    this.ink = ink;
+    this.request(); // brings back the page's own colours and typeface
+    return text;
   }
+}
+
+/**
+ * Whether a colour of text is light, as in a dark theme.
+ *
+ * @param {string} colour "rgb(r, g, b)"
+ */
+function isLight(colour) {
+  const [r, g, b] = colour.match(/[\d.]+/g).map(Number);
+  return Math.max(r, g, b) >= 128;
 }
 
 /** @param {HTMLInputElement} input */
@@ -408,8 +429,9 @@ function range(input) {
  * @param {Context} c @param {number} w @param {number} h
  */
 function paintScale(c, w, h) {
+  const table = tableOf("similarity");
   for (let k = 0; k < 64; k++) {
-    c.fillStyle = cssColour(TABLES.similarity[k * 4 + 2]);
+    c.fillStyle = cssColour(table[k * 4 + 2]);
     c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
   }
 }

@@ -5,16 +5,19 @@
 /** @typedef {{ page: string, query: [string, string][] }} Data */
 /** @typedef {HTMLElement & { sharing?: Sharing }} Root */
 /** @typedef {{ picture: () => string }} LiveView */
-/** @typedef {HTMLElement & { layout: any, _fullLayout: any, _context: any }} Plot an element with Plotly's own fields */
+/** @typedef {HTMLElement & { data: any[], layout: any, _fullLayout: any, _context: any }} Plot an element with Plotly's own fields */
 /**
  * @typedef {object} Figure
  * @property {string} name for the reader
  * @property {string} file
- * @property {(format: Format, filename: string, background: string) => Promise<void> | void} save
+ * @property {(format: Format, filename: string) => Promise<void> | void} save
  */
 
 const SCALE = 2; // pixels of a PNG per pixel of the page
 const FEEDBACK = 4000; // milliseconds for which "Copied" is shown
+const GROUND = "#ffffff"; // of a file
+const COLOUR = /^#[0-9a-f]{6}$|^rgba?\([\d., ]+\)$/i;
+const NEUTRAL = 28; // the most by which the channels of a grey differ
 const FONT = "Arial, Helvetica, sans-serif"; // of a file, which cannot load the page's own font
 
 class Sharing {
@@ -143,10 +146,9 @@ class Sharing {
 
   /** @param {Format} format */
   async save(format) {
-    const background = getComputedStyle(this.root).getPropertyValue("--st-background-color");
     for (const figure of this.list()) {
       if (![figure.file, "all"].includes(this.select.value)) continue;
-      await figure.save(format, `${this.data.page}-${figure.file}`, background);
+      await figure.save(format, `${this.data.page}-${figure.file}`);
     }
   }
 }
@@ -161,22 +163,71 @@ function modeBarButton(plot) {
   return plot.querySelector(".modebar-btn");
 }
 
-/** @param {Plot} plot @param {Format} format @param {string} filename @param {string} background */
-function savePlot(plot, format, filename, background) {
-  const { layout } = plot;
-  const { paper_bgcolor, plot_bgcolor, font, updatemenus } = layout;
+/** @param {Plot} plot @param {Format} format @param {string} filename */
+function savePlot(plot, format, filename) {
+  const { layout, data } = plot;
+  const kept = { ...layout };
+  const lines = data.map(({ line }) => line);
   const width = Math.round(plot.clientWidth * widening(plot._fullLayout.font.family));
   plot._context.toImageButtonOptions = { format, filename, width, scale: format === "png" ? SCALE : 1 };
-  // The page's own background: the text of a dark theme is unreadable on a transparent one. Buttons do nothing in a file.
+  if (isDark()) lighten(plot);
+  // Buttons do nothing in a file.
   Object.assign(layout, {
-    paper_bgcolor: background,
-    plot_bgcolor: background,
-    font: { ...font, family: FONT },
+    paper_bgcolor: GROUND,
+    plot_bgcolor: GROUND,
+    font: { ...layout.font, family: FONT },
     /** @type {object[]} */
     updatemenus: [],
   });
-  modeBarButton(plot).click(); // copies the layout before it returns
-  Object.assign(layout, { paper_bgcolor, plot_bgcolor, font, updatemenus });
+  modeBarButton(plot).click(); // copies data and layout before it returns
+  for (const [k, line] of lines.entries()) data[k].line = line;
+  for (const name of Object.keys(layout)) if (!(name in kept)) delete layout[name];
+  Object.assign(layout, kept);
+}
+
+function isDark() {
+  const [r, g, b] = channels(getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor);
+  return Math.max(r, g, b) < 128;
+}
+
+/**
+ * Give a figure of the dark theme the colours of the light one, which paper and slides need.
+ *
+ * @param {Plot} plot
+ */
+function lighten({ layout, data }) {
+  const light = layout.meta?.light;
+  for (const [name, value] of Object.entries(layout)) if (name !== "meta") layout[name] = withLightGreys(value);
+  for (const [name, colorscale] of Object.entries(light?.scales ?? {})) layout[name] = { ...layout[name], colorscale };
+  for (const [k, color] of Object.entries(light?.lines ?? {}))
+    data[Number(k)].line = { ...data[Number(k)].line, color };
+}
+
+/**
+ * A copy in which light greys are dark ones and the other way round.
+ *
+ * @param {any} value
+ * @returns {any}
+ */
+function withLightGreys(value) {
+  if (typeof value === "string" && COLOUR.test(value)) {
+    const [r, g, b, a = 1] = channels(value);
+    if (Math.max(r, g, b) - Math.min(r, g, b) > NEUTRAL) return value;
+    return `rgba(${255 - r}, ${255 - g}, ${255 - b}, ${a})`;
+  }
+  if (Array.isArray(value)) return value.map(withLightGreys);
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withLightGreys(part)]));
+}
+
+/**
+ * Red, green and blue from 0 to 255, and the opacity if it is named.
+ *
+ * @param {string} colour "#rrggbb", "rgb(...)" or "rgba(...)"
+ */
+function channels(colour) {
+  if (!colour.startsWith("#")) return colour.match(/[\d.]+/g).map(Number);
+  return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 }
 
 /**

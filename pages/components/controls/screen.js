@@ -1,0 +1,87 @@
+// @ts-check
+// Tells the server how wide the window is and whether its theme is dark, and keeps what a screen needs of the page:
+// the scale for printing, and a menu that closes when a page is chosen.
+
+/** @typedef {{ narrow: boolean, dark: boolean }} Look */
+/**
+ * @typedef {object} Component of Streamlit
+ * @property {HTMLElement & { screen?: Screen }} parentElement
+ * @property {Look} data what the server drew the page for
+ * @property {(name: string, value: Look) => void} setStateValue
+ */
+
+const NARROW = window.matchMedia("(max-width: 639.98px)"); // where Streamlit puts columns one below the other
+const PAPER = 680; // pixels: the width of A4 and Letter between their margins
+const PAGE_LINK = "[data-testid=stSidebarNavLink]";
+
+class Screen {
+  /** @type {Look} */
+  data;
+
+  /** @type {(look: Look) => void} */
+  report;
+
+  /** The last look that was reported.
+   * @type {string | undefined} */
+  reported;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    NARROW.addEventListener("change", () => this.look());
+    // The theme changes the class of the app.
+    const app = document.querySelector("[data-testid=stApp]");
+    new MutationObserver(() => this.look()).observe(app, { attributes: true, attributeFilter: ["class"] });
+    new ResizeObserver(() => this.fitPaper()).observe(document.querySelector("[data-testid=stMain]") ?? app);
+    document.addEventListener("click", closeMenu);
+  }
+
+  /** Report the look of the page, if it was drawn for another. */
+  look() {
+    const { narrow, dark } = this.data;
+    const seen = { narrow: NARROW.matches, dark: isDark(this.root) };
+    this.root.dataset.agrees = String(narrow === seen.narrow && dark === seen.dark);
+    if (this.root.dataset.agrees === "true") this.reported = undefined;
+    else if (this.reported !== JSON.stringify(seen)) {
+      this.reported = JSON.stringify(seen);
+      this.report(seen);
+    }
+  }
+
+  /** Keep the factor by which the page is printed: figures do not change their width for paper. */
+  fitPaper() {
+    const width = document.querySelector("[data-testid=stMainBlockContainer]")?.clientWidth ?? PAPER;
+    document.documentElement.style.setProperty("--paper", String(Math.min(1, PAPER / width)));
+  }
+}
+
+/** @param {HTMLElement} element */
+function isDark(element) {
+  const app = element.closest("[data-testid=stApp]") ?? document.body;
+  const [r, g, b] = getComputedStyle(app)
+    .backgroundColor.match(/[\d.]+/g)
+    .map(Number);
+  return Math.max(r, g, b) < 128;
+}
+
+/**
+ * On a narrow screen the menu covers the page: close it when a page is chosen.
+ *
+ * @param {Event} event
+ */
+function closeMenu(event) {
+  if (!NARROW.matches || !(event.target instanceof Element) || !event.target.closest(PAGE_LINK)) return;
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+  button?.click();
+}
+
+/** @param {Component} component */
+export default function (component) {
+  const { parentElement, data, setStateValue } = component;
+  /** @type {HTMLElement} */
+  const root = parentElement.querySelector(".screen");
+  parentElement.screen ??= new Screen(root);
+  Object.assign(parentElement.screen, { data, report: (/** @type {Look} */ look) => setStateValue("look", look) });
+  parentElement.screen.look();
+}

@@ -1,0 +1,61 @@
+"""The reader's screen: figures, words and tables fit a narrow window, and colours a dark theme.
+
+The browser reports both, and the page runs again if it was drawn for another screen. Until the first report, the name
+of the browser and its theme are the guess.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from pages.components.javascript import join_modules
+from rff_engine.figures import narrow as narrow_figures
+from rff_engine.figures.style import darken
+
+_LOOK = "look of the screen"
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "screen", html='<div class="screen"></div>', js=join_modules(_HERE / "screen.js"), isolate_styles=False
+)
+_PLACE, _COLOUR = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]"), re.compile(r"<<([^|>]*)\|([^|>]*)>>")
+
+
+def mount() -> None:
+    """Let the browser report its screen; called once a page."""
+    with st.container(key="screen"):
+        _component(data={"narrow": narrow(), "dark": dark()}, key="screen_look", on_look_change=_take)
+
+
+def _take() -> None:
+    look = st.session_state["screen_look"].look
+    st.session_state[_LOOK] = {"narrow": bool(look["narrow"]), "dark": bool(look["dark"])}
+
+
+def narrow() -> bool:
+    """Whether panels stand one below the other."""
+    known = st.session_state.get(_LOOK)
+    return known["narrow"] if known else "Mobi" in (st.context.headers.get("User-Agent") or "")
+
+
+def dark() -> bool:
+    """Whether the theme is dark."""
+    known = st.session_state.get(_LOOK)
+    return known["dark"] if known else st.context.theme.type == "dark"
+
+
+def fit(fig):
+    """A Plotly figure for this screen."""
+    fig = narrow_figures.stack(fig) if narrow() else fig
+    return darken(fig) if dark() else fig
+
+
+def words(text: str) -> str:
+    """A text for this screen.
+
+    Of ``[[right|below]]`` a narrow screen shows the second word, of ``<<white|dark grey>>`` a dark theme; others show
+    the first.
+    """
+    return _COLOUR.sub(r"\2" if dark() else r"\1", _PLACE.sub(r"\2" if narrow() else r"\1", text))
