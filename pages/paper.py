@@ -81,7 +81,7 @@ def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> Non
     )
     if by == "D":
         with st.expander("The difference at some D, in percent", icon=":material/difference:"):
-            st.dataframe(differences(found, dataset), hide_index=True)
+            layout.table(differences(found, dataset))
 
 
 def show_notes(target: str, dataset: str) -> None:
@@ -167,13 +167,13 @@ def main() -> None:
         if target == "table1":
             show_svm_grid()
     with st.expander("All numbers as a table", icon=":material/table:"):
-        st.dataframe(of_view, hide_index=True)
+        layout.table(of_view)
     with st.expander("Where the reruns come from", icon=":material/history:"):
         st.markdown(
             f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was stopped; `python "
             "-m rff_engine report --format html --output paper.html` writes all tables and figures into one file."
         )
-        st.dataframe(made_by(target, scaled), hide_index=True)
+        layout.table(made_by(target, scaled))
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 

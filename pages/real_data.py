@@ -163,7 +163,7 @@ def show_result(run: Run) -> None:
     )
     if rows:
         with st.expander("The means as a table", icon=":material/table:"):
-            st.dataframe(means, hide_index=True)
+            layout.table(means)
 
 
 def run_settings(values) -> RunSettings:

@@ -260,7 +260,7 @@ def show_sweep(values, chosen):
         alt="Error of each method on your data against the number of features",
     )
     with st.expander("The means as a table", icon=":material/table:"):
-        st.dataframe(means, hide_index=True)
+        layout.table(means)
     return lambda: means, None
 
 

@@ -37,9 +37,10 @@ _STYLE = """<style>
     :is(.st-key-table, .st-key-methods) .drag {touch-action: pan-x pan-y !important}
 }
 @media (pointer: coarse) {  /* a finger needs 44 pixels, though the handle that is seen is smaller */
-    [data-testid="stSlider"] [role="slider"]::after {content: ""; position: absolute; inset: -16px}
-    [data-testid="stSlider"] input[type="range"] {min-height: 44px}
+    [data-testid="stSlider"] :has(> [data-testid="stSliderThumbValue"])::after {content: ""; position: absolute;
+        left: 50%; top: 50%; width: 44px; height: 44px; transform: translate(-50%, -50%)}
 }
+[data-testid="stElementContainer"]:has(> [data-testid="stHtml"] > .on-paper) {position: absolute; display: none}
 @media print {
     @page {margin: 14mm}
     [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-take_it_with_you,
@@ -47,7 +48,17 @@ _STYLE = """<style>
     [data-testid="stMain"] {zoom: var(--paper, 1)}
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
+    /* Figures keep their width and are printed smaller; words stay large enough to read. */
+    [data-testid="stMarkdownContainer"] :is(p, li), .on-paper table {font-size: max(1rem, 0.72rem / var(--paper, 1))}
     h1, h2, h3 {break-after: avoid}
+    [data-testid="stExpander"] :is(details, details > div, [data-testid="stExpanderDetails"]) {height: auto !important;
+        max-height: none !important; overflow: visible !important}
+    [data-testid="stDataFrame"] {display: none}
+    [data-testid="stElementContainer"]:has(> [data-testid="stHtml"] > .on-paper) {position: static; display: block}
+    .on-paper table {border-collapse: collapse; width: 100%}
+    .on-paper :is(th, td) {padding: 0.1rem 0.4rem; text-align: left; border-bottom: 1px solid #cccccc}
+    .on-paper tr {break-inside: avoid}
+    .on-paper thead {display: table-header-group}
 }
 </style>"""
 
@@ -57,7 +68,8 @@ def title(question: str, introduction: str) -> None:
     st.html(_STYLE)
     screen.mount()
     st.title(question)
-    st.markdown(screen.words(introduction))
+    with presentation.folded("What is this page about?", key="introduction"):
+        st.markdown(screen.words(introduction))
 
 
 def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
@@ -76,7 +88,15 @@ def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
 
 def caption_below(text: str) -> None:
     """Words below a figure: what to do and what to see."""
-    st.caption(screen.words(text))
+    with presentation.folded("What to see"):
+        st.caption(screen.words(text))
+
+
+def table(frame, **kwargs) -> None:
+    """A table without its index, on paper with every row; other arguments go to `st.dataframe`."""
+    st.dataframe(frame, hide_index=True, **kwargs)
+    # The table above is a picture of the rows that are in sight.
+    st.html(f"<div class='on-paper'>{frame.to_html(index=False, na_rep='', border=0)}</div>")
 
 
 def equation(name: str, latex: str, explanation: str) -> None:

@@ -17,7 +17,7 @@ import datasets
 from datasets.tables.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, read_table
-from pages.components import escaping
+from pages.components import escaping, layout
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
 
@@ -156,9 +156,9 @@ def show_table(upload: Upload) -> None:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n\n".join(shown), icon=":material/info:")
-    st.dataframe(your_data_results.summary(table), hide_index=True, height=min(38 * (len(table.columns) + 1), 260))
+    layout.table(your_data_results.summary(table), height=min(38 * (len(table.columns) + 1), 260))
     with st.expander("The first rows", icon=":material/table:"):
-        st.dataframe(your_data_results.first_rows(table), hide_index=True)
+        layout.table(your_data_results.first_rows(table))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ def show_problem(chosen: Chosen) -> None:
     )
     if len(dataset.label_names) > 2:
         with st.expander(f"The {len(dataset.label_names)} classes", icon=":material/table:"):
-            st.dataframe(your_data_results.class_counts(dataset), hide_index=True)
+            layout.table(your_data_results.class_counts(dataset))
 
 
 def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:

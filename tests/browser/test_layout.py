@@ -1,10 +1,14 @@
-"""Text on every page, from a phone to a wide window: none overlaps another, is cut off, or makes the page scroll aside.
+"""Pages on every screen and on paper: a phone, a projector, a wide window, a dark theme.
 
-Text of figures counts too. A page opens once; then its window changes its width.
+On no page does a text overlap another, end cut off, or make the page scroll sideways; text of figures counts too. A
+page opens once; then its window changes its width.
 """
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from conftest import settle
 
@@ -75,6 +79,7 @@ MEASURE = """() => {
         texts: boxes.length,
         overlaps,
         cut: boxes.filter(box => hidden(box) > 1).map(words),
+        unresolved: boxes.filter(({node}) => /\\[\\[|<<\\w/.test(node.data)).map(words),
         aside: Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - room),
     };
 }"""
@@ -103,9 +108,7 @@ def resize(page, width: int, height: int = 900) -> None:
 def problems(page, path: str) -> dict:
     found = page.evaluate(MEASURE)
     assert found["texts"] >= (8 if path == "your_data" else 30), "no text found"
-    return {name: found[name] for name in ("overlaps", "cut") if found[name]} | (
-        {"aside": found["aside"]} if found["aside"] > 0 else {}
-    )
+    return {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
 
 
 @pytest.mark.slow("draws a page four times")
@@ -135,3 +138,157 @@ def test_planted_defects_are_found(open_page):
         "cut": ["words that do not end here"],
         "aside": 500 + 15 - PHONE,
     }
+
+
+# --- a phone ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def phone(open_page):
+    """The page Landmarks on a phone."""
+    page = open_page("landmarks", width=PHONE, has_touch=True, is_mobile=True, viewport={"width": PHONE, "height": 844})
+    drawn(page)
+    return page
+
+
+def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
+    maps = phone.evaluate(
+        """() => [...document.querySelectorAll('.live .maps canvas')].map(map => {
+            const {left, top} = map.getBoundingClientRect();
+            return [map.getAttribute('aria-label').split(' ')[0], Math.round(left), Math.round(top)];
+        })"""
+    )
+    prior, learned = ([place for name, *place in maps if name == which] for which in ("prior", "learned"))
+    assert len(prior) == 5
+    for (left, top), (right, same) in zip(prior, learned, strict=True):
+        assert left < PHONE / 2 < right + 20 and top == same
+    assert "Each row is one landmark" in phone.locator("[data-testid=stCaptionContainer]").all_inner_texts()[0]
+    for slider in phone.locator(".live input[type=range]").all():
+        assert slider.bounding_box()["height"] >= 44
+    phone.locator("[data-testid=stExpandSidebarButton]").tap()
+    phone.wait_for_function(
+        "() => document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().left === 0"
+    )
+    reach = phone.evaluate(
+        """() => {
+            const thumb = document.querySelector('.st-key-sigma [data-testid=stSliderThumbValue]').parentElement;
+            const {left, right, top, bottom} = thumb.getBoundingClientRect(), far = 20;
+            const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+            return [[-far, 0], [far, 0], [0, -far], [0, far]].map(([dx, dy]) =>
+                thumb.contains(document.elementFromPoint(x + dx, y + dy)));
+        }"""
+    )
+    assert reach == [True] * 4
+    phone.locator("[data-testid=stSidebarNavLink]").filter(has_text="Bounds").tap()
+    phone.wait_for_function(
+        """() => document.querySelector('h1')?.innerText.startsWith('What does a bound')
+            && document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0"""
+    )
+
+
+# --- a projector --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["landmarks", "bounds", "kernel"])
+def test_on_a_projector_the_picture_comes_first(open_page, path):
+    page = open_page(f"{path}?projector=true", width=1280)
+    resize(page, 1280, 720)
+    place = page.evaluate(
+        """() => {
+            const picture = document.querySelector('.live canvas:not(.scale), .js-plotly-plot').getBoundingClientRect();
+            return [picture.top, picture.bottom];
+        }"""
+    )
+    assert place[0] < 360 and place[1] < 720
+    words = page.locator("[data-testid=stMarkdownContainer]").filter(has_text=re.compile("landmark|bound|kernel"))
+    assert not any(len(text) > 200 for text in words.all_inner_texts())
+    page.get_by_role("button", name="What is this page about?").click()
+    page.locator("[data-testid=stPopoverBody] p").wait_for()
+
+
+# --- paper --------------------------------------------------------------------------------------------------------
+
+MILLIMETRE = 96 / 25.4  # pixels
+PAPERS = {"A4": 210, "Letter": 215.9}
+PRINTED = """() => {
+    const main = document.querySelector('[data-testid=stMainBlockContainer]').getBoundingClientRect();
+    const seen = element => element.checkVisibility({visibilityProperty: true});
+    const rows = [...document.querySelectorAll('.on-paper tr')].filter(seen);
+    const factor = Number(getComputedStyle(document.documentElement).getPropertyValue('--paper'));
+    const zoom = Number(getComputedStyle(document.querySelector('[data-testid=stMain]')).zoom);
+    const pictures = [...document.querySelectorAll('.main-svg, .live canvas, .on-paper table')].filter(seen);
+    return {
+        zoom: zoom / factor,
+        width: Math.max(...pictures.map(picture => picture.getBoundingClientRect().right - main.left)),
+        bars: ['stSidebar', 'stHeader'].filter(name => {
+            const bar = document.querySelector(`[data-testid=${name}]`);
+            return bar && seen(bar) && bar.getBoundingClientRect().width > 0;
+        }),
+        cut: rows.filter(row => {
+            const box = row.getBoundingClientRect();
+            const details = row.closest('[data-testid=stExpander]').getBoundingClientRect();
+            return box.height < 5 || box.bottom > details.bottom + 1;
+        }).length,
+        rows: rows.length,
+    };
+}"""
+
+
+@pytest.mark.parametrize(("path", "width"), [("paper", 1440), ("landmarks", 1440), ("kernel", PHONE)])
+def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width):
+    page = open_page(path, width=width)
+    drawn(page)
+    if path == "paper":
+        page.get_by_text("All numbers as a table").click()
+        page.locator("[data-testid=stDataFrame]").first.wait_for()
+        settle(page)
+    page.emulate_media(media="print")
+    printed = page.evaluate(PRINTED)
+    assert (printed["bars"], printed["cut"], printed["zoom"]) == ([], 0, 1)
+    assert printed["width"] < (min(PAPERS.values()) - 2 * 14) * MILLIMETRE
+    for name in PAPERS:
+        sheet = page.pdf(format=name, tagged=True)
+        assert len(re.findall(rb"/Type /Page\b", sheet)) <= 6
+        if path == "paper":
+            assert printed["rows"] > 30
+            assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
+    page.emulate_media(media="screen")
+
+
+# --- a dark theme -------------------------------------------------------------------------------------------------
+
+# The colour of a prior map where the similarity is 0: in the corner farthest from the landmark.
+CORNER = """() => {
+    const {view} = document.querySelector('.live'), {canvas} = view.panels.find(({canvas}) =>
+        canvas.getAttribute('aria-label') === 'prior similarity to landmark 1');
+    const [x, y] = view.landmark(0), {width, height} = canvas;
+    const place = [x > 0 ? 3 : width - 4, y > 0 ? height - 4 : 3];
+    return [...canvas.getContext('2d').getImageData(...place, 1, 1).data].slice(0, 3);
+}"""
+
+
+def test_maps_of_a_dark_theme_have_a_dark_centre_and_the_same_numbers(open_page):
+    page = open_page("landmarks", scheme="dark")
+    drawn(page)
+    numbers = "() => Array.from(document.querySelector('.live').view.learnedMaps[0])"
+    dark, seen = page.evaluate(CORNER), page.evaluate(numbers)
+    picture = page.evaluate("() => document.querySelector('.live').view.picture()")
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"() => Math.min(...({CORNER})()) > 200")
+    light = page.evaluate(CORNER)
+    assert max(dark) < 70 and min(light) > 230
+    assert max(map(np.ptp, (dark, light))) < 25  # greys
+    assert page.evaluate(numbers) == seen
+    # Files have the colours of the light theme.
+    assert 'fill="#ffffff"' in picture and "#31333f" in picture
+    assert page.evaluate("() => document.querySelector('.live').view.picture()") == picture
+
+
+def test_canvases_use_the_typeface_of_the_page(open_page):
+    page = open_page("bounds")
+    drawn(page)
+    families = page.evaluate(
+        """() => [document.querySelector('.live').view.panels.find(({canvas}) =>
+            canvas.matches('.curves-kernel')).context.font, getComputedStyle(document.body).fontFamily]"""
+    )
+    assert families[0].split("px ")[1].split(",")[0].strip('"') == families[1].split(",")[0].strip('"')

@@ -152,9 +152,11 @@ def test_a_plotly_figure_is_saved_as_png_and_svg(open_page):
     svg, filename = saved(page, "SVG", "errors")
     assert filename == "kernel-errors.svg"
     assert "number of features, 2D" in words(svg) and "error of the kernel matrix (RMS)" in words(svg)
-    # White text on the page's dark background.
+    # In the light theme's colours, for paper and slides: dark text on white.
     (background,) = re.findall(r'<rect x="0" y="0"[^>]*fill: rgb\((\d+), (\d+), (\d+)\)', svg.decode())[:1]
-    assert max(map(int, background)) < 64
+    assert min(map(int, background)) == 255
+    inks = re.findall(r"<text[^>]*fill: rgb\((\d+), (\d+), (\d+)\)", svg.decode())
+    assert len(inks) > 10 and max(int(channel) for ink in inks for channel in ink) < 128
     assert page.evaluate("document.querySelector('.st-key-errors .js-plotly-plot').layout.paper_bgcolor") is None
 
 

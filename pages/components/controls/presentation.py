@@ -7,6 +7,7 @@ values still apply. Both carry over to other pages until they are switched off. 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -26,11 +27,18 @@ _FOLDED = """
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
 .live .scrubbers {top: 0 !important}
 .st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
+.st-key-presets, .st-key-lessons {display: none}
 """
 _LARGE = f"""
 html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 [data-testid="stMainBlockContainer"] {{position: relative; max-width: none}}
 .st-key-lecture p {{font-size: 0.75rem}}
+[data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0.4rem 0 0}}
+.st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
+@media (min-width: 640px) {{
+    .stApp .live .maps {{grid-template-columns: 1.4rem repeat(var(--landmarks, 5), minmax(0, min(14rem, 26vh)))}}
+    .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 46vh)}}
+}}
 """
 
 
@@ -101,6 +109,17 @@ def _text(hide, keys) -> str:
 def projecting() -> bool:
     """Whether projector mode is on."""
     return st.session_state.get(_MODE, {}).get("projector", False)
+
+
+def folded(name: str, key: str | None = None):
+    """A context for words: in projector mode a button that shows them, for the picture to come first.
+
+    With a key, the button is at the top of the page, in the line of the other buttons of the mode.
+    """
+    if not projecting():
+        return nullcontext()
+    place = st.container(key=key) if key else st
+    return place.popover(name, icon=":material/info:", type="tertiary")
 
 
 def hidden(key: str) -> bool:

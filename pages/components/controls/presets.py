@@ -123,6 +123,6 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
         for name in forget:
             st.query_params.pop(name, None)
 
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="presets"):
         for preset in presets:
             st.button(preset.name, help=preset.look_for, on_click=apply, args=(preset,), key=f"preset {preset.name}")
