@@ -28,7 +28,7 @@ _STYLE = """<style>
 /* What is wider than its place scrolls there, not the page. */
 .katex-display, [data-testid="stMarkdownContainer"] :is(pre, table) {overflow-x: auto; max-width: 100%}
 [data-testid="stMarkdownContainer"] table {display: block}
-[data-testid="stMarkdownContainer"] :not(pre) > code {overflow-wrap: anywhere}
+[data-testid="stMarkdownContainer"] :not(pre) > code {white-space: break-spaces; overflow-wrap: anywhere}
 @media (max-width: 639.98px) {
     [data-testid="stMainBlockContainer"] {padding: 3.5rem 1rem 2rem}
     :is(.st-key-table, .st-key-methods) {overflow-x: auto}
@@ -44,12 +44,12 @@ _STYLE = """<style>
 @media print {
     @page {margin: 14mm}
     [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-take_it_with_you,
-        .st-key-lecture, [data-testid="stExpandSidebarButton"] {display: none !important}
+        .st-key-lecture, .st-key-shown_code, [data-testid="stExpandSidebarButton"] {display: none !important}
     [data-testid="stMain"] {zoom: var(--paper, 1)}
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
     /* Figures keep their width and are printed smaller; words stay large enough to read. */
-    [data-testid="stMarkdownContainer"] :is(p, li), .on-paper table {font-size: max(1rem, 0.72rem / var(--paper, 1))}
+    :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) :is(p, li), .on-paper table {font-size: max(1rem, 0.72rem / var(--paper, 1))}
     h1, h2, h3 {break-after: avoid}
     [data-testid="stExpander"] :is(details, details > div, [data-testid="stExpanderDetails"]) {height: auto !important;
         max-height: none !important; overflow: visible !important}

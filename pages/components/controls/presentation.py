@@ -33,11 +33,12 @@ _LARGE = f"""
 html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 [data-testid="stMainBlockContainer"] {{position: relative; max-width: none}}
 .st-key-lecture p {{font-size: 0.75rem}}
-[data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0.4rem 0 0}}
+[data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
+[data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
 @media (min-width: 640px) {{
     .stApp .live .maps {{grid-template-columns: 1.4rem repeat(var(--landmarks, 5), minmax(0, min(14rem, 26vh)))}}
-    .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 46vh)}}
+    .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 42vh)}}
 }}
 """
 
