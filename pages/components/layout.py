@@ -49,7 +49,8 @@ _STYLE = """<style>
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
     /* Figures keep their width and are printed smaller; words stay large enough to read. */
-    :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) :is(p, li), .on-paper table {font-size: max(1rem, 0.72rem / var(--paper, 1))}
+    :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) :is(p, li), .on-paper table {
+        font-size: max(1rem, 0.72rem / var(--paper, 1))}
     h1, h2, h3 {break-after: avoid}
     [data-testid="stExpander"] :is(details, details > div, [data-testid="stExpanderDetails"]) {height: auto !important;
         max-height: none !important; overflow: visible !important}
