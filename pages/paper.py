@@ -96,7 +96,7 @@ def show_svm_grid() -> None:
     """How C and gamma of adult's SVM are chosen."""
     with st.expander("How the SVM of adult is chosen", icon=":material/grid_on:"):
         st.markdown(letarte.SVM_GRID_NOTE)
-        st.dataframe(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"))
+        layout.table(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"), index=True)
 
 
 def show_choices(found) -> None:

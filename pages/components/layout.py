@@ -93,11 +93,11 @@ def caption_below(text: str) -> None:
         st.caption(screen.words(text))
 
 
-def table(frame, **kwargs) -> None:
-    """A table without its index, on paper with every row; other arguments go to `st.dataframe`."""
-    st.dataframe(frame, hide_index=True, **kwargs)
+def table(frame, *, index: bool = False, **kwargs) -> None:
+    """A table, on paper with every row; other arguments go to `st.dataframe`."""
+    st.dataframe(frame, hide_index=not index, **kwargs)
     # The table above is a picture of the rows that are in sight.
-    st.html(f"<div class='on-paper'>{frame.to_html(index=False, na_rep='', border=0)}</div>")
+    st.html(f"<div class='on-paper'>{frame.to_html(index=index, na_rep='', border=0)}</div>")
 
 
 def equation(name: str, latex: str, explanation: str) -> None:
