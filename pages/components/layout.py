@@ -32,7 +32,7 @@ _STYLE = """<style>
 @media (max-width: 639.98px) {
     [data-testid="stMainBlockContainer"] {padding: 3.5rem 1rem 2rem}
     :is(.st-key-table, .st-key-methods) {overflow-x: auto}
-    .st-key-table > * {min-width: 38rem}
+    .st-key-table > * {min-width: 50rem}
     .st-key-methods > * {min-width: 50rem}
     :is(.st-key-table, .st-key-methods) .drag {touch-action: pan-x pan-y !important}
 }
