@@ -258,7 +258,7 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
     assert share <= 1 and on_paper < (min(PAPERS.values()) - 2 * MARGIN) * MILLIMETRE
     for name in PAPERS:
         sheet = page.pdf(format=name, tagged=True)
-        assert len(re.findall(rb"/Type /Page\b", sheet)) <= 6
+        assert len(re.findall(rb"/Type /Page\b", sheet)) <= 12  # not a page for each line
         if path == "paper":
             assert printed["rows"] > 30
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
