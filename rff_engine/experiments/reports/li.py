@@ -95,7 +95,7 @@ _CAUSES = {
             _DRAWN_ANEW,
         ),
         ("a rare draw", ("digital_net",), ("covtype",), 20),
-        ("a rare draw", ("fastfood",), ("mnist01",), 20),
+        ("a rare draw", ("fastfood",), ("mnist01",), 16),
     ),
     "li-table3": (
         ("the printed algorithm", ("supervise_alternating",), ("cpu", "a9a", "covtype"), 2),
