@@ -1,15 +1,19 @@
-"""Start here: five figures, each with links to interactive pages with the same settings."""
+"""Start here: a picture that moves, then five figures, each with links to pages with the same settings."""
+
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import streamlit as st
 
-from pages.components import layout, lessons, sharing
+from pages.components import layout, lessons, live, sharing
 from pages.components.controls import presentation, screen
-from pages.components.controls.toy_data import ToyData, map_extent
+from pages.components.controls.toy import BETA
+from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from pages.components.controls.widgets import mount
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
 from pages.components.results.kernel import KernelSettings, kernel_line
-from pages.components.results.landmarks import LandmarkSettings, landmark_problem, landmark_view
+from pages.components.results.landmarks import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
 from pages.components.results.learning import frequency_plane
 from pages.components.server.runs import BREAST_SWEEP, Run, run_queue
 from pages.components.sharing.recipes import start as recipe
@@ -19,6 +23,7 @@ from rff_engine.figures import bounds, kernel as kernels, landmarks, learning, s
 
 MOONS = ToyData("moons", 300, 0.1, 0)
 LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
+OPENING = replace(LANDMARKS, n_landmarks=3)
 BOUNDS = BoundSettings(MOONS, 0.501, 200), Guarantee(0.05, 5.0, "corrected", False)
 KERNEL = KernelSettings("Gaussian", 1.0, 1.5, 0), 20
 BOARD, WIDTH = ToyData("checkerboard", 300, 0.1, 0), 0.251
@@ -30,10 +35,48 @@ def introduce(number: int, heading: str, text: str) -> None:
     st.markdown(text)
 
 
-def link(page: str, label: str, **settings) -> None:
+def link(page: str, label: str, icon: str = "arrow_forward", **settings) -> None:
     """A link to a page with the settings of a figure."""
     query = {key: str(value) for key, value in settings.items()}
-    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
+    st.page_link(f"pages/{page}.py", label=label, icon=f":material/{icon}:", query_params=query)
+
+
+@st.fragment
+def show_opening() -> None:
+    """The first picture, which moves, and two links; a move of its slider runs only this part of the page again."""
+    beta = st.session_state.get(BETA.key, BETA.default)
+    with layout.show_errors():
+        live.mount("opening", live_landmarks(OPENING, 1.0), SimpleNamespace(beta=beta), (BETA,))
+    layout.caption_below(
+        "**The prior is the same bump around every landmark; learned similarities follow the two classes, red and "
+        "blue.** Green: similar to the landmark, a star; purple: dissimilar. Errors are measured on "
+        f"{TEST_POINTS} fresh points."
+    )
+    with st.container(horizontal=True, key="first_steps"):
+        link("landmarks", "**Try it**", **landmark_query(OPENING, beta))
+        first = lessons.content.LESSONS[0]
+        link(first.page, "**Be asked:** predict before you look", icon="school", **lessons.address(first))
+
+
+def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
+    """The settings of a figure as the page on landmarks names them."""
+    return {
+        "data": settings.data.name,
+        "beta": f"{beta:g}",
+        "D": settings.n_frequencies,
+        "sigma": settings.sigma,
+        "landmarks": settings.n_landmarks,
+    }
+
+
+def kernel_figure() -> None:
+    layout.figure(
+        kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
+        "[[Left|Above]]: the prior density of frequencies and 20 draws from it. [[Right|Below]]: the average of their "
+        "20 cosines, next to the kernel itself.",
+        key="kernel",
+        alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
+    )
 
 
 def landmark_figure() -> None:
@@ -53,16 +96,6 @@ def landmark_figure() -> None:
         f"ones on {layout.percent(view.learned.test_error)}.",
         key="landmarks",
         alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
-    )
-
-
-def kernel_figure() -> None:
-    layout.figure(
-        kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
-        "[[Left|Above]]: the prior density of frequencies and 20 draws from it. [[Right|Below]]: the average of their "
-        "20 cosines, next to the kernel itself.",
-        key="kernel",
-        alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
     )
 
 
@@ -124,25 +157,14 @@ def sweep_figure(run: Run) -> None:
 
 def numbers(run: Run | None):
     """The numbers of the figures as a table; of the fifth, the results so far."""
-    results = landmark_view(LANDMARKS, 1.0, 1.0), kernel_line(*KERNEL), *spectrum(), all_bounds(*BOUNDS)
+    opening, five = (landmark_view(settings, 1.0, 1.0) for settings in (OPENING, LANDMARKS))
+    results = opening, kernel_line(*KERNEL), five, *spectrum(), all_bounds(*BOUNDS)
     return recipe.numbers(*results, [] if run is None else list(run.rows))
-
-
-def show_landmarks() -> None:
-    introduce(
-        1,
-        "Every landmark learns its own similarity",
-        "The kernel draws the same bump around every landmark. Reweighting 20 random cosines by the labels gives each "
-        "landmark its own similarity, which follows the classes.",
-    )
-    landmark_figure()
-    link("landmarks", "Move β, add landmarks, click your own", data="moons", beta=1, D=20, sigma=0.501, landmarks=5)
-    st.divider()
 
 
 def show_kernel() -> None:
     introduce(
-        2,
+        1,
         "A kernel is an average of cosines",
         "Draw frequencies from the kernel's Fourier transform and average their cosines: the average approximates the "
         "kernel. The distribution of the frequencies determines the kernel.",
@@ -151,6 +173,18 @@ def show_kernel() -> None:
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
     link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
+    st.divider()
+
+
+def show_landmarks() -> None:
+    introduce(
+        2,
+        "Every landmark learns its own similarity",
+        "The kernel draws the same bump around every landmark. Reweighting 20 random cosines by the labels gives each "
+        "landmark its own similarity, which follows the classes.",
+    )
+    landmark_figure()
+    link("landmarks", "Move β, add landmarks, click your own", **landmark_query(LANDMARKS, 1.0))
     st.divider()
 
 
@@ -207,13 +241,14 @@ def main() -> None:
     values = mount(())
     layout.title(
         "What if a kernel were only a first guess?",
-        "A kernel says which points are similar before any label is seen: it is a **prior**, over cosines. Labels turn "
-        "it into a **posterior**. Five figures show how; each links to a page where you can change it. [Short "
-        "lessons](#short-lessons) let you predict before you look.",
+        "A kernel says which points are similar before any label is seen: a **prior** over cosines. Labels turn it "
+        "into a **posterior**: drag β, and each landmark learns from them.",
     )
+    show_opening()
+    st.divider()
     with layout.show_errors():
-        show_landmarks()
         show_kernel()
+        show_landmarks()
         show_spectrum()
         show_bound()
         run = show_sweep()

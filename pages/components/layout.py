@@ -22,6 +22,8 @@ _STYLE = """<style>
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 .st-key-screen {display: none}
+.st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
+    padding: 0.5rem 1rem}
 /* The words of a link go on in the next line. */
 [data-testid="stPageLink"] a {height: auto; white-space: normal}
 [data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}

@@ -293,6 +293,8 @@ def _forget_other_pages(controls: list[Control]) -> None:
     here = entry.current_page()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
     if mounted["page"] != here:
+        for key in mounted["keys"]:
+            st.session_state.pop(key, None)
         mounted["page"], mounted["keys"] = here, set()
     for control in controls:
         if control.key not in mounted["keys"]:

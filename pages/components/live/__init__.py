@@ -23,7 +23,7 @@ from rff_engine.figures.style import palette
 
 #: Cells along a side of a live similarity map, and of a live kernel map.
 LIVE_CELLS, KERNEL_CELLS = 100, 80
-VIEWS = ("landmarks", "kernel", "bounds", "descent")
+VIEWS = ("opening", "landmarks", "kernel", "bounds", "descent")
 #: Constants of the JavaScript modules, declared in constants.d.ts.
 CONSTANTS = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
 
@@ -50,7 +50,7 @@ def _with_version(data: dict) -> dict:
 
 
 def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -> dict:
-    """Data of the live Landmarks view; `fresh` is the sample of the test errors."""
+    """Data of the views of landmarks; `fresh` is the sample of the test errors."""
     return _with_version(
         {
             "omega": _packed(problem.omega, "<f4"),
@@ -153,7 +153,7 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
 
     Parameters
     ----------
-    name : {"landmarks", "kernel", "bounds", "descent"}
+    name : {"opening", "landmarks", "kernel", "bounds", "descent"}
     packed : dict
         From the view's ``pack_`` function.
     values : namespace

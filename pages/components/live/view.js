@@ -99,6 +99,9 @@ export class LiveView {
   /** @type {ReturnType<typeof setInterval> | null} */
   glideTimer = null;
 
+  /** Settings that the sliders glide to, as text. */
+  destination = "";
+
   /** @type {any} */
   playTimer = null;
 
@@ -229,8 +232,11 @@ export class LiveView {
     return new Type(Uint8Array.from(atob(from[name]), (c) => c.charCodeAt(0)).buffer);
   }
 
-  /** @param {Settings} settings @param {boolean} glide */
-  moveTo(settings, glide) {
+  /** @param {Settings} settings @param {boolean} glide @param {number} duration in milliseconds */
+  moveTo(settings, glide, duration = GLIDE) {
+    const destination = JSON.stringify(settings);
+    if (this.glideTimer && this.destination === destination) return;
+    this.destination = destination;
     /** @type {{ input: HTMLInputElement, from: number, to: number }[]} */
     const moves = [];
     for (const [name, value] of Object.entries(settings)) {
@@ -245,7 +251,7 @@ export class LiveView {
     if (!moves.length) return;
     const start = performance.now();
     this.glideTimer = setInterval(() => {
-      const part = Math.min((performance.now() - start) / GLIDE, 1);
+      const part = Math.min((performance.now() - start) / duration, 1);
       const eased = part * part * (3 - 2 * part);
       for (const { input, from, to } of moves) input.value = String(from + eased * (to - from));
       if (part === 1) this.halt();

@@ -1,4 +1,4 @@
-"""What if a kernel were only a first guess? The numbers in the five figures of the first page.
+"""What if a kernel were only a first guess? The numbers in the figures of the first page.
 
 From the repository's root: python start_experiment.py [numbers.csv]
 """
@@ -23,18 +23,25 @@ seed = 0
 repeats = 10  # draws on the real data of the fifth figure
 
 
-def numbers(view, line, plane, posterior, curves, rows) -> pd.DataFrame:
+def decision_errors(view) -> dict:
+    """Errors of the linear SVM on the prior and on the learned similarities, as columns."""
+    decisions = [view.prior, view.learned]
+    return {
+        "similarity": ["prior", "learned"],
+        "train_error": [decision.train_error for decision in decisions],
+        "test_error": [decision.test_error for decision in decisions],
+    }
+
+
+def numbers(opening, line, view, plane, posterior, curves, rows) -> pd.DataFrame:
     """The numbers of the figures as one table; errors are fractions, frequencies in radians per unit of x."""
-    decisions, bounds = [view.prior, view.learned], list(curves.bounds.values())
+    bounds = list(curves.bounds.values())
     believed = {"largest prior density": plane.prior, "smallest loss": -plane.loss, "largest posterior": posterior}
     peaks = [np.unravel_index(values.argmax(), values.shape) for values in believed.values()]
     tables = {
-        "1 landmarks": {
-            "similarity": ["prior", "learned"],
-            "train_error": [decision.train_error for decision in decisions],
-            "test_error": [decision.test_error for decision in decisions],
-        },
-        "2 kernel": {"delta": line.delta, "kernel": line.exact, "mean_of_cosines": line.cos_sin},
+        "first picture, at beta = 1": decision_errors(opening),
+        "1 kernel": {"delta": line.delta, "kernel": line.exact, "mean_of_cosines": line.cos_sin},
+        "2 landmarks": decision_errors(view),
         "3 frequencies": {
             "which": list(believed),
             "omega_1": [plane.grid[column] for _, column in peaks],
@@ -60,22 +67,23 @@ if __name__ == "__main__":
         drawn = datasets.make_toy(name, n, 0.1, seed)
         return drawn.X, drawn.y
 
-    # 1: five landmarks on two moons. Another seed draws other points from the same distribution.
-    wide, (X, y) = rff.GaussianKernel(0.501), draw("moons")
-    problem = landmark_problem(X, y, wide, n_landmarks=5, n_frequencies=20, random_state=seed)
-    view = landmark_view(problem, *draw("moons", 2000, seed + 1_000_003), beta=1.0, C=1.0, extent=2.0)
-
-    # 2: twenty frequencies, the first of a longer draw.
+    # 1: twenty frequencies, the first of a longer draw.
     kernel = rff.GaussianKernel(1.0)
     rng = np.random.default_rng((seed, 1))
     omega, offsets = (drawn[:40] for drawn in toy_kernels.draw_frequencies_and_offsets(kernel, 2000, 1, rng))
     line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=10.0, delta_range=4.0)
 
+    # First picture and 2: three and five landmarks on two moons. Another seed draws other points alike.
+    wide, (X, y) = rff.GaussianKernel(0.501), draw("moons")
+    fresh = draw("moons", 2000, seed + 1_000_003)
+    three, five = (landmark_problem(X, y, wide, L, n_frequencies=20, random_state=seed) for L in (3, 5))
+    opening, view = (landmark_view(problem, *fresh, beta=1.0, C=1.0, extent=2.0) for problem in (three, five))
+
     # 3: the alignment of every frequency with the labels of a checkerboard.
     plane = toy_learning.frequency_plane(*draw("checkerboard"), rff.GaussianKernel(0.251), extent=3.5 / 0.251)
     posterior = toy_learning.plane_posterior(plane, beta=10.0)
 
-    # 4: bounds along beta, for the moons of the first figure.
+    # 4: bounds along beta, for the moons of the second figure.
     X_fresh, y_fresh = draw("moons", 20_000, seed + 1_000_003)
     risks = candidate_risks(X, y, X_fresh.astype(np.float32), y_fresh, wide, 200, random_state=seed)
     betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
@@ -86,5 +94,5 @@ if __name__ == "__main__":
     steps = run_repeats(FeatureSweep.preset("quick"), lambda _: split, repeats, dataset="breast", seed=seed)
     rows = [row for step in steps for row in step.rows]
 
-    table = numbers(view, line, plane, posterior, curves, rows)
+    table = numbers(opening, line, view, plane, posterior, curves, rows)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

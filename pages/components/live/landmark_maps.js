@@ -1,0 +1,233 @@
+// @ts-check
+// What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
+
+import { GRID } from "./constants.js";
+import { paintPoints, paintRing, paintStar, place } from "./marks.js";
+import {
+  cellCentres,
+  cosineTable,
+  errorRate,
+  linearSvm,
+  pseudoPosterior,
+  similarities,
+  similarityMap,
+  waves,
+} from "./maths.js";
+import { Raster } from "./rasters.js";
+import { LiveView } from "./view.js";
+
+/** @import { Waves } from "./maths.js" */
+/** @import { Context } from "./svg.js" */
+/** @import { Data, Root } from "./view.js" */
+
+const CELL_COUNT = GRID * GRID;
+
+/** A landmark's cosines, over the cells of its map and at the training and the test points.
+ * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
+
+export class LandmarkMaps extends LiveView {
+  /** Row of a training point, or landmark and rank of a frequency.
+   * @type {{ point?: number, landmark?: number, frequency?: number }} */
+  focus = {};
+
+  /** A raster for each canvas of the maps: the prior's row, then the learned one.
+   * @type {Raster[]} */
+  tiles;
+
+  /** Their panels.
+   * @type {LiveView["panels"]} */
+  mapPanels = [];
+
+  /** Settings that the numbers below belong to.
+   * @type {string | null} */
+  computed = null;
+
+  trainError = NaN;
+
+  testError = NaN;
+
+  /** @param {Root} root */
+  constructor(root) {
+    super(root);
+    this.maps = this.find(".maps");
+  }
+
+  /** Frequencies of each landmark that are used. */
+  get D() {
+    return this.maxD;
+  }
+
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data */
+  receive(data) {
+    this.omega = this.array("omega", Float32Array);
+    this.loss = this.array("loss", Float64Array);
+    this.landmarks = this.array("landmarks", Float32Array);
+    this.X = this.array("points", Float32Array);
+    this.y = this.array("labels", Int8Array);
+    this.testX = this.array("test_points", Float32Array);
+    this.testY = this.array("test_labels", Int8Array);
+    this.extent = data.extent;
+    this.L = data.rows.length;
+    this.maxD = data.max_D;
+    this.n = this.y.length;
+    this.prepare();
+    this.computed = null;
+    this.layOutMaps();
+    const maps = this.array("prior_maps", Uint8Array);
+    for (let l = 0; l < this.L; l++) {
+      this.tiles[l].set(maps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT), 0, 255, "similarity");
+    }
+  }
+
+  /** Compute all cosines, and make room for what depends on the sliders. */
+  prepare() {
+    const { L, n, maxD } = this;
+    const grid = cellCentres(this.extent, GRID);
+    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l, grid));
+    this.Q = new Float64Array(L * maxD);
+    this.learnedMaps = Array.from({ length: L }, () => new Float32Array(CELL_COUNT));
+    this.cosine = new Float32Array(CELL_COUNT);
+    this.svm = new Float64Array(L + 1);
+    this.psi = new Float64Array(n * L);
+    this.testPsi = new Float64Array(this.testY.length * L);
+    this.scratch = new Float64Array(Math.max(n, this.testY.length));
+  }
+
+  /** @param {number} l @param {Float64Array} grid @returns {Cosines} */
+  cosinesOf(l, grid) {
+    const { omega, maxD } = this;
+    const start = 2 * l * maxD;
+    const [x, y] = this.landmark(l);
+    const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
+    return {
+      u: waves(omega, start, maxD, x, 0, grid),
+      v: waves(omega, start, maxD, y, 1, grid),
+      train: cosineTable(omega, start, maxD, x, y, this.X),
+      test: cosineTable(omega, start, maxD, x, y, this.testX),
+      slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
+    };
+  }
+
+  /** @param {number} l */
+  landmark(l) {
+    return [this.landmarks[2 * l], this.landmarks[2 * l + 1]];
+  }
+
+  /** Make one canvas per landmark and row. */
+  layOutMaps() {
+    if (this.tiles?.length === 2 * this.L) return;
+    this.maps.style.setProperty("--landmarks", String(this.L));
+    this.maps.replaceChildren();
+    this.panels = this.panels.filter((panel) => !this.mapPanels.includes(panel));
+    this.mapPanels = [];
+    this.tiles = [];
+    for (const row of ["prior", "learned"]) {
+      const name = this.maps.appendChild(document.createElement("div"));
+      name.className = "row-name";
+      name.dataset.words = "";
+      name.textContent = row;
+      for (let l = 0; l < this.L; l++) this.tiles.push(this.addMap(row, l));
+    }
+  }
+
+  /** @param {string} row @param {number} l */
+  addMap(row, l) {
+    const canvas = this.maps.appendChild(document.createElement("canvas"));
+    const raster = new Raster(GRID);
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${row} similarity to landmark ${l + 1}`);
+    canvas.onpointerenter = () => this.setFocus({ landmark: l });
+    canvas.onpointerleave = () => this.setFocus({});
+    const panel = this.panel(canvas, (c, w) => {
+      raster.paint(c, w, w);
+      paintPoints(c, w, this.extent, this.X, this.y, Math.min(1.6, w * 0.012), 100);
+      this.paintFocus(c, w, 5);
+      this.paintLandmark(c, w, l, Math.min(10, w * 0.08));
+    });
+    this.mapPanels.push(panel);
+    return raster;
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
+  compute() {
+    const settings = `${this.value("beta")} ${this.D}`;
+    if (this.computed !== settings) {
+      this.computeMaps();
+      this.computeDecision();
+      this.computed = settings;
+    }
+    for (let l = 0; l < this.L; l++) this.tiles[this.L + l].set(this.shownMap(l), -1, 1, "similarity");
+  }
+
+  computeMaps() {
+    const { L, D, maxD, n, Q, scratch } = this;
+    pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
+    for (const [l, { u, v, train, test }] of this.cosines.entries()) {
+      similarityMap(Q, l * maxD, D, u, v, GRID, this.learnedMaps[l]);
+      similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
+      similarities(Q, l * maxD, D, test, this.testY.length, this.testPsi, l, L, scratch);
+    }
+  }
+
+  /** The linear SVM on the learned similarities, with its errors. */
+  computeDecision() {
+    const { L, n, svm } = this;
+    linearSvm(this.psi, this.y, n, L, this.data.C, svm);
+    this.trainError = errorRate(this.psi, this.y, n, L, svm);
+    this.testError = errorRate(this.testPsi, this.testY, this.testY.length, L, svm);
+  }
+
+  /**
+   * A landmark's learned map, or the one cosine in focus.
+   *
+   * @param {number} l
+   */
+  shownMap(l) {
+    const { landmark, frequency } = this.focus;
+    if (landmark !== l || frequency === undefined) return this.learnedMaps[l];
+    const one = new Float64Array(this.maxD);
+    one[this.order(l)[frequency]] = 1;
+    return similarityMap(one, 0, this.maxD, this.cosines[l].u, this.cosines[l].v, GRID, this.cosine);
+  }
+
+  /**
+   * The first D frequencies of a landmark, slow to fast.
+   *
+   * @param {number} l
+   */
+  order(l) {
+    return this.cosines[l].slowToFast.filter((m) => m < this.D);
+  }
+
+  write() {
+    for (const [k, canvas] of this.maps.querySelectorAll("canvas").entries()) {
+      canvas.classList.toggle("on", this.focus.landmark === k % this.L);
+    }
+  }
+
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** @param {Context} c @param {number} w @param {number} l @param {number} radius */
+  paintLandmark(c, w, l, radius) {
+    const [x, y] = this.landmark(l);
+    paintStar(c, ...place(x, y, this.extent, w), radius, l);
+  }
+
+  /** @param {Context} c @param {number} w @param {number} radius */
+  paintFocus(c, w, radius) {
+    const j = this.focus.point;
+    if (j !== undefined) paintRing(c, ...place(this.X[2 * j], this.X[2 * j + 1], this.extent, w), radius);
+  }
+}
+
+/**
+ * An error rate in percent.
+ *
+ * @param {number} error
+ */
+export function percent(error) {
+  return `${(100 * error).toFixed(1)} %`;
+}

@@ -1,0 +1,29 @@
+// @ts-check
+// The first picture of the app: a few landmarks, beta, and the test errors. It moves once by itself.
+
+import { LandmarkMaps, percent } from "./landmark_maps.js";
+import { mounting, reducedMotion } from "./view.js";
+
+/** @import { Data, Report } from "./view.js" */
+
+const DURATION = 4000; // milliseconds of the first move
+const START = -2; // where beta starts, as the slider's position: too small for the labels to count
+
+class LiveOpening extends LandmarkMaps {
+  /** @param {Data} data @param {Report} report */
+  update(data, report) {
+    const first = !this.data;
+    super.update(data, report);
+    if (!first || reducedMotion() || this.betaHidden) return;
+    this.beta.value = String(START);
+    this.moveTo(data.settings, true, DURATION);
+  }
+
+  write() {
+    super.write();
+    this.find(".prior-errors").textContent = percent(this.data.prior_test);
+    this.find(".learned-errors").textContent = percent(this.testError);
+  }
+}
+
+export default mounting(LiveOpening);
