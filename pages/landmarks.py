@@ -57,6 +57,16 @@ EQUATION = (
     "the others (Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
 )
 
+EXPLANATION = (
+    "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "
+    "and a linear SVM learns from these. The **prior [[row|column]]** shows the similarity of the Gaussian kernel, the "
+    "same bump everywhere. The **learned [[row|column]]** weighs a few random cosines by how well they agree with the "
+    "labels around the landmark; **β** sets how strongly the labels count.\n\n"
+    "Decisions are those of a linear SVM on the similarities of a [[row|column]], with errors on the training points "
+    f"and on {TEST_POINTS} fresh ones. Hover over a weight to see its cosine on the map, over a point to find it on "
+    "every map; click a point to make it a landmark, a star to remove it."
+)
+
 PICKS = "picks"
 CLICKS = "clicks on points"
 
@@ -124,11 +134,8 @@ def show_live(values, settings: LandmarkSettings) -> None:
         on_clicked=lambda row: toggle(row, shown),
     )
     layout.caption_below(
-        "Drag β and D, or press play: everything follows. Each [[column|row]] is one landmark, marked by a star. "
-        "Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Hover over a weight to see its cosine "
-        "on the map, over a point to find it on every map; click a point to make it a landmark, a star to remove it. "
-        "Decisions are those of a linear SVM on the similarities of a [[row|column]], with errors on the training "
-        f"points and on {TEST_POINTS} fresh ones."
+        "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
+        "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither."
     )
 
 
@@ -240,13 +247,12 @@ def main() -> None:
     values = mount(CONTROLS, tour, names=(PICKS,))
     layout.title(
         "What does a landmark learn about its neighbourhood?",
-        "A **landmark** is a point that all others are compared with: five landmarks give every point five "
-        "similarities, and a linear SVM learns from these. The **prior [[row|column]]** shows the similarity of the "
-        "Gaussian kernel, the same bump everywhere. The **learned [[row|column]]** weighs a few random cosines by how "
-        "well they agree with the labels around the landmark; **β** sets how strongly the labels count. Drag it.",
+        "Drag **β**, or press play: how strongly the labels count in what each **landmark** takes for similar.",
     )
-    presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
-    tour.show()
+    with st.container(horizontal=True, key="beginnings"):
+        presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
+        tour.show_row()
+    tour.show_card()
     with layout.show_errors():
         settings = chosen_settings(values)
         if not values.plain:
@@ -254,6 +260,7 @@ def main() -> None:
             show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES))
     if values.plain:
         show_plain(values, settings)
+    layout.explain(EXPLANATION)
     with layout.show_errors():
         show_path(values, settings)
     layout.equation(*EQUATION)

@@ -22,6 +22,7 @@ _STYLE = """<style>
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 .st-key-screen {display: none}
+.st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
     padding: 0.5rem 1rem}
 /* The words of a link go on in the next line. */
@@ -93,6 +94,12 @@ def caption_below(text: str) -> None:
     """Words below a figure: what to do and what to see."""
     with presentation.folded("What to see"):
         st.caption(screen.words(text))
+
+
+def explain(text: str) -> None:
+    """Longer words on a page's first figure, in a closed expander."""
+    with st.expander("What am I looking at?", icon=":material/help:"):
+        st.markdown(screen.words(text))
 
 
 def table(frame, *, index: bool = False, **kwargs) -> None:

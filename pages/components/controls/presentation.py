@@ -37,7 +37,7 @@ html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 [data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
 @media (min-width: 640px) {{
-    .stApp .live .maps {{grid-template-columns: 1.4rem repeat(var(--landmarks, 5), minmax(0, min(14rem, 26vh)))}}
+    .stApp .live {{--largest-map: min(14rem, 26vh)}}
     .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 42vh)}}
 }}
 """

@@ -79,6 +79,11 @@ class Tour:
 
     def show(self) -> None:
         """The row of lessons, and the card of the current one."""
+        self.show_row()
+        self.show_card()
+
+    def show_row(self) -> None:
+        """The lessons of the page, each a button."""
         with st.container(horizontal=True, key="lessons", vertical_alignment="center"):
             st.markdown("Lessons:", width="content")
             for lesson in self.lessons.values():
@@ -91,6 +96,9 @@ class Tour:
                     args=(lesson, 1),
                     key=f"lesson {lesson.key}",
                 )
+
+    def show_card(self) -> None:
+        """The card of the current lesson."""
         place = st.session_state.get(_PLACE)
         if place is not None:
             self._show_card(self.lessons[place.lesson], place)

@@ -62,7 +62,7 @@ class Lesson:
 KERNEL_LINE = (".st-key-line",)
 KERNEL_ERRORS = (".st-key-errors",)
 MAPS = (".live .maps", ".st-key-maps")
-DECISIONS = (".live .lower", ".st-key-decisions")
+DECISIONS = (".live .decisions", ".st-key-decisions")
 WEIGHTS = (".live .weights-figure", ".st-key-weights")
 LOSS_PLANE = (".live canvas.plane-loss", ".st-key-spectrum")
 POSTERIOR_PLANE = (".live canvas.plane-posterior", ".st-key-spectrum")
@@ -190,8 +190,7 @@ LESSONS = (
             Step(
                 DECISIONS,
                 "One cosine for each landmark: {before.learned_error:.0%} of fresh points are on the wrong side of "
-                "the learned decision, the map [[on the right|further down]]. At β = 0.001, where labels are ignored, "
-                "it is {also.learned_error:.0%}.",
+                "the learned decision. At β = 0.001, where labels are ignored, it is {also.learned_error:.0%}.",
                 "Where is the test error lowest?",
                 ("At an even smaller β", "In between, near β = 1", "It is about the same everywhere"),
                 1,
@@ -213,10 +212,9 @@ LESSONS = (
             Step(
                 DECISIONS,
                 "Figure 1 of the paper: five landmarks on two moons. A linear SVM on five Gaussian (RBF) similarities "
-                "errs on {before.prior_error:.0%} of fresh points, the map [[in the middle|for the prior]]. On five "
-                "averages of 20 random cosines it errs on {before.learned_error:.0%}, the map [[on the right|below "
-                "it]].",
-                "Weigh the cosines by the labels, β = 1. What will be the error [[on the right|on the learned map]]?",
+                "errs on {before.prior_error:.0%} of fresh points: the prior's decision map. On five averages of 20 "
+                "random cosines it errs on {before.learned_error:.0%}: the learned one.",
+                "Weigh the cosines by the labels, β = 1. What will be the error on the learned map?",
                 ("Hardly lower", "About half the RBF's", "Higher than the RBF's: it fits noise"),
                 1,
                 "{after.learned_error:.0%}: half the errors, with the same five landmarks. The next step shows why.",

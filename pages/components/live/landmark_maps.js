@@ -118,7 +118,7 @@ export class LandmarkMaps extends LiveView {
   /** Make one canvas per landmark and row. */
   layOutMaps() {
     if (this.tiles?.length === 2 * this.L) return;
-    this.maps.style.setProperty("--landmarks", String(this.L));
+    this.root.style.setProperty("--landmarks", String(this.L));
     this.maps.replaceChildren();
     this.panels = this.panels.filter((panel) => !this.mapPanels.includes(panel));
     this.mapPanels = [];
@@ -203,6 +203,8 @@ export class LandmarkMaps extends LiveView {
   }
 
   write() {
+    this.find(".prior-errors").textContent = percent(this.data.prior_test);
+    this.find(".learned-errors").textContent = percent(this.testError);
     for (const [k, canvas] of this.maps.querySelectorAll("canvas").entries()) {
       canvas.classList.toggle("on", this.focus.landmark === k % this.L);
     }

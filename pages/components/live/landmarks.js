@@ -157,10 +157,8 @@ class LiveLandmarks extends LandmarkMaps {
   write() {
     super.write();
     const { L, D, maxD, Q } = this;
-    const { prior_train: train, prior_test: test } = this.data;
-    this.find(".prior-errors").textContent = `prior: train error ${percent(train)}, test error ${percent(test)}`;
-    this.find(".learned-errors").textContent =
-      `learned: train error ${percent(this.trainError)}, test error ${percent(this.testError)}`;
+    this.find(".prior-train").textContent = percent(this.data.prior_train);
+    this.find(".learned-train").textContent = percent(this.trainError);
     this.topWeight = Math.max(2, largest(Q) * D);
     const kl = Array.from({ length: L }, (_, l) => klDivergence(Q, l * maxD, D).toFixed(2)).join(", ");
     this.find(".weights-caption").textContent =

@@ -1,7 +1,7 @@
 // @ts-check
 // The first picture of the app: a few landmarks, beta, and the test errors. It moves once by itself.
 
-import { LandmarkMaps, percent } from "./landmark_maps.js";
+import { LandmarkMaps } from "./landmark_maps.js";
 import { mounting, reducedMotion } from "./view.js";
 
 /** @import { Data, Report } from "./view.js" */
@@ -17,12 +17,6 @@ class LiveOpening extends LandmarkMaps {
     if (!first || reducedMotion() || this.betaHidden) return;
     this.beta.value = String(START);
     this.moveTo(data.settings, true, DURATION);
-  }
-
-  write() {
-    super.write();
-    this.find(".prior-errors").textContent = percent(this.data.prior_test);
-    this.find(".learned-errors").textContent = percent(this.testError);
   }
 }
 
