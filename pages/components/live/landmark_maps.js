@@ -199,7 +199,8 @@ export class LandmarkMaps extends LiveView {
    * @param {number} l
    */
   order(l) {
-    return this.cosines[l].slowToFast.filter((m) => m < this.D);
+    const { D } = this;
+    return this.cosines[l].slowToFast.filter((m) => m < D);
   }
 
   write() {
