@@ -125,7 +125,7 @@ def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     page.mouse.move(box["x"] + box["width"] / 2, y)
     page.mouse.down()
     for k in range(1, 8):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.04 * k), y)
+        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.02 * k), y)
         page.wait_for_timeout(60)
         seen.add(
             page.locator(".live .learned-errors").inner_text() + page.locator(".live .weights-caption").inner_text()
