@@ -78,8 +78,13 @@ def shows(page, settings: dict) -> None:
 
 
 def filled(text: str, before: str = "") -> re.Pattern:
-    """Pattern of a lesson's text with a number for each that it names."""
+    """Pattern of a lesson's text with a number for each that it names, and either of words such as [[right|below]]."""
     pieces = [re.escape(piece) for piece in re.split(r"\{[^}]*\}", text)]
+    words = r"\\\[\\\[(.*?)\\\|(.*?)\\\]\\\]|<<(.*?)\\\|(.*?)>>"
+    pieces = [
+        re.sub(words, lambda two: "(?:{})".format("|".join(g for g in two.groups() if g is not None)), piece)
+        for piece in pieces
+    ]
     return re.compile(f"^{before}" + r"\d[\de.−-]*(?: %)?".join(pieces) + "$")
 
 
