@@ -64,13 +64,15 @@ def symmetric_matvec(K, v):
 def cholesky_solver(A, shift, dtype=None):
     """Function of b that solves (A + shift I) x = b, for a positive semidefinite A of which the lower triangle is read.
 
-    The shift grows if rounding leaves A indefinite.
+    The shift grows if rounding leaves A indefinite; one too large for float32 is computed in float64.
     """
     dtype = A.dtype if dtype is None else dtype
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=dtype)
-    diagonal = A.diagonal()
-    smallest = np.finfo(dtype).eps * max(float(diagonal.sum()), np.finfo(np.float64).tiny)
+    diagonal = A.diagonal().astype(np.float64)
+    smallest = float(np.finfo(dtype).eps) * max(float(diagonal.sum()), np.finfo(np.float64).tiny)
     while True:
+        if dtype == np.float32 and float(diagonal.max(initial=0.0)) + shift > float(np.finfo(np.float32).max):
+            return cholesky_solver(A, shift, np.float64)
         shifted = np.array(A, dtype=dtype, order="F")
         np.fill_diagonal(shifted, diagonal + shift)
         triangle, info = potrf(shifted, lower=1, overwrite_a=1, clean=0)

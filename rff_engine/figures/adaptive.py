@@ -401,7 +401,7 @@ def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: in
     return finish(fig, height, margin=fixed_margin(top=62))
 
 
-def loss_gaps(gaps: dict, *, height: int = 400) -> go.Figure:
+def loss_gaps(gaps: dict, *, height: int = 460) -> go.Figure:
     """How far the loss on landmarks is from that on all points, against their number, and what is proved.
 
     Parameters
@@ -438,6 +438,7 @@ def loss_gaps(gaps: dict, *, height: int = 400) -> go.Figure:
     counts = next(iter(gaps.values())).counts
     ticks = {"tickvals": counts, "ticktext": [str(count) for count in counts]}
     fig.update_xaxes(type="log", title="number of landmarks n", fixedrange=True, **ticks)
-    fig.update_yaxes(type="log", dtick=1, exponentformat="power", fixedrange=True)
+    # On all points the difference is rounding, which lies below the range.
+    fig.update_yaxes(type="log", range=[-6, 3], dtick=1, exponentformat="power", fixedrange=True)
     fig.update_yaxes(title="difference of the losses", col=1)
-    return finish(fig, height)
+    return finish(fig, height, margin=fixed_margin(left=70, top=110))

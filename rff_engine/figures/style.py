@@ -45,6 +45,12 @@ METHOD_NAMES = {
     "nystroem": "Nyström",
     "nystroem_kmeans": "Nyström, k-means",
     "kernel_ridge": "Kernel ridge",
+    "moment_matching_unscaled": "Moment matching, not scaled",
+    "sobol_leaped": "Sobol, leaped",
+    "weight_regression": "Weight, by regression",
+    "sample_alternating": "Sample, alternating",
+    "cluster_alternating": "Cluster, alternating",
+    "supervise_alternating": "Supervise, alternating",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -72,6 +78,12 @@ METHOD_COLOURS = {
     "nystroem": "#8C8C8C",
     "nystroem_kmeans": "#6E7B8B",
     "kernel_ridge": "#00A6A6",
+    "moment_matching_unscaled": "#3D7EA6",
+    "sobol_leaped": "#E69F00",
+    "weight_regression": "#CC79A7",
+    "sample_alternating": "#D6336C",
+    "cluster_alternating": "#B146C2",
+    "supervise_alternating": "#C2571A",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -98,6 +110,12 @@ METHOD_SYMBOLS = {
     "nystroem": "square-open",
     "nystroem_kmeans": "diamond-open",
     "kernel_ridge": "hourglass",
+    "moment_matching_unscaled": "hexagon-open",
+    "sobol_leaped": "triangle-down-open",
+    "weight_regression": "star-triangle-up-open",
+    "sample_alternating": "star-square",
+    "cluster_alternating": "hexagon",
+    "supervise_alternating": "pentagon-open",
 }
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
 METHOD_DASHES = {
@@ -122,6 +140,12 @@ METHOD_DASHES = {
     "nystroem": "longdash",
     "nystroem_kmeans": "longdash",
     "kernel_ridge": "solid",
+    "moment_matching_unscaled": "dot",
+    "sobol_leaped": _EVEN,
+    "weight_regression": _FITTED,
+    "sample_alternating": _FITTED,
+    "cluster_alternating": _FITTED,
+    "supervise_alternating": _FITTED,
 }
 
 #: The two feature maps of random frequencies.

@@ -228,7 +228,7 @@ def test_the_navigation_leads_to_every_page(open_page):
 def test_links_of_the_start_page_lead_to_figures(open_page):
     """Slow, because it opens seven pages, each from the start page."""
     page = open_page("")
-    to_a_figure = "[data-testid=stPageLink] a:not(.st-key-all_lessons a)"
+    to_a_figure = "[data-testid=stPageLink] a:not(.st-key-all_lessons a):not(.st-key-first_steps a)"
     links = page.locator(to_a_figure)
     expect(links).to_have_count(7)
     targets = [links.nth(i).get_attribute("href") for i in range(7)]

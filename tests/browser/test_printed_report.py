@@ -8,6 +8,8 @@ import pytest
 from rff_engine.figures import reruns
 from rff_engine.figures.document import Document
 
+NUMBERS = ("paper", "published", "mean", "half_width", "tied_low", "tied_high", "spread")
+NUMBERS += ("draw_mean", "draw_low", "draw_high", "draw_spread", "cause_error")
 CUT_ROWS = """() => [...document.querySelectorAll('.wide')].flatMap(box => {
     const outer = box.getBoundingClientRect();
     return [...box.querySelectorAll('tr')].filter(row => {
@@ -32,8 +34,8 @@ def report(shared, tmp_path_factory):
     cells = pd.DataFrame(
         [
             {"dataset": name, "column": column, "agreement": "paper higher"}
-            | dict.fromkeys(("paper", "published", "mean", "half_width", "tied_low", "tied_high", "spread"), 0.1)
-            | {"splits": 10}
+            | dict.fromkeys(NUMBERS, 0.1)
+            | {"splits": 10, "draws": 20, "note": "", "cause": None}
             for name in ("wine", "breast")
             for column in columns
         ]

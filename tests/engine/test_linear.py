@@ -300,3 +300,11 @@ def test_without_active_rows_the_direction_is_minus_the_point():
     assert form._careful
     direction = form.direction(point, 10 * y, point, np.zeros(3, dtype=bool), y, 1e9, 1.0)
     np.testing.assert_array_equal(direction, -point)
+
+
+def test_a_shift_too_large_for_float32_is_solved_in_float64():
+    """An entry near the largest of float32 makes this matrix indefinite until the shift exceeds that number."""
+    A = np.eye(3, dtype=np.float32)
+    A[2, 0] = -3.4e38
+    x = _products.cholesky_solver(A, 1e-3)(np.ones(3))
+    assert np.isfinite(x).all() and (x > 0).all() and x.max() < 1e-37
