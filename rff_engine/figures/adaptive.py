@@ -438,7 +438,7 @@ def loss_gaps(gaps: dict, *, height: int = 460) -> go.Figure:
     counts = next(iter(gaps.values())).counts
     ticks = {"tickvals": counts, "ticktext": [str(count) for count in counts]}
     fig.update_xaxes(type="log", title="number of landmarks n", fixedrange=True, **ticks)
-    # On all points the difference is rounding, which lies below the range.
+    # Smaller differences of fitted frequencies would make the panels too coarse.
     fig.update_yaxes(type="log", range=[-6, 3], dtick=1, exponentformat="power", fixedrange=True)
     fig.update_yaxes(title="difference of the losses", col=1)
     return finish(fig, height, margin=fixed_margin(left=70, top=110))

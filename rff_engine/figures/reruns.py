@@ -178,7 +178,7 @@ def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int
 def _cell(row, ties: bool) -> str:
     lines = [f"paper <b>{_percent(row['paper'])}</b>"]
     if row["draws"] > 1:
-        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b> {_draw_range(row)}")
+        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b><br>{_draw_range(row)}")
     else:
         lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
     if np.isfinite(row["mean"]):
@@ -188,7 +188,7 @@ def _cell(row, ties: bool) -> str:
         lines.append("splits –")
     if ties and np.isfinite(row["published"]):
         lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
-    lines += [f"<i>chosen on {rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
+    lines += [f"<i>chosen on<br>{rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
     return "<br>".join(lines)
 
 

@@ -272,8 +272,8 @@ def test_cells_show_draws_causes_and_rows_that_a_choice_rests_on():
     assert cell(table, "rbf", "ads")["cause"] == letarte.STOPPED  # 10.98 % is printed
     figure = reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1)
     texts = [mark.text for mark in figure.layout.annotations]
-    assert "paper <b>10.98</b><br>draws <b>4.00</b> 3.00–5.00<br>splits –" in texts
-    assert "paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on 2000 rows</i>" in texts
+    assert "paper <b>10.98</b><br>draws <b>4.00</b><br>3.00–5.00<br>splits –" in texts
+    assert "paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on<br>2000 rows</i>" in texts
     names, columns = (list(axis.ticktext) for axis in (figure.layout.yaxis, figure.layout.xaxis))
     hover = figure.data[0].text
     assert "3 draws there: mean 4.00 %, 3.00–5.00 %" in hover[names.index("ads")][columns.index("RBF")]
