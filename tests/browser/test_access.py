@@ -1,4 +1,4 @@
-"""Accessibility: axe-core finds nothing serious, the keyboard reaches every control, and touch works.
+"""Every page as it opens: axe-core finds nothing serious, no text overlaps, and keyboard and touch reach everything.
 
 Findings in Streamlit's own elements are listed in `KNOWN`, each with a reason; an entry that is no longer needed fails
 a test.
@@ -6,12 +6,13 @@ a test.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from conftest import settle
+from test_layout import problems_by_width
 
 PAGES = (
     "",
@@ -131,6 +132,8 @@ class Look:
     """Indices of those that Tab reached, in this order"""
     unseen: list
     """Names of those without a visible focus"""
+    layout: dict | None = None
+    """Texts that overlap or are cut, by the width of the window"""
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +164,9 @@ def look_at(request, open_page, looked_at, kinds):
             page.emulate_media(color_scheme=second, reduced_motion="reduce")
             page.set_viewport_size({"width": WIDTHS[second], "height": 900})
             turned(page, second)
-            looked_at[path, second] = seen(page, path, second, state(page), moving, kinds)
+            look = seen(page, path, second, state(page), moving, kinds)
+            looked_at[path, second] = replace(look, layout=problems_by_width(page, path))
+            looked_at[path, first] = replace(looked_at[path, first], layout=looked_at[path, second].layout)
         return looked_at[path, scheme]
 
     return look
@@ -207,6 +212,11 @@ def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
     # Your data has figures only after an upload.
     assert opened["heading"].endswith("?") and opened["figures"] >= (path != "your_data")
     assert (opened["errors"], opened["overflow"], opened["repeated"], opened["complaints"]) == (0, 0, [], [])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_text_overlaps_or_is_cut_at_any_width(look_at, path):
+    assert look_at(path).layout == {}
 
 
 @pytest.mark.parametrize(("path", "scheme"), LOOKS)
