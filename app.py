@@ -45,6 +45,8 @@ page = st.navigation(
 )
 entry.record_page(page.url_path)
 visits.current_visitor()
-with queues.compute_slot():
-    page.run()
-settle_libraries()
+try:
+    with queues.compute_slot():
+        page.run()
+finally:  # also where the page stops early, as it does after a picture that is shown alone
+    settle_libraries()

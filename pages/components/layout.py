@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages.components.controls import presentation, screen
+from pages.components.controls import alone, presentation, screen
 
 # Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
 # the page's text: the greys of the theme are too faint to read. A link to the current page looks selected already, so
@@ -80,11 +80,18 @@ def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
     """A Plotly figure with a caption on what to do and what to see.
 
     `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
-    ``[[right|below]]`` names a place on a wide and on a narrow screen.
+    ``[[right|below]]`` names a place on a wide and on a narrow screen. Nothing is shown, and None returned, if a link
+    asks for another picture alone.
     """
+    if alone.leaves_out(key):
+        return None
     # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
     fig = presentation.enlarge(screen.fit(fig))
+    if alone.chosen():
+        fig.update_layout(height=None)
+        st.plotly_chart(fig, width="stretch", height="stretch", key=key, alt=alt, config=config)
+        alone.finish()
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
     caption_below(caption)
     return answer

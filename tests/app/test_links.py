@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.controls.presentation import Hide
 from pages.components.controls.widgets import Control, without_headings
+from pages.components.server import entry
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
@@ -20,6 +21,7 @@ GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho"
 
 def opened(page: str, **query: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
     app.query_params.update(query)
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception

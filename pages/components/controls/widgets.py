@@ -15,12 +15,13 @@ from types import SimpleNamespace
 import streamlit as st
 
 from pages.components import escaping
-from pages.components.controls import presentation
+from pages.components.controls import alone, presentation
 from pages.components.server import entry
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
 _HEADINGS = "controls below each heading"
+_LESSONS = "lessons of the page"
 
 # What mail programs, search engines and social networks append to links. They stay in the URL, without a note.
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
@@ -249,11 +250,14 @@ def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = (
     own = without_headings(controls)
     _forget_other_pages(own)
     keys = [control.key for control in own]
-    _sanitize_url([*own, *(tour.parameters if tour else ()), *presentation.parameters(own)], names)
+    flags = [*presentation.parameters(own), *alone.parameters()]
+    _sanitize_url([*own, *(tour.parameters if tour else ()), *flags], names)
     presentation.read_flags(keys)
+    st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
     if tour:
         tour.enter()
     presentation.apply_styles(keys)
+    alone.apply_styles()
     values, shown = SimpleNamespace(), {}
     with st.sidebar:
         for k, (heading, below) in enumerate(_sections(controls)):
@@ -267,7 +271,14 @@ def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = (
             presentation.show_buttons(keys)
     st.session_state[_HEADINGS] = shown
     hide_in_sidebar(())
+    if alone.live_part() is not None and hasattr(values, "plain"):
+        values.plain = False  # plain figures have no such parts
     return values
+
+
+def lessons_of_the_page() -> list[list]:
+    """Key, title and number of steps of each lesson of the page."""
+    return st.session_state.get(_LESSONS, [])
 
 
 def hide_in_sidebar(keys: Iterable[str]) -> None:

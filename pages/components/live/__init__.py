@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.components.controls import presentation
+from pages.components.controls import alone, presentation
 from pages.components.controls.widgets import Control, hide_in_sidebar
 from pages.components.javascript import join_modules
 from rff_engine.figures import adaptive as descent_style, bounds as bound_style
@@ -32,7 +32,7 @@ _components = {
     name: st.components.v2.component(
         f"live_{name}",
         html=(_HERE / f"{name}.html").read_text(encoding="utf-8"),
-        css=(_HERE / "live.css").read_text(encoding="utf-8"),
+        css="".join((_HERE / style).read_text(encoding="utf-8") for style in ("live.css", "alone.css")),
         js=join_modules(_HERE / f"{name}.js", CONSTANTS),
         isolate_styles=False,
     )
@@ -149,7 +149,7 @@ def pack_descent(descent, frequency_extent: float) -> dict:
 
 
 def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_clicked: Callable | None = None) -> None:
-    """Show a live view.
+    """Show a live view, unless a link asks for another picture of the page alone.
 
     Parameters
     ----------
@@ -164,6 +164,8 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
     on_clicked : callable, optional
         Called with the row of the training point that was clicked.
     """
+    if alone.leaves_out_live():
+        return
     key = f"live_{name}"
     keys = [control.key for control in sliders]
     hide_in_sidebar(keys)
@@ -179,5 +181,7 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
         "settings": {key: getattr(values, key) for key in keys},
         "hidden": [key for key in keys if presentation.hidden_by_name(key)],
         "clickable": on_clicked is not None,
+        "alone": alone.live_part(),
     }
     _components[name](data=sent, key=key, **callbacks)
+    alone.finish()

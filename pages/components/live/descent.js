@@ -96,6 +96,10 @@ class LiveDescent extends LiveView {
     this.find(".drawn-words").textContent = `as drawn: ${errorText(data.drawn_error)}`;
   }
 
+  get track() {
+    return { input: this.slider, from: 0, to: this.last, step: "any" };
+  }
+
   // --- the step -----------------------------------------------------------------------------------------------------
 
   /** The kept step nearest to the slider: what lies between two of them is no step of the descent. */

@@ -1,52 +1,81 @@
 // @ts-check
-// A live view as one SVG file: its panels where they stand, and the text around them.
+// A live view as one picture: its panels where they stand, and the text around them, as SVG or on a canvas.
 
 import { SvgContext } from "./svg.js";
 import { fontOf } from "./typeface.js";
 
+/** @import { Context } from "./svg.js" */
 /** @import { LiveView } from "./view.js" */
-/** @typedef {{ c: SvgContext, left: number, top: number }} Page and where the view begins on the screen */
+/** @typedef {{ c: Context, left: number, top: number }} Page and where the view begins on the screen */
 
-const MARGIN = 12;
+/** Around the view, in CSS pixels. */
+export const MARGIN = 12;
 const LINE_HEIGHT = 1.35;
 /** Colours of a file: those of the light theme, for paper and slides. */
 export const INK_OF_FILES = "#31333f";
 const GROUND_OF_FILES = "#ffffff";
 
 /**
- * SVG of a view. Text comes from the elements marked with `data-words`.
+ * SVG of a view.
  *
  * @param {LiveView} view
  */
 export function svgOf(view) {
-  const { root } = view;
-  /** @type {HTMLElement} */
-  const bar = root.querySelector(".scrubbers");
-  bar.style.position = "static"; // its place must not depend on how far the page is scrolled
-  const whole = root.getBoundingClientRect();
   const c = new SvgContext();
-  const page = { c, left: whole.left, top: whole.top };
-  const width = Math.ceil(whole.width + 2 * MARGIN);
-  const height = Math.ceil(whole.height + 2 * MARGIN);
-  c.fillStyle = GROUND_OF_FILES;
-  c.fillRect(0, 0, whole.width + 2 * MARGIN, whole.height + 2 * MARGIN);
-  for (const { canvas, painter } of view.panels) {
-    const box = canvas.getBoundingClientRect();
-    if (!box.width) continue;
-    const corner = `translate(${box.left - page.left + MARGIN},${box.top - page.top + MARGIN})`;
-    group(c, corner, () => painter(c, canvas.clientWidth, canvas.clientHeight));
-  }
-  for (const element of root.querySelectorAll("[data-words]")) writeText(page, element);
-  bar.style.position = "";
+  const release = holdBar(view);
+  const { width, height } = sizeOf(view);
+  paintPicture(view, c, width, height);
+  release();
   const size = `width="${width}" height="${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${c.parts.join("")}</svg>`;
 }
 
-/** @param {SvgContext} c @param {string} transform @param {() => void} paint */
-function group(c, transform, paint) {
-  c.parts.push(`<g transform="${transform}">`);
-  paint();
-  c.parts.push("</g>");
+/**
+ * Put the bar of sliders where it stands in the page, which must not depend on how far that is scrolled.
+ *
+ * @param {LiveView} view
+ * @returns {() => void} what lets it go
+ */
+export function holdBar({ root }) {
+  /** @type {HTMLElement} */
+  const bar = root.querySelector(".scrubbers");
+  bar.style.position = "static";
+  return () => {
+    bar.style.position = "";
+  };
+}
+
+/**
+ * Size of a view's picture, in CSS pixels.
+ *
+ * @param {LiveView} view
+ */
+export function sizeOf({ root }) {
+  const whole = root.getBoundingClientRect();
+  return { width: Math.ceil(whole.width + 2 * MARGIN), height: Math.ceil(whole.height + 2 * MARGIN) };
+}
+
+/**
+ * Paint a view with its margin. Text comes from the elements marked with `data-words`.
+ *
+ * @param {LiveView} view @param {Context} c @param {number} width @param {number} height
+ */
+export function paintPicture(view, c, width, height) {
+  const { root } = view;
+  const whole = root.getBoundingClientRect();
+  const page = { c, left: whole.left, top: whole.top };
+  c.globalAlpha = 1;
+  c.fillStyle = GROUND_OF_FILES;
+  c.fillRect(0, 0, width, height);
+  for (const { canvas, painter } of view.panels) {
+    const box = canvas.getBoundingClientRect();
+    if (!box.width) continue;
+    c.save();
+    c.translate(box.left - page.left + MARGIN, box.top - page.top + MARGIN);
+    painter(c, canvas.clientWidth, canvas.clientHeight);
+    c.restore();
+  }
+  for (const element of root.querySelectorAll("[data-words]")) writeText(page, element);
 }
 
 /** @param {Page} page @param {Element} element */
@@ -64,12 +93,19 @@ function writeText({ c, left, top }, element) {
   const y = box.top - top + MARGIN;
   if (style.writingMode !== "horizontal-tb") {
     // The style sheet turns it by half a circle: it reads upwards.
+    c.save();
     c.textAlign = "center";
-    const turned = `translate(${x + box.width / 2 + size / 3} ${y + box.height / 2}) rotate(-90)`;
-    group(c, turned, () => c.fillText(words.join(" "), 0, 0, box.height));
+    c.translate(x + box.width / 2 + size / 3, y + box.height / 2);
+    c.rotate(-Math.PI / 2);
+    c.fillText(words.join(" "), 0, 0, box.height);
+    c.restore();
     return;
   }
-  const lines = linesOf(c, words, box.height < 2 * LINE_HEIGHT * size ? Infinity : box.width);
+  if (box.height < 2 * LINE_HEIGHT * size) {
+    c.fillText(words.join(" "), x, y + box.height / 2 + 0.35 * size, box.width);
+    return;
+  }
+  const lines = linesOf(c, words, box.width);
   const bottom = y + box.height - (lines.length - 0.75) * LINE_HEIGHT * size;
   for (const [k, line] of lines.entries()) c.fillText(line, x, bottom + (k - 0.25) * LINE_HEIGHT * size, box.width);
 }
@@ -88,7 +124,7 @@ function wordsOf(element) {
 /**
  * Words broken into lines no wider than `width`.
  *
- * @param {SvgContext} c @param {string[]} words @param {number} width
+ * @param {Context} c @param {string[]} words @param {number} width
  */
 function linesOf(c, words, width) {
   const lines = [""];

@@ -170,10 +170,28 @@ export class SvgContext {
     this.groups.push(0);
   }
 
+  /** @param {string} attribute of what follows, until `restore` */
+  open(attribute) {
+    this.parts.push(`<g ${attribute}>`);
+    this.groups[this.groups.length - 1]++;
+  }
+
   clip() {
     const id = `clip${++SvgContext.clips}`;
-    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath><g clip-path="url(#${id})">`);
-    this.groups[this.groups.length - 1]++;
+    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath>`);
+    this.open(`clip-path="url(#${id})"`);
+  }
+
+  /** Shift what follows, until `restore`.
+   * @param {number} x @param {number} y */
+  translate(x, y) {
+    this.open(`transform="translate(${rounded(x)} ${rounded(y)})"`);
+  }
+
+  /** Turn what follows, until `restore`.
+   * @param {number} angle clockwise, in radians */
+  rotate(angle) {
+    this.open(`transform="rotate(${rounded((180 * angle) / Math.PI)})"`);
   }
 
   restore() {

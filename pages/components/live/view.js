@@ -4,6 +4,7 @@
 
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
+import { Film } from "./film.js";
 import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 
@@ -12,7 +13,7 @@ import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 /** @typedef {(c: Context, w: number, h: number) => void} Painter */
 /** @typedef {Record<string, number>} Settings */
 /** @typedef {(name: string, value: unknown) => void} Report */
-/** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, [name: string]: any }} Data */
+/** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
 /**
  * @typedef {object} Component of Streamlit
@@ -44,6 +45,7 @@ class Panel {
     const ratio = window.devicePixelRatio || 1;
     const w = canvas.clientWidth;
     const h = canvas.clientHeight;
+    if (!w || !h) return; // hidden
     const width = Math.max(1, Math.round(w * ratio));
     const height = Math.max(1, Math.round(h * ratio));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -81,6 +83,9 @@ export class LiveView {
 
   /** Whether the reader is moving a slider. */
   dragging = false;
+
+  /** Whether an animation is made. */
+  filming = false;
 
   /** Whether the slider of beta is hidden. */
   betaHidden = false;
@@ -149,6 +154,12 @@ export class LiveView {
   /** Write captions and tables. */
   write() {}
 
+  /** The slider that Play moves, its ends, and its step while an animation is made. */
+  get track() {
+    const { beta } = this;
+    return { input: beta, from: Number(beta.min), to: Number(beta.max), step: beta.step };
+  }
+
   // --- elements -----------------------------------------------------------------------------------------------------
 
   /** @param {string} selector @returns {HTMLElement} */
@@ -202,7 +213,8 @@ export class LiveView {
       this.receive(data);
     }
     this.hide(data.hidden);
-    if (!this.dragging && !this.playTimer && !this.outdated(data.settings)) {
+    this.isolate(data.alone);
+    if (!this.dragging && !this.playTimer && !this.filming && !this.outdated(data.settings)) {
       this.moveTo(data.settings, !first && !reducedMotion());
     }
     this.request();
@@ -220,6 +232,19 @@ export class LiveView {
     bar.hidden = [...bar.children].every((part) => /** @type {HTMLElement} */ (part).hidden);
     this.root.classList.toggle("beta-hidden", this.betaHidden);
     if (this.betaHidden && this.playTimer) this.stop();
+  }
+
+  /**
+   * Show one part alone, filling the window, or all parts.
+   *
+   * @param {string | null} name
+   */
+  isolate(name) {
+    this.root.classList.toggle("alone", name !== null);
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = this.root.querySelectorAll("[data-part]");
+    for (const part of parts) part.hidden = name !== null && !part.dataset.part.split(" ").includes(name);
+    if (name !== null) this.root.dataset.alone = name;
   }
 
   /**
@@ -363,11 +388,11 @@ export class LiveView {
   request() {
     this.frameRequest ??= requestAnimationFrame(() => {
       this.frameRequest = null;
-      if (this.data) this.draw();
+      if (this.data && !this.filming) this.draw();
     });
   }
 
-  draw() {
+  draw(panels = this.panels) {
     const style = getComputedStyle(this.root);
     this.ink = style.color;
     setFamily(style.fontFamily);
@@ -379,7 +404,7 @@ export class LiveView {
       input.setAttribute("aria-valuetext", this.spoken(name));
     }
     this.write();
-    for (const panel of this.panels) panel.redraw();
+    for (const panel of panels) panel.redraw();
     if (this.beta) followBeta(this.value("beta"));
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;
@@ -389,14 +414,37 @@ export class LiveView {
 
   /** The whole view as the text of an SVG file, in the colours of the light theme. */
   picture() {
+    setFamily(FAMILY_OF_FILES);
+    const text = this.inFileColours(() => svgOf(this));
+    this.request(); // brings back the page's own colours and typeface
+    return text;
+  }
+
+  /**
+   * Paint in the colours of the light theme; the next `draw` brings back the page's.
+   *
+   * @template T
+   * @param {() => T} paint
+   */
+  inFileColours(paint) {
     const { ink } = this;
     this.ink = INK_OF_FILES;
     setTheme("light");
-    setFamily(FAMILY_OF_FILES);
-    const text = svgOf(this);
+    const painted = paint();
     this.ink = ink;
-    this.request(); // brings back the page's own colours and typeface
-    return text;
+    return painted;
+  }
+
+  /** Whether the view can play. */
+  get plays() {
+    return Boolean(this.data) && !this.betaHidden;
+  }
+
+  /** The view as an animation, from one end of Play to the other; it stands still until `end` of the film. */
+  film() {
+    if (this.playTimer) this.stop();
+    this.halt();
+    return new Film(this);
   }
 }
 

@@ -1,0 +1,141 @@
+"""One picture of a page alone, for a frame in slides or in a course: ``landmarks?view=maps`` shows nothing else.
+
+The picture fills the window. A page needs no code for this: it shows its figures in their order, those of other names
+are left out, and the script stops after the picture. What is left of the page, such as its text, is hidden by a style.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.components import escaping
+from pages.components.server import entry
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a link may ask for."""
+
+    label: str
+    live: bool = True
+    """Whether it is a part of the page's live view, marked by `data-part` there, or the Plotly figure of this key"""
+
+
+#: Pictures by page and by their name in the URL.
+PICTURES: dict[str, dict[str, Picture]] = {
+    "start": {"opening": Picture("Maps of three landmarks, with the errors")},
+    "kernel": {
+        "line": Picture("Density and kernel on a line", live=False),
+        "plane": Picture("Kernel and its approximation in the plane", live=False),
+        "errors": Picture("Error against the number of features", live=False),
+        "lift": Picture("Circles lifted to three dimensions", live=False),
+    },
+    "landmarks": {
+        "maps": Picture("Similarity maps and decisions"),
+        "weights": Picture("Points and spectral weights"),
+    },
+    "learn_kernel": {
+        "planes": Picture("Prior, loss and posterior over the frequencies"),
+        "candidates": Picture("Data, and candidates by their weights"),
+        "kernels": Picture("Prior kernel and learned kernels"),
+    },
+    "bounds": {
+        "curves": Picture("Bounds against β"),
+        "terms": Picture("Terms of the chosen bound"),
+    },
+    "adaptive": {"player": Picture("Frequencies during the descent")},
+}
+
+# A note on the link stays in sight, and the heading for screen readers.
+_STYLE = """
+[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {display: none !important}
+[data-testid="stMainBlockContainer"] {padding: 0.5rem 0.75rem 0 !important; max-width: none !important}
+[data-testid="stMainBlockContainer"] :is(
+    [data-testid="stElementContainer"], [data-testid="stLayoutWrapper"], [data-testid="stExpander"]):not(
+    .st-key-whole_page *, :has(.st-key-whole_page, .live, [data-testid="stPlotlyChart"], [data-testid="stAlert"], h1)) {
+    display: none}
+[data-testid="stMainBlockContainer"] [data-testid="stElementContainer"]:has([data-testid="stHeading"]) {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
+[data-testid="stColumn"]:not(:has(.live, [data-testid="stPlotlyChart"])) {display: none}
+[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: 0}
+[data-testid="stPlotlyChart"] {height: calc(100dvh - 2.4rem) !important; min-height: 18rem}
+.st-key-whole_page {height: 1.8rem; align-items: end}
+.st-key-whole_page p {font-size: 0.75rem; margin: 0}
+"""
+
+
+@dataclass(frozen=True)
+class View:
+    """The name of a picture in the URL."""
+
+    page: str
+    key = "view"
+    old_name = None
+
+    def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
+        names = PICTURES[self.page]
+        if len(raw) == 1 and raw[0] in names:
+            return raw[0], None
+        asked, allowed = escaping.value_as_code(", ".join(raw)), ", ".join(names)
+        one = f"one of {allowed}" if len(names) > 1 else allowed
+        return None, f"The link asked for view = {asked}; allowed is {one}, so the whole page is shown."
+
+
+def parameters() -> list[View]:
+    """The parameter of the current page, to be sanitized like controls; none on a page without such pictures."""
+    page = _page()
+    return [View(page)] if page in PICTURES else []
+
+
+def _page() -> str:
+    return entry.current_page() or "start"
+
+
+def chosen() -> str | None:
+    """The name of the picture that is shown alone; None: the whole page is shown."""
+    return st.query_params.get("view")
+
+
+def live_part() -> str | None:
+    """The part of the live view that is shown alone; None: all of it, or a figure that is not part of it."""
+    name = chosen()
+    return name if name is not None and PICTURES[_page()][name].live else None
+
+
+def leaves_out(figure: str) -> bool:
+    """Whether the Plotly figure of this key is left out."""
+    name = chosen()
+    return name is not None and (live_part() is not None or name != figure)
+
+
+def leaves_out_live() -> bool:
+    """Whether the live view is left out."""
+    return chosen() is not None and live_part() is None
+
+
+def apply_styles() -> None:
+    """Hide the rest of the page, if a picture is shown alone."""
+    if chosen() is not None:
+        st.html(f"<style>{_STYLE}</style>")
+
+
+def report_missing() -> None:
+    """Say so, if the page has come to its end without the picture that a link asks for alone."""
+    if chosen() is not None:
+        st.info(f"With these settings the page does not show the picture {chosen()}.", icon=":material/visibility_off:")
+        finish()
+
+
+def finish() -> None:
+    """Stop the script after a picture that is shown alone, with a link to the whole page below it."""
+    if chosen() is None:
+        return
+    query = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+    settings = urlencode([(name, value) for name, value in query if name != "view"])
+    address = f"./{entry.current_page()}" + (f"?{settings}" if settings else "")
+    with st.container(key="whole_page"):
+        st.markdown(f"[Whole page]({address})", width="content")
+    st.stop()
