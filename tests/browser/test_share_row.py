@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 from conftest import settle, wait_until
+from PIL import Image, ImageChops, ImageSequence
 
 
 def row(page):
@@ -119,12 +120,75 @@ def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     )
 
 
-def test_the_link_for_a_projector_asks_for_projector_mode(open_page):
-    page = open_page("bounds")
-    link = copied(page, "Copy link for a projector")
-    assert parse_qs(urlsplit(link).query)["projector"] == ["true"]
-    page.wait_for_function("() => document.querySelector('.sharing .status').textContent === ''")
-    assert "projector" not in copied(page)
+def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, server):
+    page = open_page("landmarks?beta=10", scheme="dark")
+    share = row(page).get_by_role("button", name="Share…")
+    share.click()
+    panel = page.get_by_role("dialog", name="Share this page")
+    panel.get_by_label("Show").select_option("maps")
+    panel.get_by_label("Theme").select_option("light")
+    panel.get_by_label("Frequencies per landmark D").check()
+    panel.get_by_label("a frame in another page").check()
+    link = panel.get_by_role("textbox", name="Link").input_value()
+    assert link.startswith(f"{server}/landmarks?")
+    asked = {"view": ["maps"], "hide": ["D"], "embed": ["true"], "embed_options": ["light_theme"], "beta": ["10"]}
+    assert parse_qs(urlsplit(link).query).items() >= asked.items()
+    code = panel.get_by_alt_text(f"QR code of {link}", exact=True)
+    code.wait_for()
+    assert code.evaluate("async image => { await image.decode(); return image.naturalWidth === image.naturalHeight; }")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel.get_by_role("button", name="Copy link").click()
+    page.wait_for_function("() => document.querySelector('.sharing .status').textContent === 'Copied'")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+    assert share.evaluate("button => button === document.activeElement")
+
+    alone = open_page(link.split("/", 3)[3], scheme="dark")
+    alone.wait_for_function("() => document.querySelector('.live.alone')?.view?.testError !== undefined")
+    assert alone.locator(".live canvas:visible").count() == 13  # two rows of maps, two decisions and the scale
+    assert (
+        not alone.locator("h2, .js-plotly-plot, [data-testid=stHeader], .sharing, input[name=D]")
+        .locator("visible=true")
+        .count()
+    )
+    assert alone.evaluate("getComputedStyle(document.querySelector('.live')).color.match(/\\d+/)[0] < 128")
+    for width, height in ((1280, 720), (640, 360), (390, 844)):
+        alone.set_viewport_size({"width": width, "height": height})
+        alone.wait_for_function(FILLS)
+
+
+# All canvases lie in the window, and none of them is so small that nothing can be seen.
+FILLS = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const boxes = [...document.querySelectorAll('.live canvas:not(.scale)')].map(c => c.getBoundingClientRect());
+    const seen = boxes.filter(box => box.width);
+    return main.scrollHeight <= main.clientHeight + 1 && main.scrollWidth <= main.clientWidth
+        && seen.every(box => box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && box.width >= 60)
+        && Math.max(...seen.map(box => box.right)) > 0.6 * innerWidth;
+}"""
+
+
+def test_a_live_view_is_saved_as_it_plays(open_page):
+    page = open_page("bounds?beta=10", width=700, scheme="dark")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
+    here = row(page)
+    with page.expect_download() as event:
+        here.get_by_role("button", name="Save the figure as it plays, as an animated GIF").click()
+    assert event.value.suggested_filename == "bounds-live.gif"
+    with Image.open(event.value.path()) as gif:
+        frames = [frame.convert("RGB") for frame in ImageSequence.Iterator(gif)]
+    assert len(frames) == 60 and frames[0].size[0] > 600
+    assert frames[0].getpixel((1, 1)) == (255, 255, 255)  # in light colours
+    assert ImageChops.difference(frames[0], frames[30]).getbbox() and frames[30] != frames[59]
+    slider = page.locator(".live input[name=beta]")
+    assert slider.input_value() == "1" and slider.is_enabled()
+    video = here.get_by_role("button", name="Save the figure as it plays, as a video")
+    if video.count():  # this browser records videos
+        video.click()
+        here.get_by_role("button", name="Cancel").click()
+        video.wait_for()
+        assert slider.input_value() == "1" and here.locator(".failed").is_hidden()
 
 
 def test_a_link_that_cannot_be_copied_is_shown_selected(open_page):
@@ -221,5 +285,5 @@ def test_the_row_is_reached_by_keyboard(open_page):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"))
     names = "".join(reached)
-    for name in ("Copy link for a projector", "PNG", "SVG", "Numbers (CSV)", "Python code"):
+    for name in ("Share…", "PNG", "SVG", "Numbers (CSV)", "Python code"):
         assert name in names

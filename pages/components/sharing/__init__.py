@@ -1,6 +1,8 @@
 """The last row of every page: a link to the experiment, its figures, its numbers, and code that recomputes them.
 
-Figures are exported in the browser; the table is computed on a click.
+Figures and animations are exported in the browser; the table is computed on a click. *Share* opens a panel in which the
+browser composes a link from a lesson, hidden controls, a theme, projector mode or one picture alone, and asks the
+server for its QR code.
 """
 
 from __future__ import annotations
@@ -12,15 +14,19 @@ from types import SimpleNamespace
 import pandas as pd
 import streamlit as st
 
-from pages.components.controls.widgets import Control, without_headings
+from pages.components.controls import alone
+from pages.components.controls.widgets import Control, lessons_of_the_page, without_headings
 from pages.components.javascript import join_modules
+from pages.components.sharing import codes
 from pages.components.sharing.recipes import program
 
 _HERE = Path(__file__).parent
+_PLACE = ("lesson", "step", "hide")
+_SHOWN_LINK = "link of the panel"
 _link_and_figures = st.components.v2.component(
     "sharing",
     html=(_HERE / "row.html").read_text(encoding="utf-8"),
-    css=(_HERE / "row.css").read_text(encoding="utf-8"),
+    css="".join((_HERE / name).read_text(encoding="utf-8") for name in ("row.css", "panel.css")),
     js=join_modules(_HERE / "row.js"),
     isolate_styles=False,
 )
@@ -37,8 +43,33 @@ def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tu
 
 
 def _place() -> list[tuple[str, str]]:
-    """The parameters of the lesson and of hidden controls; projector mode has a button of its own."""
-    return [(name, st.query_params[name]) for name in ("lesson", "step", "hide") if name in st.query_params]
+    """The parameters of the lesson and of hidden controls; the panel has a choice for projector mode."""
+    return [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
+
+
+def _choices(page: str, controls: Sequence[Control | str], values: SimpleNamespace) -> dict:
+    """What the panel offers: controls to hide, lessons with their numbers of steps, and pictures, all by name."""
+    return {
+        "controls": [[control.key, control.label] for control in without_headings(controls) if control.applies(values)],
+        "lessons": lessons_of_the_page(),
+        "pictures": [[name, picture.label] for name, picture in alone.PICTURES.get(page, {}).items()],
+    }
+
+
+def _take_link() -> None:
+    """Store the link that the panel shows, for its code to be drawn."""
+    st.session_state[_SHOWN_LINK] = st.session_state["sharing"].link
+
+
+def _code() -> dict | None:
+    """The QR code of the panel's link, or a sentence on why there is none; None before the panel has opened."""
+    link = st.session_state.get(_SHOWN_LINK)
+    if not isinstance(link, str):
+        return None
+    try:
+        return {"link": link, "picture": codes.qr_code(link)}
+    except ValueError as error:
+        return {"link": link, "problem": str(error)}
 
 
 def _texts(value) -> list[str]:
@@ -77,12 +108,21 @@ def offer(
     caption : str, optional
         Text below the row.
     """
+    alone.report_missing()
     code = program(page, vars(values) | dict(settings or {}))
     st.divider()
     st.markdown("**Take it with you**")
+    link = [*query(controls, values), *(parameters or {}).items(), *_place()]
+    _row(page, {"page": page, "query": link, "choices": _choices(page, controls, values)}, numbers, code)
+    st.caption(caption)
+    _show(code)
+
+
+@st.fragment
+def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
+    """Buttons for the link, figures, numbers and code; a link composed in the panel runs only this part again."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
-        link = [*query(controls, values), *(parameters or {}).items(), *_place()]
-        _link_and_figures(key="sharing", data={"page": page, "query": link}, width="content")
+        _link_and_figures(key="sharing", data=data | {"code": _code()}, width="content", on_link_change=_take_link)
         st.download_button(
             "Numbers (CSV)",
             lambda: numbers().to_csv(index=False),
@@ -101,8 +141,6 @@ def offer(
             icon=":material/code:",
             on_click="ignore",
         )
-    st.caption(caption)
-    _show(code)
 
 
 @st.fragment

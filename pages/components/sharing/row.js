@@ -1,16 +1,24 @@
 // @ts-check
 // Copies links and saves the page's figures: the live view by its own method, Plotly's figures by Plotly's export.
 
+import { gifOf, videoOf, videoType } from "./animation.js";
+import { Panel } from "./panel.js";
+
+/** @import { Film } from "./animation.js" */
+/** @import { Query } from "./link.js" */
+/** @import { Choices, Code } from "./panel.js" */
 /** @typedef {"png" | "svg"} Format */
-/** @typedef {{ page: string, query: [string, string][] }} Data */
+/** @typedef {{ page: string, query: Query, choices: Choices, code: Code | null }} Data */
+/** @typedef {(name: string, value: string) => void} Report */
 /** @typedef {HTMLElement & { sharing?: Sharing }} Root */
-/** @typedef {{ picture: () => string }} LiveView */
+/** @typedef {{ picture: () => string, plays: boolean, film: () => Film }} LiveView */
 /** @typedef {HTMLElement & { data: any[], layout: any, _fullLayout: any, _context: any }} Plot an element with Plotly's own fields */
 /**
  * @typedef {object} Figure
  * @property {string} name for the reader
  * @property {string} file
  * @property {(format: Format, filename: string) => Promise<void> | void} save
+ * @property {LiveView} [moving] what can be saved as it plays
  */
 
 const SCALE = 2; // pixels of a PNG per pixel of the page
@@ -23,6 +31,13 @@ const FONT = "Arial, Helvetica, sans-serif"; // of a file, which cannot load the
 class Sharing {
   /** @type {Data} */
   data;
+
+  /** @type {Report} */
+  report;
+
+  /** Ends the animation that is being made.
+   * @type {AbortController | null} */
+  filming = null;
 
   /** File of the figure that the reader chose.
    * @type {string | undefined} */
@@ -40,11 +55,23 @@ class Sharing {
     this.status = root.querySelector(".status");
     /** @type {HTMLElement} */
     this.refused = root.querySelector(".refused");
-    for (const button of this.buttons(".copy")) button.onclick = () => this.copy(button);
+    this.button(".copy").onclick = () => this.copyLink();
+    this.panel = new Panel(
+      root.querySelector("dialog"),
+      (...copied) => this.copy(...copied),
+      (link) => this.report("link", link),
+    );
+    this.button(".open-panel").onclick = () => this.panel.open();
+    for (const button of this.buttons(".film")) button.onclick = () => this.animate(button.dataset.format);
+    this.button(".cancel").onclick = () => this.filming?.abort();
+    this.nameVideo();
     for (const button of this.buttons(".save")) {
       button.onclick = () => this.save(/** @type {Format} */ (button.dataset.format));
     }
-    this.select.onchange = () => (this.chosen = this.select.value);
+    this.select.onchange = () => {
+      this.chosen = this.select.value;
+      this.list();
+    };
     // Figures come and go: the list is made when the reader comes to the row.
     for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, () => this.list());
     new IntersectionObserver(() => this.list()).observe(root);
@@ -55,30 +82,53 @@ class Sharing {
     return this.root.querySelectorAll(selector);
   }
 
-  /** @param {Data} data */
-  update(data) {
+  /** @param {string} selector @returns {HTMLButtonElement} */
+  button(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  /** @param {Data} data @param {Report} report */
+  update(data, report) {
     this.data = data;
+    this.report = report;
     this.refused.hidden = true;
+    this.panel.update(data.query, data.choices, data.code);
     this.list();
   }
 
   // --- the link -----------------------------------------------------------------------------------------------------
 
-  /** @param {HTMLButtonElement} button */
-  async copy(button) {
+  /** Copy a link to the page as it is. */
+  async copyLink() {
     const query = new URLSearchParams(this.data.query);
-    if (button.matches(".projector")) query.set("projector", "true");
     const link = `${location.origin}${location.pathname}${query.size ? `?${query}` : ""}`;
+    this.refused.hidden = true;
+    const field = this.refused.querySelector("input");
+    if (await this.copy(this.button(".copy"), link, field)) return;
+    this.refused.hidden = false;
+    field.select();
+  }
+
+  /**
+   * Copy a text, and return whether the browser allows it; if not, the text is selected in a field.
+   *
+   * @param {HTMLButtonElement} button @param {string} text @param {HTMLInputElement | HTMLTextAreaElement} field
+   */
+  async copy(button, text, field) {
     try {
-      await navigator.clipboard.writeText(link);
-      this.refused.hidden = true;
+      await navigator.clipboard.writeText(text);
       this.confirm(button);
+      return true;
     } catch {
       // No permission, or a page that is not served securely.
-      const field = this.refused.querySelector("input");
-      this.refused.hidden = false;
-      field.value = link;
+      field.value = text;
       field.select();
+      return false;
     }
   }
 
@@ -116,7 +166,7 @@ class Sharing {
     const view = live?.view;
     if (view) {
       const save = (/** @type {Format} */ format, /** @type {string} */ file) => saveLive(view, format, file);
-      found.push({ name: live.getAttribute("aria-label"), file: "live", save });
+      found.push({ name: live.getAttribute("aria-label"), file: "live", save, moving: view });
     }
     /** @type {NodeListOf<Plot>} */
     const plots = document.querySelectorAll(".js-plotly-plot");
@@ -133,6 +183,7 @@ class Sharing {
   /** Write the names of all figures into the list, unless they are there, and return the figures. */
   list() {
     const figures = this.figures();
+    this.showMoving(figures);
     const names = figures.map((figure) => figure.name);
     if (names.length > 1) names.push(`all ${names.length} figures`);
     const options = [...this.select.options];
@@ -141,7 +192,28 @@ class Sharing {
     this.select.replaceChildren(...names.map((name, k) => new Option(name, files[k])));
     // Without a choice of the reader the first figure is selected, even where it was drawn last.
     if (files.includes(this.chosen)) this.select.value = this.chosen;
+    this.showMoving(figures);
     return figures;
+  }
+
+  /**
+   * The live view, if it is the chosen figure and can play.
+   *
+   * @param {Figure[]} figures
+   */
+  playing(figures) {
+    const view = figures.find(({ file }) => file === this.select.value)?.moving;
+    return view?.plays ? view : null;
+  }
+
+  /**
+   * Offer an animation of the chosen figure, if it can play.
+   *
+   * @param {Figure[]} figures
+   */
+  showMoving(figures) {
+    this.find(".moving").hidden = !this.playing(figures) || Boolean(this.filming);
+    this.find(".filming").hidden = !this.filming;
   }
 
   /** @param {Format} format */
@@ -149,6 +221,54 @@ class Sharing {
     for (const figure of this.list()) {
       if (![figure.file, "all"].includes(this.select.value)) continue;
       await figure.save(format, `${this.data.page}-${figure.file}`);
+    }
+  }
+
+  // --- animations ---------------------------------------------------------------------------------------------------
+
+  /** Name the button for a video after the format that the browser writes; without one it is not shown. */
+  nameVideo() {
+    const button = this.button(".film[data-format=video]");
+    const type = videoType();
+    button.hidden = !type;
+    if (!type) return;
+    const name = type.startsWith("video/webm") ? "WebM" : "MP4";
+    button.querySelector("span").textContent = `Video (${name})`;
+    button.setAttribute("aria-label", `Save the figure as it plays, as a video in ${name}`);
+  }
+
+  /**
+   * Save the live view as it plays, with progress; the reader can cancel.
+   *
+   * @param {string} format "gif" or "video"
+   */
+  async animate(format) {
+    const figures = this.list();
+    const view = this.playing(figures);
+    if (!view || this.filming) return;
+    const bar = this.root.querySelector("progress");
+    this.filming = new AbortController();
+    this.find(".failed").hidden = true;
+    this.find(".stage").textContent = format === "gif" ? "Drawing the frames" : "Recording";
+    bar.value = 0;
+    this.showMoving(figures);
+    this.button(".cancel").focus();
+    const film = view.film();
+    try {
+      const make = format === "gif" ? gifOf : videoOf;
+      const made = await make(film, (done) => (bar.value = done), this.filming.signal);
+      const ending = format === "gif" ? "gif" : made.type.startsWith("video/webm") ? "webm" : "mp4";
+      if (!this.filming.signal.aborted) download(made, `${this.data.page}-live.${ending}`);
+    } catch (error) {
+      this.find(".failed").textContent =
+        `The browser could not make the animation: ${/** @type {Error} */ (error).message}.`;
+      this.find(".failed").hidden = false;
+    } finally {
+      film.end();
+      this.status.textContent = this.filming.signal.aborted ? "Cancelled" : "Saved";
+      this.filming = null;
+      this.showMoving(figures);
+      this.button(`.film[data-format=${format}]`).focus();
     }
   }
 }
@@ -268,11 +388,11 @@ function download(blob, filename) {
 }
 
 /**
- * @param {{ parentElement: HTMLElement, data: Data }} component
+ * @param {{ parentElement: HTMLElement, data: Data, setStateValue: Report }} component
  */
 export default function (component) {
   /** @type {Root} */
   const root = component.parentElement.querySelector(".sharing");
   root.sharing ??= new Sharing(root);
-  root.sharing.update(component.data);
+  root.sharing.update(component.data, (name, value) => component.setStateValue(name, value));
 }
