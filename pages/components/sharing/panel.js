@@ -13,6 +13,7 @@ import { composedQuery, frameOf } from "./link.js";
  */
 
 const ALL = "all"; // controls of the sidebar
+const OWN_MACHINE = /^(localhost|127\..*|\[::1\])$/; // names of hosts
 const PAUSE = 150; // milliseconds without a change after which a code is asked for
 
 export class Panel {
@@ -53,6 +54,7 @@ export class Panel {
     this.button(".copy-frame").onclick = (event) =>
       copy(buttonOf(event), frameOf(this.link, document.title), this.field);
     this.button(".enlarge").onclick = () => this.enlarge(!dialog.classList.contains("large"));
+    this.part(".own-machine", dialog).hidden = !OWN_MACHINE.test(location.hostname);
     this.field.onfocus = () => this.field.select();
   }
 
@@ -108,9 +110,9 @@ export class Panel {
     this.part(".hide").hidden = !controls.length;
   }
 
-  /** @param {string} selector @returns {HTMLElement} */
-  part(selector) {
-    return this.form.querySelector(selector);
+  /** @param {string} selector @param {HTMLElement} within @returns {HTMLElement} */
+  part(selector, within = this.form) {
+    return within.querySelector(selector);
   }
 
   /** Open at the page's own place in a lesson, with the controls hidden that are. */
