@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import live
+from pages.components.controls import alone
 from pages.components.controls.alone import PICTURES, View
 from pages.components.server import entry
 
@@ -95,6 +96,12 @@ def test_an_unknown_picture_is_named_with_those_allowed_and_the_page_is_whole():
 def test_a_page_without_such_pictures_does_not_know_the_name():
     (note,) = [warning.value for warning in opened("paper", view="maps").warning]
     assert note.startswith("The link asked for ` 'view' `, no setting of this page; allowed is any of ")
+
+
+def test_the_control_of_your_data_of_that_name_is_left_alone():
+    app = opened("your_data", view="kernel learning")
+    assert not app.warning and app.session_state["view"] == "kernel learning"
+    assert not any(alone._STYLE in shown.proto.body for shown in app.get("html"))
 
 
 def test_a_view_is_one_name():

@@ -33,7 +33,7 @@ def saved(page, name: str, figure: str | None = None):
     """The bytes of a figure, and the name of its file."""
     here = row(page)
     if figure is not None:
-        here.locator("select").select_option(figure)
+        here.locator("select.figure").select_option(figure)
     with page.expect_download() as event:
         here.get_by_role("button", name=f"Save the figure as {name}").click()
     return event.value.path().read_bytes(), event.value.suggested_filename
@@ -205,7 +205,7 @@ def test_a_link_that_cannot_be_copied_is_shown_selected(open_page):
 def test_a_plotly_figure_is_saved_as_png_and_svg(open_page):
     page = open_page("kernel", scheme="dark")
     here = row(page)
-    names = here.locator("option").all_inner_texts()
+    names = here.locator(".figure option").all_inner_texts()
     assert len(names) == 7 and names[-1] == "all 6 figures" and all(len(name) > 10 for name in names)
     box = page.locator(".st-key-errors .main-svg").first.bounding_box()
     png, filename = saved(page, "PNG", "errors")
@@ -229,7 +229,7 @@ def test_all_figures_are_saved_at_once(open_page):
     files = []
     page.on("download", lambda download: files.append(download.suggested_filename))
     here = row(page)
-    here.locator("select").select_option("all")
+    here.locator("select.figure").select_option("all")
     here.get_by_role("button", name="Save the figure as SVG").click()
     for _ in range(100):
         if len(files) == 6:
@@ -243,7 +243,7 @@ def test_all_figures_are_saved_at_once(open_page):
 def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
     page = open_page(name)
     page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
-    assert row(page).locator("select").input_value() == "live"  # it is the first
+    assert row(page).locator("select.figure").input_value() == "live"  # it is the first
     svg, filename = saved(page, "SVG")
     assert filename == f"{name}-live.svg" and len(words(svg)) > 40
     assert not re.search("click|drag|press|point at", words(svg), re.IGNORECASE)  # no advice in a file

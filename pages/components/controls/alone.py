@@ -96,7 +96,8 @@ def _page() -> str:
 
 def chosen() -> str | None:
     """The name of the picture that is shown alone; None: the whole page is shown."""
-    return st.query_params.get("view")
+    name = st.query_params.get("view")  # a control of *Your data* has this name too
+    return name if name in PICTURES.get(_page(), {}) else None
 
 
 def live_part() -> str | None:

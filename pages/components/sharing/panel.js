@@ -49,7 +49,9 @@ export class Panel {
     this.form.onchange = () => this.compose();
     this.form.onsubmit = (event) => event.preventDefault();
     this.button(".close").onclick = () => dialog.close();
-    dialog.onclick = (event) => event.target === dialog && dialog.close(); // beside the panel
+    dialog.onclick = (event) => {
+      if (event.target === dialog) dialog.close(); // beside the panel
+    };
     this.button(".copy-composed").onclick = (event) => copy(buttonOf(event), this.link, this.field);
     this.button(".copy-frame").onclick = (event) =>
       copy(buttonOf(event), frameOf(this.link, document.title), this.field);

@@ -50,7 +50,7 @@ class Sharing {
   constructor(root) {
     this.root = root;
     /** @type {HTMLSelectElement} */
-    this.select = root.querySelector("select");
+    this.select = root.querySelector("select.figure");
     /** @type {HTMLElement} */
     this.status = root.querySelector(".status");
     /** @type {HTMLElement} */
