@@ -283,10 +283,10 @@ def show_comparison(values, settings: LandmarkSettings) -> None:
     pinned = values.pin
     if pinned is None:
         return
-    picks = rows_named(pinned.picks, toy_data(pinned).n) if pinned.how == "clicked" else ()
+    before = settings_of(pinned, rows_named(pinned.picks, toy_data(pinned).n) if pinned.how == "clicked" else ())
 
     def show_side(own, name: str) -> None:
-        chosen = settings if own is values else settings_of(own, picks)
+        chosen = settings if own is values else before
         problem, view = landmark_problem(chosen), landmark_view(chosen, own.beta, own.C)
         made = view.learned
         comparison.heading(
@@ -302,6 +302,7 @@ def show_comparison(values, settings: LandmarkSettings) -> None:
                 problem.landmarks,
                 problem.X,
                 problem.y,
+                columns=-(-max(before.count, settings.count) // 2),
                 width=comparison.width(),
             ),
             "Left: decisions on the learned similarities; right: these similarities.",

@@ -235,7 +235,7 @@ def show_comparison(values) -> None:
 
     def show_side(own, name: str) -> None:
         settings, weightings = CandidateSettings(toy_data(own), own.sigma, own.N), weightings_of(own)
-        learned = {METHOD_NAMES[method]: weightings[method] for method in ("pbrff", "okrff")}
+        learned = {method.upper(): weightings[method] for method in ("pbrff", "okrff")}
         errors = {
             method: feature_errors_at(settings, weighting, own.C, own.D).mean() for method, weighting in learned.items()
         }

@@ -13,10 +13,14 @@ __all__ = ["kernel_side", "landmark_side"]
 
 # The decision map is as high as two rows of maps.
 _LARGE = 2 + GAP
+# Sizes of stars on the two in a figure of 520 pixels, and the largest side of a tile, as a fraction of the width.
+_STARS, _WIDTH, _LARGEST = (18, 15), 520, 0.36
 _POINTS_ON_A_MAP = 60
 
 
-def landmark_side(extent: float, maps, decision, landmarks, X, y, *, width: int = 520) -> go.Figure:
+def landmark_side(
+    extent: float, maps, decision, landmarks, X, y, *, columns: int = 1, width: int = _WIDTH
+) -> go.Figure:
     """A decision map, and the similarity maps of its landmarks beside it in two rows.
 
     Parameters
@@ -30,6 +34,8 @@ def landmark_side(extent: float, maps, decision, landmarks, X, y, *, width: int 
     landmarks : array of shape (L, 2)
     X, y : arrays of shapes (n, 2) and (n,)
         Labels -1 and 1.
+    columns : int
+        The fewest maps in a row that there is space for, so that the tiles of two figures have one size.
     width : int
         Width in pixels for which the height is made.
 
@@ -38,7 +44,7 @@ def landmark_side(extent: float, maps, decision, landmarks, X, y, *, width: int 
     plotly.graph_objects.Figure
     """
     X, y, maps = np.asarray(X), np.asarray(y), np.asarray(maps)
-    columns = -(-len(maps) // 2)
+    room, columns = columns, -(-len(maps) // 2)
     left, bottom = _LARGE + 2 * GAP + np.arange(columns) * (1 + GAP), np.array([1 + GAP, 0.0])
     corners = [(at, low) for low in bottom for at in left][: len(maps)]
     fig = Sheet()
@@ -50,14 +56,14 @@ def landmark_side(extent: float, maps, decision, landmarks, X, y, *, width: int 
     for l, corner in enumerate(corners):
         large = in_tile(landmarks[l : l + 1], extent, 0.0, 0.0, _LARGE)
         small = in_tile(landmarks[l : l + 1], extent, *corner)
-        add_stars(fig, large[0], large[1], l, size=18)
-        add_stars(fig, small[0], small[1], l, size=15)
-    right = left[-1] + 1.02
+        for place, size in zip((large, small), _STARS, strict=True):
+            add_stars(fig, *place, l, size=round(size * min(1, width / _WIDTH)))
+    right = left[0] + (max(room, columns) - 1) * (1 + GAP) + 1.02
     square_tiles(fig, -0.02, right, -0.02, _LARGE + 0.02)
     return _finish(fig, right + 0.02, _LARGE + 0.04, width, 0)
 
 
-def kernel_side(maps: dict, *, width: int = 520) -> go.Figure:
+def kernel_side(maps: dict, *, width: int = _WIDTH) -> go.Figure:
     """Kernels over the plane of differences, side by side.
 
     Parameters
@@ -97,9 +103,10 @@ def _add_heatmap(fig, tiles, left, bottom, coloraxis: str, name: str, side: floa
 
 def _finish(fig, across: float, up: float, width: int, above: int) -> go.Figure:
     """The figure of tiles that are so many units wide and high, with some pixels above them."""
+    fig.update_xaxes(constraintoward="left")
     return finish(
         fig,
-        height=round(min(width / across, 0.62 * width) * up) + above + 4,
+        height=round(min(width / across, _LARGEST * width) * up) + above + 4,
         margin=fixed_margin(left=2, top=above + 2, bottom=2),
         coloraxis={"colorscale": SIMILARITY_SCALE, "cmin": -1, "cmax": 1, "showscale": False},
         coloraxis2={"colorscale": DECISION_SCALE, "cmin": -1, "cmax": 1, "showscale": False},

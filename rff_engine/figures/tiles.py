@@ -15,7 +15,7 @@ GAP = 0.06
 def add_points(fig, X, y, extent, corners, size, side=1.0):
     """Add the points of both classes to every tile, as one trace for each class."""
     for label, colour in CLASS_COLOURS.items():
-        own = [in_tile(X[y == label], extent, *corner, side) for corner in corners]
+        own = [in_tile(X[y == label], extent, corner[0], corner[1], side) for corner in corners]
         fig.add_scatter(
             x=np.concatenate([place[0] for place in own]).astype(np.float32),
             y=np.concatenate([place[1] for place in own]).astype(np.float32),

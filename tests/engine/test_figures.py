@@ -71,6 +71,9 @@ def test_a_side_of_a_comparison_shows_the_decision_and_every_map(sample, L):
     stars = [trace for trace in fig.data if trace.type == "scatter" and trace.marker.symbol == "star"]
     assert len(stars) == 2 * L
     assert stars[0].x[0] == pytest.approx((sample.X[0, 0] / 4 + 0.5) * large.x[-1])
+    wide = comparison.landmark_side(2.0, maps, decision, sample.X[:L], sample.X, sample.y, columns=4)
+    eight = comparison.landmark_side(2.0, np.zeros((8, 8, 8)), decision, sample.X[:8], sample.X, sample.y)
+    assert wide.layout.xaxis.range == eight.layout.xaxis.range and wide.layout.height == eight.layout.height
 
 
 def test_a_side_of_a_comparison_names_its_kernels():

@@ -122,6 +122,15 @@ test("another page is an entry of its own", () => {
   assert.deepEqual(shown(), ["/landmarks", "/bounds?N=20"]);
 });
 
+test("a page that the reader leaves keeps its settings for Back", () => {
+  fake.history.replaceState({}, "", "/landmarks?beta=10");
+  run();
+  fake.history.replaceState({}, "", "/landmarks");
+  fake.history.pushState({}, "", "/bounds");
+  run("bounds");
+  assert.deepEqual(shown(), ["/landmarks", "/landmarks?beta=10", "/bounds"]);
+});
+
 test("in a frame, Back leaves the page", () => {
   fake.top = {};
   fake.history.replaceState({}, "", "/landmarks?beta=10");

@@ -24,10 +24,20 @@ class StepEntries {
     // Streamlit adds an entry for every parameter that the server changes: a preset of six would take six times Back.
     history.pushState = (state, unused, url) => {
       if (samePage(url)) history.replaceState(state, unused, url);
-      else this.push(state, unused, url);
+      else this.leave(() => this.push(state, unused, url));
     };
     window.addEventListener("popstate", () => (this.travelling = true));
     document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /**
+   * Go to another page. On the way there Streamlit takes the settings out of the address, which gets them back.
+   *
+   * @param {() => void} go
+   */
+  leave(go) {
+    if (samePage(this.address)) history.replaceState(history.state, "", this.address);
+    go();
   }
 
   /** @param {Data} data */

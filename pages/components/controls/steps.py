@@ -27,10 +27,11 @@ _component = st.components.v2.component(
     isolate_styles=False,
 )
 _STYLE = """<style>
-.st-key-steps {position: absolute; top: 3.2rem; right: 2rem; width: auto; z-index: 3; gap: 0}
+[data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
+    z-index: 3}
+.st-key-steps {gap: 0}
 .st-key-steps button {min-height: 1.8rem; padding: 0 0.4rem}
 .st-key-steps > :last-child {display: none}
-@media (max-width: 639.98px) {.st-key-steps {position: static; margin: -1rem 0 -0.9rem auto}}
 @media (pointer: coarse) {.st-key-steps button {min-width: 44px; min-height: 44px}}
 @media print {.st-key-steps {display: none !important}}
 </style>"""

@@ -28,6 +28,11 @@ class LandmarkSettings:
     n_landmarks: int
     selection: str | tuple[int, ...]
 
+    @property
+    def count(self) -> int:
+        """Number of landmarks."""
+        return self.n_landmarks if isinstance(self.selection, str) else len(self.selection)
+
 
 @shared_cache
 def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProblem:
