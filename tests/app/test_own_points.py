@@ -112,6 +112,7 @@ def test_clicked_landmarks_follow_their_points():
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
 def test_a_link_opens_with_its_points(page):
     app = opened(page, data=OWN, points=CODE, noise="0.05")
@@ -121,6 +122,7 @@ def test_a_link_opens_with_its_points(page):
     assert any("copies of your points" in part.value for part in (*app.caption, *app.markdown))
 
 
+@pytest.mark.slow
 def test_points_replace_a_toy_data_set_and_are_kept_for_the_return():
     app = opened("landmarks", data="circles")
     assert canvas(app) is None
@@ -136,14 +138,15 @@ def test_points_replace_a_toy_data_set_and_are_kept_for_the_return():
     assert canvas(app)["points"] == CODE and "".join(app.query_params["points"]) == CODE  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_a_wrong_code_in_a_link_gets_one_sentence_and_a_start():
     app = opened("learn_kernel", data=OWN, points="nonsense!")
     (note,) = [warning.value for warning in app.warning]
     assert "nonsense!" in note and canvas(app)["start"]["points"] == canvas(app)["points"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("how", ["random", "k-means", "clicked"])
-@pytest.mark.parametrize("plain", ["true", "false"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "plain"), [("random", "false"), ("k-means", "true"), ("clicked", "false")])
 def test_the_fewest_points_are_enough_for_every_choice_of_landmarks(how, plain):
     code = encode([[0, 0], [0, 0], [1, 1], [1, 0]], [1, 1, -1, -1])
     app = opened("landmarks", data=OWN, points=code, how=how, landmarks="8", plain=plain)

@@ -79,6 +79,7 @@ def test_what_is_not_allowed_in_a_pin_is_named(raw, taken, said):
         assert PIN.sanitize([found]) == (found, None)
 
 
+@pytest.mark.slow
 def test_differences_are_named_by_label():
     a, b = values(beta=0.1), values(n=20, plain=True)
     assert PIN.differences(a, b) == ["Points n 300 → 20", "Inverse temperature β 0.1 → 1"]
@@ -106,6 +107,7 @@ def link(app: AppTest) -> dict[str, str]:
     return dict(json.loads(row.proto.json)["query"])
 
 
+@pytest.mark.slow
 def test_a_pin_keeps_the_settings_that_are_seen():
     app = opened("landmarks", beta="100", data="circles", plain="true")
     assert not headings(app)
@@ -130,6 +132,7 @@ def test_a_pin_keeps_the_settings_that_are_seen():
     assert not headings(app) and "pin" not in app.query_params
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "pinned"), [("learn_kernel", "data=xor&N=100"), ("landmarks", "how=clicked&picks=3-7")]
 )
@@ -140,6 +143,7 @@ def test_a_link_with_a_pin_opens_with_both_sides(page, pinned):
     assert sum("compared_" in found for found in charts) == 2
 
 
+@pytest.mark.slow
 def test_points_can_be_pinned_against_a_toy_data_set():
     text = urlencode({"data": own_points.OWN, "points": CODE})
     app = opened("landmarks", pin=text)

@@ -56,6 +56,7 @@ def test_settings_that_the_browser_brings_back_are_an_undo():
     assert steps.can_move(-1) and len(steps.entries) == 2
 
 
+@pytest.mark.slow
 def test_the_history_is_bounded():
     steps = went(*range(3 * MAX_STEPS))
     assert len(steps.entries) == MAX_STEPS + 1 and shown(steps) == 3 * MAX_STEPS - 1
@@ -77,6 +78,7 @@ def press(app: AppTest, key: str) -> None:
     assert not app.exception and not app.error
 
 
+@pytest.mark.slow
 def test_a_preset_is_one_step():
     app = opened("landmarks", beta="10")
     assert app.button("undo").disabled and app.button("redo").disabled
@@ -90,6 +92,7 @@ def test_a_preset_is_one_step():
     assert {key: app.session_state[key] for key in settings} == settings
 
 
+@pytest.mark.slow
 def test_undo_takes_back_clicked_landmarks_and_drawn_points():
     code = own_points.encode([[0, 0], [0, 1], [1, 1], [1, 0]], [1, 1, -1, -1])
     app = opened("landmarks", data=own_points.OWN, points=code, how="clicked", picks="0-2")
@@ -104,6 +107,7 @@ def test_undo_takes_back_clicked_landmarks_and_drawn_points():
     assert "".join(app.query_params["points"]) == code and app.button("undo").disabled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["kernel", "your_data"])
 def test_every_page_with_controls_has_the_two_buttons(page):
     app = opened(page)
