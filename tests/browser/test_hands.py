@@ -33,13 +33,16 @@ def test_points_are_drawn_undone_and_linked(open_page):
     page.mouse.click(box["x"] + 0.95 * box["width"], box["y"] + 0.05 * box["height"])
     wait_until(lambda: drawn(page) == [start + 1, start + 1])
     settle(page)
-    assert page.evaluate("history.length") == before + 1
+    page.locator(".st-key-undo button:not([disabled])").first.wait_for(state="attached")
+    wait_until(lambda: page.evaluate("history.length") == before + 1)
     page.keyboard.press("Control+z")
     reaches(page, start)
+    page.locator(".st-key-redo button:not([disabled])").first.wait_for(state="attached")
     page.keyboard.press("Control+Shift+z")
     reaches(page, start + 1)
 
     # so do Back and Forward
+    wait_until(lambda: page.evaluate("history.length") == before + 3)
     page.go_back()
     reaches(page, start)
     page.go_forward()
