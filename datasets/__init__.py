@@ -9,6 +9,7 @@ from datasets.papers.download import FetchError, fetch
 from datasets.papers.files import DataNotFoundError, available, cache_folder, search_folders, status
 from datasets.papers.loaders import load
 from datasets.papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
+from datasets.points import given_points, noisy_copies
 from datasets.tables.preparation import prepare
 from datasets.tables.table import Limits, Table, UploadError
 from datasets.tables.uploads import read_table
@@ -28,10 +29,12 @@ __all__ = [
     "cache_folder",
     "describe",
     "fetch",
+    "given_points",
     "load",
     "make_toy",
     "make_toy_inputs",
     "names",
+    "noisy_copies",
     "prepare",
     "published_names",
     "published_split",

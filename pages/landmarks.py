@@ -5,11 +5,24 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import escaping, layout, lessons, live, sharing
-from pages.components.controls import presets, screen
-from pages.components.controls.toy import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.controls.toy_data import TEST_POINTS, map_extent
+from pages.components import comparison, escaping, layout, lessons, live, sharing
+from pages.components.controls import own_points, presets, screen
+from pages.components.controls.own_points import POINTS
+from pages.components.controls.pins import Pin
+from pages.components.controls.toy import (
+    BETA,
+    COST,
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_DRAWN,
+    PLAIN,
+    SEED,
+    SIGMA,
+    toy_data,
+)
+from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Options, mount
+from pages.components.live import own_points as drawing
 from pages.components.results.landmarks import (
     LandmarkSettings,
     landmark_path,
@@ -18,7 +31,7 @@ from pages.components.results.landmarks import (
     live_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
-from rff_engine.figures import landmarks as figures, paths
+from rff_engine.figures import comparison as pictures, landmarks as figures, paths
 
 MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
 
@@ -40,13 +53,16 @@ CONTROLS = (
     ),
     Number("landmarks", "Number of landmarks", None, 1, MAX_LANDMARKS, 5, 1, only_if=("how", ("random", "k-means"))),
     "Data",
-    DATA,
-    NOISE,
-    N_POINTS,
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_DRAWN,
     SEED,
     COST,
     PLAIN,
 )
+
+PICKS = "picks"
+PIN = Pin(CONTROLS, {PICKS: ("how", "clicked")})
 
 EQUATION = (
     "pseudo-posterior and similarity",
@@ -63,42 +79,61 @@ EXPLANATION = (
     "same bump everywhere. The **learned [[row|column]]** weighs a few random cosines by how well they agree with the "
     "labels around the landmark; **β** sets how strongly the labels count.\n\n"
     "Decisions are those of a linear SVM on the similarities of a [[row|column]], with errors on the training points "
-    f"and on {TEST_POINTS} fresh ones. Hover over a weight to see its cosine on the map, over a point to find it on "
+    "and on {fresh_points}. Hover over a weight to see its cosine on the map, over a point to find it on "
     "every map; click a point to make it a landmark, a star to remove it."
 )
 
-PICKS = "picks"
 CLICKS = "clicks on points"
+
+
+def rows_named(text: str, n: int) -> tuple[int, ...]:
+    """Rows below n that a text such as 3-17-40 names, as many as there may be landmarks."""
+    parts = [part for part in text.split("-") if part.isascii() and part.isdigit() and len(part) < 7]
+    return tuple(dict.fromkeys(row for row in map(int, parts) if row < n))[:MAX_LANDMARKS]
 
 
 def clicked_points(n: int) -> tuple[int, ...]:
     """Rows of the training points that the URL names as landmarks; invalid ones are dropped with a note."""
     raw = st.query_params.get(PICKS, "")
-    parts = [part for part in raw.split("-") if part]
-    rows = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 7 and int(part) < n]
-    rows = list(dict.fromkeys(rows))[:MAX_LANDMARKS]
-    if len(rows) < len(parts):
+    rows = rows_named(raw, n)
+    if len(rows) < len([part for part in raw.split("-") if part]):
         st.warning(
             f"The link names the points {escaping.value_as_code(raw)}; kept are at most {MAX_LANDMARKS} different ones "
             f"below n = {n}.",
             icon=":material/link_off:",
         )
         st.query_params[PICKS] = "-".join(map(str, rows))
-    return tuple(rows)
+    return rows
 
 
 def chosen_settings(values) -> LandmarkSettings:
     """The settings of the controls and the clicks."""
-    picks = clicked_points(values.n) if values.how == "clicked" else ()
+    picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
     if values.how == "clicked" and not picks:
         st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
+    return settings_of(values, picks)
+
+
+def settings_of(values, picks: tuple[int, ...]) -> LandmarkSettings:
+    """The settings of controls, with these rows as landmarks where they are clicked."""
+    data = toy_data(values)
     method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
-    return LandmarkSettings(toy_data(values), values.sigma, values.D, values.landmarks, method)
+    count = min(values.landmarks, data.n)
+    if data.points and method == "random":
+        method = own_points.random_rows(toy_sample(data).y, count, values.seed)
+    return LandmarkSettings(data, values.sigma, values.D, count, method)
 
 
 def shown_rows(problem) -> tuple[int, ...]:
     """Rows of the training points that are landmarks; empty if landmarks are no rows."""
     return () if problem.indices is None else tuple(map(int, problem.indices))
+
+
+def follow_points(before: str, after: str) -> None:
+    """Keep the clicked landmarks when the reader's points change."""
+    if PICKS in st.query_params:
+        rows = rows_named(st.query_params[PICKS], own_points.MAX_POINTS)
+        st.query_params[PICKS] = "-".join(map(str, own_points.moved_rows(rows, before, after)))
 
 
 def toggle(row: int, shown: tuple[int, ...]) -> None:
@@ -199,13 +234,13 @@ def show_decisions(settings: LandmarkSettings, problem, view) -> None:
             problem.y,
             titles=[
                 f"<b>{name}</b>: train error {layout.percent(made.train_error)}, "
-                f"test error {layout.percent(made.test_error)}"
+                f"{settings.data.test_error} {layout.percent(made.test_error)}"
                 for name, made in (("prior", view.prior), ("learned", view.learned))
             ],
             upright=screen.narrow(),
         ),
         f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]]; the line is its boundary. "
-        f"Test errors are measured on {TEST_POINTS} fresh points.",
+        f"The {settings.data.test_error} is measured on {settings.data.fresh_points}.",
         key="decisions",
         alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
     )
@@ -225,7 +260,7 @@ def show_weights(problem, view) -> None:
 def show_path(values, settings: LandmarkSettings) -> None:
     """Errors and KL divergence for every β, with a line at the current one."""
     path = landmark_path(settings, values.C)
-    errors = {"test error": path.test_error, "train error": path.train_error}
+    errors = {settings.data.test_error: path.test_error, "train error": path.train_error}
     layout.figure(
         paths.errors_and_kl(
             values.beta,
@@ -235,32 +270,79 @@ def show_path(values, settings: LandmarkSettings) -> None:
             "mean KL(Q‖P) over the landmarks",
         ),
         "Results for every β; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how far "
-        "the weights have moved from the prior, at most ln D. Look for the β at which the test error is lowest, and at "
+        "the weights have moved from the prior, at most ln D. Look for the β at which the "
+        f"{settings.data.test_error} is lowest, and at "
         "its KL divergence, which enters a bound.",
         key="along_beta",
         alt="Train and test error and mean KL divergence against beta, with a line at the current beta",
     )
 
 
+def show_comparison(values, settings: LandmarkSettings) -> None:
+    """The pinned settings and the current ones, each with its decisions and learned maps."""
+    pinned = values.pin
+    if pinned is None:
+        return
+    before = settings_of(pinned, rows_named(pinned.picks, toy_data(pinned).n) if pinned.how == "clicked" else ())
+
+    def show_side(own, name: str) -> None:
+        chosen = settings if own is values else before
+        problem, view = landmark_problem(chosen), landmark_view(chosen, own.beta, own.C)
+        made = view.learned
+        comparison.heading(
+            name,
+            f"{chosen.data.test_error} {layout.percent(made.test_error)}, "
+            f"train error {layout.percent(made.train_error)}",
+        )
+        layout.figure(
+            pictures.landmark_side(
+                map_extent(chosen.data),
+                view.learned_maps,
+                made.values,
+                problem.landmarks,
+                problem.X,
+                problem.y,
+                columns=-(-max(before.count, settings.count) // 2),
+                width=comparison.width(),
+            ),
+            "Left: decisions on the learned similarities; right: these similarities.",
+            key=f"compared_{name}",
+            alt=f"Decision map and learned similarity maps of {name}",
+        )
+
+    comparison.show(pinned, values, PIN.differences(pinned, values), show_side)
+
+
+def link_parameters(values, settings: LandmarkSettings) -> dict[str, str]:
+    """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
+    picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
+    link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
+    link[PIN.key] = st.query_params.get(PIN.key, "")
+    return {name: text for name, text in link.items() if text}
+
+
 def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
-    values = mount(CONTROLS, tour, names=(PICKS,))
+    values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS, PIN))
     layout.title(
         "What does a landmark learn about its neighbourhood?",
         "Drag **β**, or press play: how strongly the labels count in what each **landmark** takes for similar.",
     )
     with st.container(horizontal=True, key="beginnings"):
-        presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS,))
+        presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
+        PIN.offer(values)
         tour.show_row()
     tour.show_card()
     with layout.show_errors():
         settings = chosen_settings(values)
-        if not values.plain:
-            # Frequencies are drawn in sequence: a smaller D uses the first of them.
-            show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES))
-    if values.plain:
-        show_plain(values, settings)
-    layout.explain(EXPLANATION)
+        show_comparison(values, settings)
+        with drawing.beside(values.points, follow_points):
+            if not values.plain:
+                # Frequencies are drawn in sequence: a smaller D uses the first of them.
+                show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES))
+            else:
+                show_plain(values, settings)
+    layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
     with layout.show_errors():
         show_path(values, settings)
     layout.equation(*EQUATION)
@@ -273,8 +355,8 @@ def main() -> None:
             landmark_view(settings, values.beta, values.C),
             landmark_path(settings, values.C),
         ),
-        {"selection": settings.selection},
-        {PICKS: "-".join(map(str, settings.selection))} if isinstance(settings.selection, tuple) else None,
+        {"selection": settings.selection, "n": settings.data.n, **own_points.of_program(values.points)},
+        link_parameters(values, settings),
     )
 
 

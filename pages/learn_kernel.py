@@ -5,10 +5,24 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import layout, lessons, live, sharing
-from pages.components.controls.toy import BETA, COST, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.controls.toy_data import TEST_POINTS, map_extent, toy_sample
+from pages.components import comparison, layout, lessons, live, sharing
+from pages.components.controls import own_points
+from pages.components.controls.own_points import POINTS
+from pages.components.controls.pins import Pin
+from pages.components.controls.toy import (
+    BETA,
+    COST,
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_DRAWN,
+    PLAIN,
+    SEED,
+    SIGMA,
+    toy_data,
+)
+from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Scale, mount, powers
+from pages.components.live import own_points as drawing
 from pages.components.results.kernel import FREQUENCY_COUNTS
 from pages.components.results.learning import (
     CURVE_COUNTS,
@@ -34,7 +48,7 @@ from pages.components.results.learning import (
 )
 from pages.components.sharing.recipes import learn_kernel as recipe
 from rff_engine.experiments.toy import learning as toy_learning
-from rff_engine.figures import learning, paths
+from rff_engine.figures import comparison as pictures, learning, paths
 from rff_engine.figures.style import METHOD_NAMES
 
 TEMPERATURE = replace(BETA, default=10.0)
@@ -56,13 +70,15 @@ CONTROLS = (
     replace(SIGMA, default=0.251),
     Scale("N", "Candidates N", "Frequencies drawn from the prior.", (50, 100, 200, 500, 1000, 2000, 5000), 2000),
     "Data",
-    replace(DATA, default="checkerboard"),
-    NOISE,
-    N_POINTS,
+    replace(DATA_OR_OWN, default="checkerboard"),
+    NOISE_OR_COPIES,
+    NUMBER_DRAWN,
     SEED,
     COST,
     PLAIN,
 )
+
+PIN = Pin(CONTROLS)
 
 POSTERIOR_EQUATION = (
     "alignment loss and pseudo-posterior",
@@ -160,8 +176,8 @@ def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weigh
             curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
             at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
     layout.figure(
-        learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen),
-        f"A linear SVM on D frequencies drawn from each distribution, tested on {TEST_POINTS} fresh points: mean of "
+        learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
+        f"A linear SVM on D frequencies drawn from each distribution, tested on {settings.data.fresh_points}: mean of "
         f"{CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. Learning "
         "helps with few features. With many, a prior that covers the right frequencies catches up, and weights that "
         "are too concentrated stop improving.",
@@ -176,14 +192,14 @@ def show_path(values, settings: CandidateSettings) -> None:
         paths.errors_and_kl(
             values.beta,
             {
-                f"test error of PBRFF at D = {values.D}": paths.ErrorPath(
+                f"{settings.data.test_error} of PBRFF at D = {values.D}": paths.ErrorPath(
                     ERROR_BETAS, *toy_learning.mean_and_margin(feature_error_path(settings, values.C, values.D))
                 )
             },
             KL_BETAS,
             kl_path(settings),
         ),
-        "Results for every β; dotted: yours. Above, the test error of D features of PBRFF; below, how far the weights "
+        "Results for every β; dotted: yours. Above, the error of D features of PBRFF; below, how far the weights "
         "have moved from the prior, at most ln N. Too small a β learns nothing, too large a β puts all weight on one "
         "cosine.",
         key="along_beta",
@@ -203,9 +219,48 @@ def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting
     return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
 
 
+def weightings_of(values) -> dict[str, Weighting]:
+    """The distributions of frequencies that the page compares."""
+    return {
+        "rff": PriorWeights(),
+        "pbrff": PseudoPosterior(values.beta),
+        "okrff": OptimizedKernel(values.rho, values.mu),
+    }
+
+
+def show_comparison(values) -> None:
+    """The pinned settings and the current ones, each with its learned kernels and their errors."""
+    if values.pin is None:
+        return
+
+    def show_side(own, name: str) -> None:
+        settings, weightings = CandidateSettings(toy_data(own), own.sigma, own.N), weightings_of(own)
+        learned = {method.upper(): weightings[method] for method in ("pbrff", "okrff")}
+        errors = {
+            method: feature_errors_at(settings, weighting, own.C, own.D).mean() for method, weighting in learned.items()
+        }
+        comparison.heading(
+            name,
+            f"{settings.data.test_error} of D = {own.D} features: "
+            + ", ".join(f"{method} {layout.percent(error)}" for method, error in errors.items()),
+        )
+        extent = plane_extents(settings)[1]
+        layout.figure(
+            pictures.kernel_side(
+                {method: weighted_map(settings, weighting, extent) for method, weighting in learned.items()},
+                width=comparison.width(),
+            ),
+            f"The learned kernels, for differences up to {extent:g}; errors are means of {CURVE_DRAWS} draws.",
+            key=f"compared_{name}",
+            alt=f"Learned kernels of {name}",
+        )
+
+    comparison.show(values.pin, values, PIN.differences(values.pin, values), show_side)
+
+
 def main() -> None:
     tour = lessons.Tour("learn_kernel", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, parameters=(POINTS, PIN))
     layout.title(
         "Which cosines agree with the labels?",
         "The prior weighs every frequency by the kernel's spectral density. **PBRFF** (PAC-Bayesian random Fourier "
@@ -213,18 +268,19 @@ def main() -> None:
         "cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the prior turn "
         "into a learned kernel, and how much that helps with few features.",
     )
-    tour.show()
+    with st.container(horizontal=True, key="beginnings"):
+        PIN.offer(values)
+        tour.show_row()
+    tour.show_card()
     with layout.show_errors():
         settings = CandidateSettings(toy_data(values), values.sigma, values.N)
-        weightings = {
-            "rff": PriorWeights(),
-            "pbrff": PseudoPosterior(values.beta),
-            "okrff": OptimizedKernel(values.rho, values.mu),
-        }
-        if not values.plain:
-            live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
-    if values.plain:
-        show_plain(values, settings, weightings)
+        weightings = weightings_of(values)
+        show_comparison(values)
+        with drawing.beside(values.points):
+            if not values.plain:
+                live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
+            else:
+                show_plain(values, settings, weightings)
     layout.caption_below(
         "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
         f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight, and a "
@@ -236,7 +292,15 @@ def main() -> None:
     layout.equation(*OKRFF_EQUATION)
     show_errors(values, settings, weightings)
     show_path(values, settings)
-    sharing.offer("learn_kernel", CONTROLS, values, lambda: numbers(values, settings, weightings))
+    link = {POINTS.key: values.points, PIN.key: st.query_params.get(PIN.key, "")}
+    sharing.offer(
+        "learn_kernel",
+        CONTROLS,
+        values,
+        lambda: numbers(values, settings, weightings),
+        {"n": settings.data.n, **own_points.of_program(values.points)},
+        {name: text for name, text in link.items() if text},
+    )
 
 
 if __name__ == "__main__":

@@ -15,13 +15,12 @@ from .style import (
     add_note,
     finish,
     fixed_margin,
-    for_colours,
-    landmark_colour,
     lying_colorbar,
 )
+from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
 
-# Tiles are unit squares; these are the spaces between them.
-_GAP, _TITLE_GAP = 0.06, 0.1
+# Space above a tile with a title; tiles are unit squares.
+_TITLE_GAP = 0.1
 # Radius of a star in the clickable figure, as a fraction of half its side.
 _STAR_RADIUS = 0.08
 # Width in pixels of maps one below the other.
@@ -53,9 +52,9 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names, uprigh
     plotly.graph_objects.Figure
     """
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
-    left, bottom = (np.arange(count) * (1 + _GAP) for count in (tiles.shape[1], tiles.shape[0]))
+    left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
     bottom = -bottom
-    tile_x, tile_y, z = _mosaic(tiles, left, bottom)
+    tile_x, tile_y, z = mosaic(tiles, left, bottom)
     fig = Sheet()
     fig.add_heatmap(
         x=tile_x,
@@ -66,20 +65,20 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names, uprigh
         hovertemplate="similarity %{z:.2f}<extra></extra>",
     )
     corners = [(at, low) for low in bottom for at in left]
-    _add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
+    add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
     for l in range(len(landmarks)):
         corners = [(at, bottom[l]) for at in left] if upright else [(left[l], at) for at in bottom]
-        place = [_in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
+        place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
+        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
     if upright:
         for at, name in zip(left, row_names, strict=True):
             add_note(fig, at + 0.5, 1, name, yanchor="bottom", yshift=1)
-        _square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
+        square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
         height = round(_UPRIGHT_PIXELS / (left[-1] + 1.04) * (1 + _TITLE_GAP + 0.02 - bottom[-1])) + 82
     else:
         for at, name in zip(bottom, row_names, strict=True):
             add_note(fig, 0, at + 0.5, name, textangle=-90, xanchor="right", xshift=-4)
-        _square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
+        square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
         height = int(np.clip(1000 / (left[-1] + 1.14) * (len(rows) + 0.1) + 82, 276, 536))
     return finish(
         fig,
@@ -114,11 +113,11 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright:
     -------
     plotly.graph_objects.Figure
     """
-    C, step = len(decisions), 1 + _GAP + _TITLE_GAP
-    left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + _GAP), np.zeros(1))
+    C, step = len(decisions), 1 + GAP + _TITLE_GAP
+    left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + GAP), np.zeros(1))
     corners = [(at, low) for low in bottom for at in left]
     tiles = np.asarray(decisions)
-    tile_x, tile_y, z = _mosaic(tiles[:, None] if upright else tiles[None], left, bottom)
+    tile_x, tile_y, z = mosaic(tiles[:, None] if upright else tiles[None], left, bottom)
     fig = Sheet()
     fig.add_heatmap(
         x=tile_x,
@@ -129,13 +128,13 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright:
         hovertemplate="decision value %{z:.2f}<extra></extra>",
     )
     for decision, title, (at, low) in zip(decisions, titles, corners, strict=True):
-        _add_boundary(fig, decision, at, low)
+        add_boundary(fig, decision, at, low)
         add_note(fig, at + 0.5, low + 1, title, yanchor="bottom", yshift=1)
-    _add_points(fig, np.asarray(X), np.asarray(y), extent, corners, size=5)
+    add_points(fig, np.asarray(X), np.asarray(y), extent, corners, size=5)
     for l in range(len(landmarks)):
-        place = [_in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        _add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
-    _square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
+        place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
+        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
+    square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
     height = round(_UPRIGHT_PIXELS * (1 + _TITLE_GAP - bottom[-1])) + 82 if upright else 446
     return finish(
         fig,
@@ -147,91 +146,6 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright:
             "cmax": 1,
             "colorbar": lying_colorbar("decision value", (-1, 0, 1)),
         },
-    )
-
-
-def _add_points(fig, X, y, extent, corners, size):
-    """Add the points of both classes to every tile, as one trace for each class."""
-    for label, colour in CLASS_COLOURS.items():
-        own = [_in_tile(X[y == label], extent, *corner) for corner in corners]
-        fig.add_scatter(
-            x=np.concatenate([place[0] for place in own]).astype(np.float32),
-            y=np.concatenate([place[1] for place in own]).astype(np.float32),
-            mode="markers",
-            marker={
-                "size": size,
-                "color": colour,
-                "symbol": CLASS_SYMBOLS[label],
-                "line": {"width": 0.7 if size > 4 else 0.3, "color": "white"},
-            },
-            hoverinfo="skip",
-            showlegend=False,
-        )
-
-
-def _in_tile(points, extent, left, bottom):
-    """Coordinates of points of the plane in the tile with corner (left, bottom)."""
-    inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
-    return left + inside[:, 0], bottom + inside[:, 1]
-
-
-def _square_tiles(fig, left, right, bottom, top):
-    fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
-    # In a narrow window, unused height is below the tiles.
-    fig.update_yaxes(
-        visible=False,
-        scaleanchor="x",
-        range=[bottom, top],
-        constrain="domain",
-        constraintoward="top",
-        fixedrange=True,
-    )
-
-
-def _mosaic(tiles, left, bottom):
-    """One image of tiles (R, C, V, U) placed at unit squares, with gaps of NaN; x and y are cell edges."""
-    R, C, V, U = tiles.shape
-    x = np.concatenate([at + np.linspace(0, 1, U + 1) for at in left])
-    y = np.concatenate([at + np.linspace(0, 1, V + 1) for at in bottom[::-1]])
-    z = np.full((len(y) - 1, len(x) - 1), np.nan, dtype=np.float32)
-    for r in range(R):
-        for c in range(C):
-            top = (R - 1 - r) * (V + 1)
-            z[top : top + V, c * (U + 1) : c * (U + 1) + U] = tiles[r, c]
-    return x, y, for_colours(z)
-
-
-def _add_boundary(fig, decision, left, bottom):
-    """Add the line where the decision changes sign."""
-    V, U = decision.shape
-    fig.add_contour(
-        x=left + (np.arange(U) + 0.5) / U,
-        y=bottom + (np.arange(V) + 0.5) / V,
-        z=decision.astype(np.float32),
-        contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
-        line={"color": "#222222", "width": 1.5},
-        hoverinfo="skip",
-        showscale=False,
-        showlegend=False,
-    )
-
-
-def _add_stars(fig, x, y, index, size=20):
-    fig.add_scatter(
-        x=x,
-        y=y,
-        mode="markers+text",
-        marker={
-            "symbol": "star",
-            "size": size,
-            "color": landmark_colour(index),
-            "line": {"color": "#111111", "width": 1.2},
-        },
-        text=f"<b>{index + 1}</b>",
-        textfont={"size": size // 2, "color": "#111111"},
-        textposition="middle center",
-        hovertemplate=f"landmark {index + 1}<extra></extra>",
-        showlegend=False,
     )
 
 
@@ -281,7 +195,7 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
             showlegend=False,
         )
     for l, point in enumerate(landmarks):
-        _add_stars(fig, point[:1], point[1:], l, size=24)
+        add_stars(fig, point[:1], point[1:], l, size=24)
         if rows is None:
             fig.data[-1].update(hoverinfo="skip", hovertemplate=None)
         else:

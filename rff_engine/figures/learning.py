@@ -207,7 +207,9 @@ def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
     return finish_panels(fig, height, top=78)
 
 
-def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height: int = 430) -> go.Figure:
+def error_curves(
+    D_values, curves: dict, chosen: int, at_chosen: dict, *, height: int = 430, error_name: str = "test error"
+) -> go.Figure:
     """Test error against the number of frequencies, one line for each method, with the interval of its mean.
 
     Parameters
@@ -221,6 +223,8 @@ def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height
         By method: mean and half-width there.
     height : int
         In pixels.
+    error_name : str
+        Title of the axis of errors.
 
     Returns
     -------
@@ -256,7 +260,7 @@ def error_curves(D_values, curves: dict, chosen: int, at_chosen: dict, *, height
     fig.update_xaxes(
         type="log", title="number of frequencies D", tickvals=D_values, ticktext=[str(D) for D in D_values]
     )
-    fig.update_yaxes(title="test error (%)", rangemode="tozero")
+    fig.update_yaxes(title=f"{error_name} (%)", rangemode="tozero")
     return finish(fig, height, margin=fixed_margin(top=84))
 
 

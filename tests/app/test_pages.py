@@ -32,8 +32,8 @@ def page(request) -> AppTest:
 def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert healthy(page)
     assert len(page.title) == 1 and page.title[0].value.endswith("?")
-    # The part that reports the reader's screen shows nothing.
-    parts = [part for part in page.get("bidi_component") if part.key != "screen_look"]
+    # The parts that report the reader's screen and keep the browser's history show nothing.
+    parts = [part for part in page.get("bidi_component") if part.key not in ("screen_look", "step_entries")]
     figures = page.get("plotly_chart") + parts
     assert figures
     assert len(page.caption) >= len(figures)

@@ -18,6 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import sharing
+from pages.components.controls import own_points
 from pages.components.controls.widgets import Control, Number, Options, Scale, Several, Switch
 from pages.components.server import runs
 from pages.components.sharing.recipes import program
@@ -341,6 +342,19 @@ def test_landmarks_that_were_clicked_are_in_the_code_and_in_the_link(offered):
     table = read(offered["numbers"]())
     assert len(table[table["table"] == "landmarks"]) == 3
     assert_same(table, printed_by(offered["code"]()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "recipe"), [("landmarks", {"landmarks": 3, "D": 8}), ("learn_kernel", {"N": 50})])
+def test_points_of_the_reader_are_in_the_code_and_in_the_link(page, recipe, offered):
+    code = own_points.encode([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]], [-1, 1, 1, -1, 1])
+    app = launch(page, {"data": own_points.OWN} | recipe, {"points": code})
+    assert ["points", code] in link(app) and ["data", own_points.OWN] in link(app)
+    assert "n" not in dict(link(app))
+    assert "points = ((-1.0, 0.0, -1), (1.0, 0.5, 1), (0.3, 1.9, 1), (-1.2, 0.4, -1), (0.8, -1.0, 1))" in (
+        offered["code"]()
+    )
+    assert_same(read(offered["numbers"]()), printed_by(offered["code"]()))
 
 
 # --- the link and the mechanism of the recipes ----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 import datasets
 from rff_engine.experiments.studies import feature_methods
 from rff_engine.experiments.toy import approximation as toy_approximation, coverage
-from rff_engine.figures import adaptive, approximation, bounds, landmarks, paths, style, sweeps
+from rff_engine.figures import adaptive, approximation, bounds, comparison, landmarks, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -52,6 +52,37 @@ def test_decision_maps_show_points_and_landmarks_in_every_tile(sample):
     fig = landmarks.decision_maps(2.0, values, sample.X[:2], sample.X, sample.y, titles=("a", "b"))
     assert sum(t.type == "contour" for t in fig.data) == 2
     assert sum(len(t.x) for t in fig.data if t.type == "scatter") == 2 * 30 + 2 * 2
+
+
+@pytest.mark.parametrize("L", [1, 2, 5, 8])
+def test_a_side_of_a_comparison_shows_the_decision_and_every_map(sample, L):
+    rng = np.random.default_rng(0)
+    maps, decision = rng.uniform(-1, 1, (L, 8, 8)), rng.normal(size=(8, 8))
+    fig = comparison.landmark_side(2.0, maps, decision, sample.X[:L], sample.X, sample.y)
+    large, small = (trace for trace in fig.data if trace.type == "heatmap")
+    np.testing.assert_allclose(large.z, decision, rtol=COLOURS)
+    columns = -(-L // 2)
+    assert small.z.shape == (2 * 8 + 1, 9 * columns - 1)
+    for l in range(L):  # two rows, the first on top
+        top, left = (9 if l < columns else 0), 9 * (l % columns)
+        np.testing.assert_allclose(small.z[top : top + 8, left : left + 8], maps[l], rtol=COLOURS)
+    # The decision map is as high as both rows, and its star lies where the landmark does.
+    assert large.y[-1] == pytest.approx(small.y[-1]) and large.x[-1] < small.x[0]
+    stars = [trace for trace in fig.data if trace.type == "scatter" and trace.marker.symbol == "star"]
+    assert len(stars) == 2 * L
+    assert stars[0].x[0] == pytest.approx((sample.X[0, 0] / 4 + 0.5) * large.x[-1])
+    wide = comparison.landmark_side(2.0, maps, decision, sample.X[:L], sample.X, sample.y, columns=4)
+    eight = comparison.landmark_side(2.0, np.zeros((8, 8, 8)), decision, sample.X[:8], sample.X, sample.y)
+    assert wide.layout.xaxis.range == eight.layout.xaxis.range and wide.layout.height == eight.layout.height
+
+
+def test_a_side_of_a_comparison_names_its_kernels():
+    maps = {name: np.full((4, 4), value) for name, value in (("one", -0.5), ("two", 0.25))}
+    fig = comparison.kernel_side(maps)
+    (heat,) = fig.data
+    np.testing.assert_allclose(heat.z[:, :4], -0.5)
+    np.testing.assert_allclose(heat.z[:, 5:], 0.25)
+    assert [note.text for note in fig.layout.annotations] == list(maps)
 
 
 @pytest.mark.parametrize("rows", [[4, 7], None])

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import datasets
+from pages.components.controls import own_points
 from pages.components.controls.toy_data import ToyData
 from pages.components.controls.widgets import Number, Options, Scale, Switch, powers
 
 DATA = Options("data", "Toy data", "Drawn from the seed.", options=datasets.toy_names(), default="moons")
 N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
 NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", 0.0, 0.5, 0.1, 0.01)
+#: For pages on which the reader can draw the points.
+DATA_OR_OWN = replace(
+    DATA,
+    help=f"Drawn from the seed; or choose {own_points.OWN}, at the end, and draw them.",
+    options=(*DATA.options, own_points.OWN),
+)
+NUMBER_DRAWN = replace(N_POINTS, only_if=(DATA.key, DATA.options))
+NOISE_OR_COPIES = replace(
+    NOISE,
+    help="Standard deviation added to every coordinate; of points of your own, to the copies that errors are "
+    "measured on.",
+)
 SEED = Number("seed", "Seed", "Another seed: other points, other frequencies.", 0, 99, 0, 1)
 SIGMA = Scale(
     "sigma",
@@ -30,4 +45,6 @@ COST = Scale("C", "C of the linear SVM", "Larger fits the training points more c
 
 def toy_data(values) -> ToyData:
     """The toy sample that the controls describe."""
+    if values.data == own_points.OWN:
+        return ToyData(values.data, len(own_points.decode(values.points)), values.noise, values.seed, values.points)
     return ToyData(values.data, values.n, values.noise, values.seed)

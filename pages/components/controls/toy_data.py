@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import numpy as np
 
 import datasets
+from pages.components.controls import own_points
 from pages.components.server.cache import shared_cache
 
 #: Points of the fresh sample that test errors are measured on.
@@ -24,13 +25,30 @@ class ToyData:
     n: int
     noise: float
     seed: int
+    points: str = ""
+    """The code of the reader's own points, which then are the sample"""
 
     def sample(self) -> datasets.Dataset:
+        if self.points:
+            return datasets.given_points(own_points.decode(self.points))
         return datasets.make_toy(self.name, self.n, self.noise, self.seed)
 
     def fresh_sample(self, n: int = TEST_POINTS) -> datasets.Dataset:
-        """Other points from the same distribution."""
+        """Other points from the same distribution; of the reader's own points, copies moved by the noise."""
+        if self.points:
+            return datasets.noisy_copies(self.sample(), n, self.noise, self.seed + 1_000_003)
         return datasets.make_toy(self.name, n, self.noise, self.seed + 1_000_003)
+
+    @property
+    def test_error(self) -> str:
+        """Name of the error on the fresh sample."""
+        return "error on noisy copies" if self.points else "test error"
+
+    @property
+    def fresh_points(self) -> str:
+        """The fresh sample in words."""
+        kind = "copies of your points, moved by the noise" if self.points else "fresh points"
+        return f"{TEST_POINTS} {kind}"
 
 
 def read_only(value):
@@ -61,4 +79,6 @@ def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
 
 def map_extent(data: ToyData) -> float:
     """Half the side of the square that maps of a sample show, a little larger than the sample."""
+    if data.points:  # the square in which they are drawn: a new point moves no map
+        return own_points.EXTENT
     return float(np.ceil(4.2 * np.abs(toy_sample(data).X).max()) / 4)

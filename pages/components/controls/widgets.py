@@ -11,11 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Protocol
 
 import streamlit as st
 
 from pages.components import escaping
-from pages.components.controls import alone, presentation
+from pages.components.controls import alone, presentation, steps
 from pages.components.server import entry
 
 _NOTES = "notes about the link"
@@ -47,6 +48,10 @@ class Control(ABC):
     @abstractmethod
     def sanitize(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
         """The value for the URL in place of `raw` (``None``: none), and a note if it differs."""
+
+    def read(self, text: str):
+        """The value of a sanitized text of the URL."""
+        return text
 
     @abstractmethod
     def render(self):
@@ -98,6 +103,9 @@ class Several(Control):
 
     options: tuple[str, ...] = ()
     default: tuple[str, ...] = ()
+
+    def read(self, text):
+        return (text,)
 
     def sanitize(self, raw):
         known = list(dict.fromkeys(name for name in raw if name in self.options))
@@ -151,6 +159,9 @@ class Number(Control):
             return raw[0], None
         return self._text(nearest), self._note(raw[0], self._text(nearest), self._allowed)
 
+    def read(self, text):
+        return self.nearest(int(float(text)) if self._whole else float(text))
+
     @property
     def _allowed(self) -> str:
         whole = "a whole number" if self._whole else "a number"
@@ -182,6 +193,9 @@ class Scale(Control):
         logarithmic = value > 0 and self.values[0] > 0
         return min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
 
+    def read(self, text):
+        return self.nearest(float(text))
+
     def sanitize(self, raw):
         value = _as_number(raw)
         ends = f"a number from {self.values[0]:g} to {self.values[-1]:g}"
@@ -211,6 +225,9 @@ class Switch(Control):
 
     default: bool = False
 
+    def read(self, text):
+        return text == "true"
+
     def sanitize(self, raw):
         if raw in (["true"], ["false"]):
             return raw[0], None
@@ -239,19 +256,38 @@ def without_headings(controls: Iterable[Control | str]) -> list[Control]:
     return [control for control in controls if isinstance(control, Control)]
 
 
-def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = ()) -> SimpleNamespace:
+class Parameter(Protocol):
+    """A setting in the URL without a widget in the sidebar."""
+
+    key: str
+    old_name: None
+    is_setting: bool
+    """Whether undo takes its changes back"""
+
+    def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
+        """As for a control."""
+        ...
+
+    def settle(self, values: SimpleNamespace):
+        """Its value, given those of the controls; may change its text in the URL."""
+        ...
+
+
+def mount(
+    controls: Sequence[Control | str], tour=None, names: Sequence[str] = (), parameters: Sequence[Parameter] = ()
+) -> SimpleNamespace:
     """Sanitize the URL, show the controls in the sidebar, and return their values by key.
 
     A string among the controls is a heading. A control that does not apply has its default. `tour` holds the lessons of
-    the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads. Must
-    be called once a page, before any other widget.
+    the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads, and
+    `parameters` those that are sanitized here. Must be called once a page, before any other widget.
     """
     entry.require_navigation()
     own = without_headings(controls)
     _forget_other_pages(own)
     keys = [control.key for control in own]
     flags = [*presentation.parameters(own), *alone.parameters()]
-    _sanitize_url([*own, *(tour.parameters if tour else ()), *flags], names)
+    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
     presentation.read_flags(keys)
     st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
     if tour:
@@ -270,9 +306,14 @@ def mount(controls: Sequence[Control | str], tour=None, names: Sequence[str] = (
         if keys:
             presentation.show_buttons(keys)
     st.session_state[_HEADINGS] = shown
+    for parameter in parameters:
+        setattr(values, parameter.key, parameter.settle(values))
     hide_in_sidebar(())
     if alone.live_part() is not None and hasattr(values, "plain"):
         values.plain = False  # plain figures have no such parts
+    if keys:
+        settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
+        steps.record(entry.current_page(), values, keys, settings)
     return values
 
 
@@ -324,7 +365,7 @@ def rerun_with_notes(notes: Sequence[str] | None = None) -> None:
     st.rerun()
 
 
-def _sanitize_url(controls: list[Control], names: Sequence[str]) -> None:
+def _sanitize_url(controls: list, names: Sequence[str]) -> None:
     changed = _rename(controls)
     notes = _drop_unknown([*(control.key for control in controls), *names])
     changed |= bool(notes)

@@ -49,8 +49,8 @@ def _with_version(data: dict) -> dict:
     return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
 
 
-def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -> dict:
-    """Data of the views of landmarks; `fresh` is the sample of the test errors."""
+def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, test_error: str = "test error") -> dict:
+    """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
     return _with_version(
         {
             "omega": _packed(problem.omega, "<f4"),
@@ -68,6 +68,7 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float) -
             "C": C,
             "prior_train": prior.train_error,
             "prior_test": prior.test_error,
+            "test_error": test_error,
         }
     )
 

@@ -157,6 +157,7 @@ class LiveLandmarks extends LandmarkMaps {
   write() {
     super.write();
     const { L, D, maxD, Q } = this;
+    this.find(".test-name").textContent = this.data.test_error;
     this.find(".prior-train").textContent = percent(this.data.prior_train);
     this.find(".learned-train").textContent = percent(this.trainError);
     this.topWeight = Math.max(2, largest(Q) * D);

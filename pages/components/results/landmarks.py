@@ -28,6 +28,11 @@ class LandmarkSettings:
     n_landmarks: int
     selection: str | tuple[int, ...]
 
+    @property
+    def count(self) -> int:
+        """Number of landmarks."""
+        return self.n_landmarks if isinstance(self.selection, str) else len(self.selection)
+
 
 @shared_cache
 def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProblem:
@@ -66,4 +71,4 @@ def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """The problem packed for the live view, with the frequencies of the largest D, and the prior's maps."""
     problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)
     prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, live.LIVE_CELLS)
-    return live.pack_landmarks(problem, prior_maps, prior, fresh, extent, C)
+    return live.pack_landmarks(problem, prior_maps, prior, fresh, extent, C, settings.data.test_error)

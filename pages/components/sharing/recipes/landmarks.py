@@ -14,6 +14,7 @@ from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem
 
 # The experiment
 data = "moons"
+points = ()  # your own instead of the data above: (x_1, x_2, class), class -1 or 1
 n = 300  # training points
 noise = 0.1  # standard deviation added to every coordinate
 seed = 0
@@ -63,8 +64,12 @@ def numbers(problem, view, path) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    sample = datasets.make_toy(data, n, noise, seed)
-    fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
+    if points:
+        sample = datasets.given_points(points)
+        fresh = datasets.noisy_copies(sample, 2000, noise, seed + 1_000_003)  # there is no distribution to draw from
+    else:
+        sample = datasets.make_toy(data, n, noise, seed)
+        fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
     problem = landmark_problem(sample.X, sample.y, rff.GaussianKernel(sigma), landmarks, D, selection, seed)
     view = landmark_view(problem, fresh.X, fresh.y, beta, C, extent=2.0)
     betas = [float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)]

@@ -14,6 +14,7 @@ from rff_engine.experiments.toy import learning as toy_learning
 
 # The experiment
 data = "checkerboard"
+points = ()  # your own instead of the data above: (x_1, x_2, class), class -1 or 1
 n = 300  # training points
 noise = 0.1  # standard deviation added to every coordinate
 seed = 0
@@ -61,8 +62,12 @@ def numbers(drawn, weights, mu, D_values, errors, kl_path, error_path) -> pd.Dat
 
 
 if __name__ == "__main__":
-    sample = datasets.make_toy(data, n, noise, seed)
-    fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
+    if points:
+        sample = datasets.given_points(points)
+        fresh = datasets.noisy_copies(sample, 2000, noise, seed + 1_000_003)  # there is no distribution to draw from
+    else:
+        sample = datasets.make_toy(data, n, noise, seed)
+        fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
     drawn = toy_learning.draw_candidates(sample.X, sample.y, rff.GaussianKernel(sigma), N, seed)
     weights = {
         "rff": np.full(N, 1 / N),

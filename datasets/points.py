@@ -1,0 +1,101 @@
+"""Data sets of points in the plane that a reader gives, and copies of them to measure errors on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from datasets.dataset import Dataset
+from datasets.toy import MAX_NOISE
+
+#: The fewest points of a class: pairs within a class, and a landmark beside another point, need two.
+MIN_OF_A_CLASS = 2
+
+
+def given_points(points: Sequence[tuple[float, float, int]]) -> Dataset:
+    """The data set of given points of two classes.
+
+    Parameters
+    ----------
+    points : sequence of (float, float, int)
+        The two coordinates and the class, -1 or 1, of every point; at least two points of each class.
+
+    Returns
+    -------
+    Dataset
+        `X` of shape (n, 2) and `y` of shape (n,), in the order given.
+
+    Raises
+    ------
+    ValueError
+        If a coordinate is not finite, a class is neither -1 nor 1, or a class has fewer than two points.
+    """
+    table = np.asarray(points, dtype=float)
+    if table.ndim != 2 or table.shape[1] != 3:
+        raise ValueError(f"points must be triples of two coordinates and a class, but their shape is {table.shape}")
+    X, classes = np.ascontiguousarray(table[:, :2]), table[:, 2]
+    if not np.isfinite(X).all():
+        raise ValueError("a coordinate of the points is not finite, but every one must be a finite number")
+    if wrong := sorted({f"{label:g}" for label in classes} - {"-1", "1"}):
+        raise ValueError(f"a point has the class {wrong[0]}, but a class must be -1 or 1")
+    counts = [int((classes == label).sum()) for label in (-1, 1)]
+    if min(counts) < MIN_OF_A_CLASS:
+        raise ValueError(
+            f"there are {counts[0]} points of class -1 and {counts[1]} of class +1, but each class needs at least "
+            f"{MIN_OF_A_CLASS}"
+        )
+    return Dataset(
+        name="points",
+        X=X,
+        y=classes.astype(np.int64),
+        task="classification",
+        feature_names=("x1", "x2"),
+        source="given to datasets.given_points",
+        licence="no rights claimed",
+        title="Given points",
+        description="Points of two classes, placed by hand.",
+        label_names={-1: "class -1", 1: "class +1"},
+    )
+
+
+def noisy_copies(
+    sample: Dataset, n_samples: int, noise: float, random_state: int | np.random.RandomState | None = 0
+) -> Dataset:
+    """Copies of the points of a data set in turn, each moved by Gaussian noise.
+
+    They are a sample of the given points smoothed by the noise, and not of a distribution that the points came from:
+    an error on them says how a decision holds nearby.
+
+    Parameters
+    ----------
+    sample : Dataset
+        Dense points.
+    n_samples : int
+        Number of copies, at least 1.
+    noise : float
+        Standard deviation of the noise on each coordinate, from 0 to 10.
+    random_state : int, RandomState or None
+        As in scikit-learn.
+
+    Returns
+    -------
+    Dataset
+        `X` of shape (n_samples, d) and `y` of shape (n_samples,); copy i is of row i modulo n.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples is {n_samples!r}, but must be an integer of at least 1")
+    if isinstance(noise, bool) or not isinstance(noise, Real) or noise < 0 or not noise <= MAX_NOISE:
+        raise ValueError(f"noise is {noise!r}, but must be a number from 0 to {MAX_NOISE:g}")
+    rows = np.arange(int(n_samples)) % sample.n_samples
+    X = np.asarray(sample.X)[rows]
+    X = X + float(noise) * check_random_state(random_state).standard_normal(X.shape)
+    return replace(sample, X=X, y=sample.y[rows])

@@ -1,0 +1,82 @@
+// @ts-check
+// Keys for undo and redo, and the browser's history: one entry a gesture.
+
+/** @typedef {{ page: string, runs: number }} Data of every run of the page */
+/** @typedef {{ steps?: StepEntries }} Holder */
+
+/** Fields in which the keys belong to the text. */
+const TEXT =
+  "input:not([type=range], [type=checkbox], [type=radio], [role=combobox]), textarea, [contenteditable=true]";
+
+class StepEntries {
+  /** The address of the current entry.
+   * @type {string} */
+  address = location.href;
+
+  /** @type {string | undefined} */
+  page;
+
+  /** Whether the settings that come are those of another entry, to which the reader went. */
+  travelling = false;
+
+  constructor() {
+    this.push = history.pushState.bind(history);
+    // Streamlit adds an entry for every parameter that the server changes: a preset of six would take six times Back.
+    history.pushState = (state, unused, url) => {
+      if (samePage(url)) history.replaceState(state, unused, url);
+      else this.leave(() => this.push(state, unused, url));
+    };
+    window.addEventListener("popstate", () => (this.travelling = true));
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /**
+   * Go to another page. On the way there Streamlit takes the settings out of the address, which gets them back.
+   *
+   * @param {() => void} go
+   */
+  leave(go) {
+    if (samePage(this.address)) history.replaceState(history.state, "", this.address);
+    go();
+  }
+
+  /** @param {Data} data */
+  update(data) {
+    const { href } = location;
+    // In a frame, entries would be in the way of the reader who wants to leave the page around it.
+    if (this.page === data.page && href !== this.address && !this.travelling && window.top === window) {
+      // The gesture has replaced the address of the entry, which gets its own back.
+      history.replaceState(history.state, "", this.address);
+      this.push({}, "", href);
+    }
+    this.address = href;
+    this.travelling = false;
+    this.page = data.page;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const letter = event.key.toLowerCase();
+    if (letter !== "z" && letter !== "y") return;
+    if (event.target instanceof Element && event.target.closest(TEXT)) return;
+    const name = letter === "y" || event.shiftKey ? "redo" : "undo";
+    /** @type {HTMLButtonElement | null} */
+    const button = document.querySelector(`.st-key-${name} button`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  }
+}
+
+/** @param {string | URL | null | undefined} url */
+function samePage(url) {
+  return Boolean(url) && new URL(url, location.href).pathname === location.pathname;
+}
+
+/** @param {{ data: Data }} component */
+export default function (component) {
+  const holder = /** @type {Holder} */ (/** @type {unknown} */ (history));
+  holder.steps ??= new StepEntries();
+  holder.steps.update(component.data);
+}

@@ -1,0 +1,99 @@
+"""Square pictures of the plane beside each other in one pair of axes, with points and landmarks on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours, landmark_colour
+
+__all__ = ["GAP", "add_boundary", "add_points", "add_stars", "in_tile", "mosaic", "square_tiles"]
+
+#: Space between tiles, which are unit squares.
+GAP = 0.06
+
+
+def add_points(fig, X, y, extent, corners, size, side=1.0):
+    """Add the points of both classes to every tile, as one trace for each class."""
+    for label, colour in CLASS_COLOURS.items():
+        own = [in_tile(X[y == label], extent, corner[0], corner[1], side) for corner in corners]
+        fig.add_scatter(
+            x=np.concatenate([place[0] for place in own]).astype(np.float32),
+            y=np.concatenate([place[1] for place in own]).astype(np.float32),
+            mode="markers",
+            marker={
+                "size": size,
+                "color": colour,
+                "symbol": CLASS_SYMBOLS[label],
+                "line": {"width": 0.7 if size > 4 else 0.3, "color": "white"},
+            },
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def in_tile(points, extent, left, bottom, side=1.0):
+    """Coordinates of points of the plane in the tile with corner (left, bottom)."""
+    inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
+    return left + side * inside[:, 0], bottom + side * inside[:, 1]
+
+
+def square_tiles(fig, left, right, bottom, top):
+    """Give a figure bare axes of one scale over these ranges."""
+    fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
+    # In a narrow window, unused height is below the tiles.
+    fig.update_yaxes(
+        visible=False,
+        scaleanchor="x",
+        range=[bottom, top],
+        constrain="domain",
+        constraintoward="top",
+        fixedrange=True,
+    )
+
+
+def mosaic(tiles, left, bottom, side=1.0):
+    """One image of tiles (R, C, V, U) placed at squares, with gaps of NaN; x and y are cell edges."""
+    R, C, V, U = tiles.shape
+    x = np.concatenate([at + np.linspace(0, side, U + 1) for at in left])
+    y = np.concatenate([at + np.linspace(0, side, V + 1) for at in bottom[::-1]])
+    z = np.full((len(y) - 1, len(x) - 1), np.nan, dtype=np.float32)
+    for r in range(R):
+        for c in range(C):
+            top = (R - 1 - r) * (V + 1)
+            z[top : top + V, c * (U + 1) : c * (U + 1) + U] = tiles[r, c]
+    return x, y, for_colours(z)
+
+
+def add_boundary(fig, decision, left, bottom, side=1.0):
+    """Add the line where the decision changes sign."""
+    V, U = decision.shape
+    fig.add_contour(
+        x=left + side * (np.arange(U) + 0.5) / U,
+        y=bottom + side * (np.arange(V) + 0.5) / V,
+        z=decision.astype(np.float32),
+        contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
+        line={"color": "#222222", "width": 1.5},
+        hoverinfo="skip",
+        showscale=False,
+        showlegend=False,
+    )
+
+
+def add_stars(fig, x, y, index, size=20):
+    """Add the star of a landmark at every place."""
+    fig.add_scatter(
+        x=x,
+        y=y,
+        mode="markers+text",
+        marker={
+            "symbol": "star",
+            "size": size,
+            "color": landmark_colour(index),
+            "line": {"color": "#111111", "width": 1.2},
+        },
+        text=f"<b>{index + 1}</b>",
+        textfont={"size": size // 2, "color": "#111111"},
+        textposition="middle center",
+        hovertemplate=f"landmark {index + 1}<extra></extra>",
+        showlegend=False,
+    )

@@ -1,0 +1,71 @@
+"""Drawing, undo and the browser's Back, in one open page; a link to all of it shows the same in a fresh browser."""
+
+from __future__ import annotations
+
+from conftest import settle, wait_until
+
+COUNT = ".own-points .count"
+
+
+def counted(page) -> int:
+    return int(page.locator(COUNT).inner_text().split()[0])
+
+
+def reaches(page, count: int) -> None:
+    """Wait until the canvas has so many points, and the page shows them."""
+    wait_until(lambda: counted(page) == count)
+    settle(page)
+
+
+def drawn(page) -> list[int]:
+    """Points of the live view, and of the canvas."""
+    return page.evaluate(
+        "[document.querySelector('.live').view.n, document.querySelector('.own-points').drawing.points.length]"
+    )
+
+
+def test_points_are_drawn_undone_and_linked(open_page):
+    page = open_page("landmarks?data=your+own+points")
+    start, box = counted(page), page.locator(".own-points canvas").bounding_box()
+    before = page.evaluate("history.length")
+
+    # a click adds, the pictures follow, and the keys of undo and redo take it back and bring it again
+    page.mouse.click(box["x"] + 0.95 * box["width"], box["y"] + 0.05 * box["height"])
+    wait_until(lambda: drawn(page) == [start + 1, start + 1])
+    settle(page)
+    page.locator(".st-key-undo button:not([disabled])").first.wait_for(state="attached")
+    wait_until(lambda: page.evaluate("history.length") == before + 1)
+    page.keyboard.press("Control+z")
+    reaches(page, start)
+    page.locator(".st-key-redo button:not([disabled])").first.wait_for(state="attached")
+    page.keyboard.press("Control+Shift+z")
+    reaches(page, start + 1)
+
+    # so do Back and Forward
+    wait_until(lambda: page.evaluate("history.length") == before + 3)
+    page.go_back()
+    reaches(page, start)
+    page.go_forward()
+    reaches(page, start + 1)
+
+    # the keyboard adds and erases
+    page.locator(".own-points canvas").focus()
+    for key in ("ArrowDown", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    wait_until(lambda: drawn(page) == [start + 2, start + 2])
+    settle(page)
+
+    # without points the pictures stay, and one sentence says why
+    page.locator(".own-points .clear").click()
+    assert "each needs at least 2" in page.locator(".own-points .said").inner_text()
+    assert drawn(page) == [start + 2, 0]
+
+    # the address holds points and pin; a fresh browser shows the same
+    page.get_by_role("button", name="Pin", exact=True).first.click()
+    page.get_by_text("nothing yet").wait_for()
+    settle(page)
+    fresh = open_page(page.url.split("/", 3)[3], apart=True)
+    assert drawn(fresh) == [start + 2, start + 2]
+    errors = [shown.locator(".live .learned-errors").inner_text() for shown in (page, fresh)]
+    assert errors[0] == errors[1] != ""
+    assert fresh.locator(".st-key-compared_A .main-svg").count() and not fresh.complaints
