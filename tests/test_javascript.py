@@ -16,7 +16,13 @@ from pages.components.javascript import join_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = ROOT / "pages" / "components"
-ENTRIES = [*(f"live/{view}.js" for view in live.VIEWS), "controls/screen.js", "lessons/card.js", "sharing/row.js"]
+ENTRIES = [
+    *(f"live/{view}.js" for view in live.VIEWS),
+    "controls/screen.js",
+    "glossary/tip.js",
+    "lessons/card.js",
+    "sharing/row.js",
+]
 
 
 def joined(entry: str) -> str:

@@ -27,7 +27,7 @@ _FOLDED = """
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
 .live .scrubbers {top: 0 !important}
 .st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
-.st-key-presets, .st-key-lessons {display: none}
+.st-key-presets, .st-key-preset_line, .st-key-lessons {display: none}
 """
 _LARGE = f"""
 html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
