@@ -163,10 +163,11 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
 def what_curves_show(values, curves) -> tuple[str, str]:
     """What to see in the curves, and details."""
     name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
-    best, risk = curves.bounds[name].best_value, "the true risk"
+    best = curves.bounds[name].best_value
+    vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
     seen = (
-        f"**The lowest point of {values.bound}, in colour, is {best:.3f}**"
-        f"{': vacuous, since no loss exceeds 1' if best >= 1 else ''}. The dashed line is {risk} that it bounds."
+        f"**The lowest point of {values.bound}, in colour, is {best:.3f}{vacuous}.** The dashed line is the "
+        "[[true risk]] that it bounds."
     )
     at_once = f", which hold for {held} landmarks at once" if held > 1 else ""
     details = (
@@ -184,9 +185,8 @@ def what_curves_show(values, curves) -> tuple[str, str]:
 
 def what_terms_show(values, curve) -> tuple[str, str]:
     """What to see in the terms of a bound, and details."""
-    in_form = form_in_words(values.form)
     one_form = curve.name == "landmark_kl_inverse"
-    which = values.bound if one_form else f"{values.bound}, {in_form}"
+    which = values.bound if one_form else f"{values.bound}, {form_in_words(values.form)}"
     return f"**The areas add up to {which}.**", largest_terms(curve)
 
 
@@ -356,22 +356,6 @@ def show_errata() -> None:
     )
 
 
-def main() -> None:
-    tour = lessons.Tour("bounds", CONTROLS)
-    values = mount(CONTROLS, tour)
-    layout.title(
-        "What does a bound guarantee, and what does it cost?",
-        "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
-        "learning costs. Drag **[[β]]** and see which term grows.",
-    )
-    tour.show()
-    with layout.show_errors():
-        problem = BoundProblem(values)
-        with QUESTION.show():
-            show_answer(values, problem)
-    sharing.offer("bounds", CONTROLS, values, problem.numbers)
-
-
 class BoundProblem:
     """The results of the page for its settings, each computed when it is shown."""
 
@@ -407,6 +391,22 @@ def show_answer(values, problem: BoundProblem) -> None:
         show_union(values, problem.union())
     else:
         show_worst_case(values, problem.case())
+
+
+def main() -> None:
+    tour = lessons.Tour("bounds", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "What does a bound guarantee, and what does it cost?",
+        "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
+        "learning costs. Drag **[[β]]** and see which term grows.",
+    )
+    tour.show()
+    with layout.show_errors():
+        problem = BoundProblem(values)
+        with QUESTION.show():
+            show_answer(values, problem)
+    sharing.offer("bounds", CONTROLS, values, problem.numbers)
 
 
 if __name__ == "__main__":

@@ -76,23 +76,23 @@ CAPTION = (
 
 
 def mapped(values, chosen):
-    """Two coordinates of the rows, their columns, and the cache key of both."""
+    """Two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
     columns = upload.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.show_errors():
         where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
     across, upwards = (escaping.code(name) for name in where.train.feature_names)
-    st.caption(
+    words = (
         f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1, the units of σ. Trained on "
         f"{where.train.n_samples} rows, a random half of yours (at most {recipe.ROWS}), and tested on "
         f"{where.test.n_samples} others. Points beyond a map are drawn at its edge."
     )
-    return where, columns, key
+    return where, columns, key, words
 
 
 def show_landmarks(values, chosen):
     """Similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
-    where, axes, key = mapped(values, chosen)
+    where, axes, key, words = mapped(values, chosen)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
     # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
@@ -110,6 +110,7 @@ def show_landmarks(values, chosen):
             "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
             "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
         )
+    st.caption(words)
     errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
         paths.errors_and_kl(
@@ -199,7 +200,7 @@ def show_decisions(where, problem, view) -> None:
 
 def show_kernel(values, chosen):
     """The frequencies of the plane that agree with the labels, and the learned kernels."""
-    where, axes, key = mapped(values, chosen)
+    where, axes, key, words = mapped(values, chosen)
     key = (*key, values.sigma)
     with layout.show_errors():
         made = remembered(("plane", *key), lambda: kernel_plane(where, values))
@@ -230,6 +231,7 @@ def show_kernel(values, chosen):
         f"Then {recipe.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
         "whose difference is δ.",
     )
+    st.caption(words)
     return lambda: recipe.kernel_numbers(made.drawn, values.beta, values.rho), axes
 
 

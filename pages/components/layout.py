@@ -33,6 +33,7 @@ _STYLE = """<style>
 [data-testid="stMain"] h1 {padding: 0.6rem 0 0.4rem}
 .st-key-preset_line {margin-top: -0.6rem}
 .sum {display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem; align-items: start; line-height: 1.3}
+.st-key-question [role="tab"] p {font-size: 1.1rem; font-weight: 600}
 .sum .signed {display: flex; gap: 0.7rem}
 .sum .term {display: grid; border-bottom: 0.3rem solid transparent; padding-bottom: 0.15rem; max-width: 9.5rem}
 .sum :is(.term strong, .sign) {font-size: 1.6rem; line-height: 1.3; font-variant-numeric: tabular-nums}
