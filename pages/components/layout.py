@@ -22,7 +22,7 @@ _STYLE = """<style>
     text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
-.st-key-screen {display: none}
+:has(> .st-key-screen) {display: none}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
 .st-key-beginnings > :has(> .st-key-preset_line) {order: 1; flex: 1 0 100%}
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
