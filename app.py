@@ -38,6 +38,7 @@ page = st.navigation(
             st.Page("pages/your_data.py", title="Your data", icon=":material/upload_file:"),
             st.Page("pages/real_data.py", title="Real data", icon=":material/database:"),
             st.Page("pages/paper.py", title="Paper against rerun", icon=":material/compare_arrows:"),
+            st.Page("pages/glossary.py", title="Glossary", icon=":material/menu_book:"),
             st.Page("pages/errata.py", title="Errata", visibility="hidden"),
         ],
     },

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import streamlit as st
+
 import datasets
 from pages.components import layout, lessons, live, sharing
 from pages.components.controls import presets
@@ -88,11 +90,13 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
     X, chosen = inputs(settings.data), landmarks(settings)
     layout.figure(
         figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, frequency_extent(settings)),
-        f"A grid of {grid.weights.size} frequencies, weighted twice. By the prior: a round hill, as concentrated as "
-        f"{grid.prior_effective:.0f} equal weights, with error {grid.prior_error:.2g} at the landmarks. By the points: "
-        f"as concentrated as {grid.effective:.0f}, with error {grid.error:.2g}. λ trades error for even weights, so "
-        "weight spreads where that adds little error: a line of points, for example, does not depend on frequencies "
-        "across it. Raise λ and the weights spread further; lower it and the error falls, and the hill returns.",
+        f"**Weights for the points are as concentrated as {grid.effective:.0f} equal ones, the prior's as "
+        f"{grid.prior_effective:.0f}.**",
+        f"A grid of {grid.weights.size} [[frequencies]], weighted twice: by the [[prior]], a round hill, with error "
+        f"{grid.prior_error:.2g} at the [[landmarks]], and for the points, with error {grid.error:.2g}. λ trades error "
+        "for even weights, so weight spreads where that adds little error: a line of points, for example, does not "
+        "depend on frequencies across it. Raise λ and the weights spread further; lower it and the error falls, and "
+        "the hill returns.",
         key="grid",
         alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the "
         "points",
@@ -111,25 +115,30 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
 
 def show_descent(values, settings: AdaptiveSettings, found: toy_adaptive.Descent) -> None:
     """The descent of the frequencies, as a live view or as Plotly frames."""
-    caption = (
-        f"Press Play, or drag the slider: {values.r} frequencies drawn from the prior (rings) move; the area of a dot "
-        "is its weight, the best one at every step. [[Right|Below]]: the error. Weights alone lower it from "
+    seen = (
+        f"**Moving lowers the error from {found.drawn_error:.3g} to {found.errors[-1]:.3g}: frequencies go where the "
+        "points need them.**"
+    )
+    details = (
+        f"Press Play, or drag the slider: {values.r} [[frequencies]] drawn from the [[prior]] (rings) move; the area "
+        "of a dot is its weight, the best one at every step. [[Right|Below]]: the error. Weights alone lower it from "
         f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
-        f"{found.errors[-1]:.3g} over all points and {found.landmark_errors[-1]:.3g} at the landmarks, the only points "
-        f"that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of the "
-        "paper use a larger one, which keeps the weights even."
+        f"{found.errors[-1]:.3g} over all points and {found.landmark_errors[-1]:.3g} at the [[landmarks]], the only "
+        f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
+        "the paper use a larger one, which keeps the weights even."
     )
     if values.plain:
         layout.figure(
             figures.descent_player(found, frequency_extent(settings)),
-            caption,
+            seen,
+            details,
             key="player",
             alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the "
             "steps",
         )
     else:
         live.mount("descent", live_descent(settings, values.r), values)
-        layout.caption_below(caption)
+        layout.caption_below(seen, details)
     layout.equation(
         "the gradient that moves them",
         r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
@@ -146,11 +155,11 @@ def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePla
     """The densities that frequencies may be drawn from."""
     layout.figure(
         figures.importance_densities(plane, frequency_extent(settings)),
-        "From which density should frequencies be drawn, if they may not move? [[Left|Above]]: densities on a line "
-        "through the middle of the plane; [[right|below]]: the best one relative to the prior. The points change the "
-        f"density a little: of the squared error, Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))}, "
-        f"and the best density {saving(toy_adaptive.saving(plane, 'data'))}. Compare that with the player: with "
-        "enough landmarks, moving the frequencies helps far more than drawing them well.",
+        "**If frequencies may not move, the best density to draw them from "
+        f"{saving(toy_adaptive.saving(plane, 'data'))} of the squared error.**",
+        "[[Left|Above]]: densities on a line through the middle of the plane; [[right|below]]: the best one relative "
+        f"to the prior. Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))} of the squared error. Compare "
+        "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well.",
         key="densities",
         alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
     )
@@ -172,10 +181,11 @@ def show_landmark_curve(values, settings: AdaptiveSettings, found: toy_adaptive.
     """The error against the number of landmarks."""
     layout.figure(
         figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
-        f"How many landmarks are needed? Error over all {values.N} points for {values.r} frequencies: means of "
-        f"{CURVE_DRAWS} draws after {CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. With "
-        "fewer landmarks than frequencies, left of n = r, the descent fits the landmarks and misses the points between "
-        "them; beyond a few times r, more landmarks change little. Do k-means centroids help? On average, "
+        "**With fewer landmarks than frequencies, left of n = r, the descent fits the landmarks and misses the points "
+        "between them.**",
+        f"Error over all {values.N} points for {values.r} frequencies: means of {CURVE_DRAWS} draws after "
+        f"{CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. Beyond a few times r, more "
+        "landmarks change little. Do k-means centroids help? On average, "
         f"{', '.join(mean_errors(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
         key="landmark_curve",
         alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
@@ -188,12 +198,12 @@ def show_loss_gaps(gaps: dict) -> None:
     at_most = {r: found.sampled.mean(axis=1)[-1] for r, found in gaps.items()}
     layout.figure(
         figures.loss_gaps(gaps),
+        f"**With {gaps[few].counts[-1]} landmarks the loss is off by at most {at_most[few]:.2g} at r = {few}; "
+        "Proposition 1 allows more than 4, which no loss exceeds.**",
         "How far can landmarks mislead? The largest difference between the loss on n landmarks and that on all points, "
         f"among {toy_adaptive.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
         "fitted to the landmarks. Compare their slopes with that of Proposition 1, which falls as 1/√n. "
-        f"The bounds lie far above. With {gaps[few].counts[-1]} landmarks the largest difference is {at_most[few]:.2g} "
-        f"at r = {few} and {at_most[many]:.2g} at r = {many}; Proposition 1 allows more than 4, which no loss exceeds, "
-        "and grows with r.",
+        f"At r = {many} the largest difference is {at_most[many]:.2g}; Proposition 1 grows with r.",
         key="gaps",
         alt="Differences of the loss on landmarks and on all points against the number of landmarks, and two bounds",
     )
@@ -215,21 +225,22 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "Which frequencies do these points need?",
-        "A kernel's spectral density says how often to draw a frequency, whatever the points are. But an approximation "
-        "only has to be right **between the given points**. Choose **points**, see which frequencies get more weight, "
-        "press **Play** to watch frequencies move to where they are most useful, and see how many landmarks that "
-        "needs.",
+        "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
+        "drawn from the [[prior]], move to where these points need them.",
     )
-    presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
-    tour.show()
+    with st.container(horizontal=True, key="beginnings"):
+        presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
+        tour.show_row()
+    tour.show_card()
 
     with layout.show_errors():
         settings = adaptive_settings(values)
-        grid = grid_weights(settings, values.ridge)
         found = descent(settings, values.r)
+    show_descent(values, settings, found)
+    with layout.show_errors():
+        grid = grid_weights(settings, values.ridge)
         plane = importance(settings.data, values.sigma)
     show_grid(settings, grid)
-    show_descent(values, settings, found)
     show_densities(settings, plane)
     with layout.show_errors():
         counts = landmark_counts(values.N)  # last, since it takes longest: the figures above are shown meanwhile

@@ -34,6 +34,7 @@ from pages.components.results.kernel import KERNELS
 from pages.components.results.regression import learning_errors, learning_seconds, line_fit
 from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
+from rff_engine.figures.style import METHOD_NAMES
 
 CONTROLS = (
     "Two methods",
@@ -90,8 +91,9 @@ def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, s
     with left:
         layout.figure(
             figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
-            f"The frequencies, seen in {plane}; the area of a dot is its weight. Independent draws leave gaps and "
-            "clusters, evenly spread ones do not, fitted ones move to where the data need them."
+            "**Independent draws leave gaps and clusters, evenly spread ones do not, fitted ones move to where the "
+            "data need them.**",
+            f"The [[frequencies]], seen in {plane}; the area of a dot is its weight."
             + landmarks
             + unmatched(settings, pair, [values.r]),
             key="frequencies",
@@ -100,6 +102,7 @@ def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, s
     with right:
         layout.figure(
             figures.error_maps(pair, views, rows.in_plane, rows.extent),
+            f"**{compared(pair, views)}**",
             f"The error of the similarity to the row at the star, for points of {plane}{through}; both maps share "
             "their colours. White dots are the rows: a method that is fitted to data may err where there are none.",
             key="maps",
@@ -117,16 +120,22 @@ def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, s
     )
 
 
+def compared(pair: tuple[str, str], views) -> str:
+    """The errors of two methods, in one sentence."""
+    errors = [f"{METHOD_NAMES[method]} by {view.error:.2g}" for method, view in zip(pair, views, strict=True) if view]
+    return f"Over all pairs of rows, the similarity errs: {', '.join(errors)}." if errors else "Neither method fits."
+
+
 def show_errors(values, settings: ApproximationSettings, rows, counts, errors) -> None:
     """The error of every method against the number of frequencies."""
     ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
     layout.figure(
         figures.errors_against_frequencies(counts, errors, values.r),
+        f"**At r = {values.r}, best first: {ranking(errors, values.r) or 'no method has an error there'}.**",
         f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
-        f"({DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. At r = "
-        f"{values.r}, best first: {ranking(errors, values.r) or 'no method has an error there'}. r frequencies give 2r "
-        "features, r landmarks of Nyström give r. Align and PBRFF use the labels and approximate another kernel."
-        + unmatched(settings, errors, R_VALUES),
+        f"({DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. r "
+        "frequencies give 2r features, r landmarks of [[Nyström]] give r. Align and PBRFF use the labels and "
+        "approximate another kernel." + unmatched(settings, errors, R_VALUES),
         key="errors",
         alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
     )
@@ -141,9 +150,9 @@ def show_variances(curves) -> None:
     )
     layout.figure(
         figures.variances(curves),
-        "Why cosines and sines, and not one cosine with a random phase? Dashed: the formulas of Sutherland and "
-        f"Schneider (2015). Markers: {VARIANCE_DRAWS} simulated draws of 2 features. Follow both from the left: at "
-        f"distance 0 cos/sin has no error, random phase has. {compared} A larger r divides both variances equally.",
+        "**At distance 0 cosine and sine have no error; one cosine with a random phase has.**",
+        "Dashed: the formulas of Sutherland and Schneider (2015). Markers: "
+        f"{VARIANCE_DRAWS} simulated draws of 2 features. {compared} A larger r divides both variances equally.",
         key="variances",
         alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
     )
@@ -161,10 +170,11 @@ def show_line(values, fit) -> None:
     st.header("What does learning with fewer features lose?")
     layout.figure(
         learning_figures.fits_on_a_line(fit),
+        "**Lower r until the approximations leave the thick line, kernel ridge regression.**",
         f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
         "the sum of the thin ones, one bump a training point. The dotted line is made of "
         f"{values.r} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} points. "
-        "Lower r until they come apart; beyond the points, where nothing is known, only cosines keep waving.",
+        "Beyond the points, where nothing is known, only cosines keep waving.",
         key="line",
         alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
     )
@@ -186,22 +196,24 @@ def show_learning(values, learned, measured, task: str) -> None:
     with left:
         layout.figure(
             learning_figures.errors_against_r(learned, task, values.r),
+            "**A rough kernel is often enough: the error comes close to kernel ridge regression's early.**",
             f"Your data with {learned.n} training rows: errors on other rows, λ chosen on still others; bands reach "
-            "from the best draw to the worst. A rough kernel is often enough: the error comes close to kernel ridge "
-            "regression's long before the kernel matrix is exact.",
+            "from the best draw to the worst. Compare with the error of the kernel matrix above, which falls on.",
             key="learning",
             alt="Test error against the number of frequencies or landmarks, with that of kernel ridge regression",
         )
     with right:
         layout.figure(
             learning_figures.seconds_against_r(learned, values.r),
+            "**With 2r features and few rows the full kernel can be faster.**",
             "The time to fit, features included, measured on this server when your settings were first computed; it is "
-            "no part of the downloaded numbers. With 2r features and few rows the full kernel can be faster.",
+            "no part of the downloaded numbers.",
             key="times",
             alt="Time to fit against the number of frequencies or landmarks, with that of kernel ridge regression",
         )
     layout.figure(
         learning_figures.seconds_and_promises(measured),
+        "**Kernel ridge regression grows like n³, ridge on features like n.**",
         f"The time to fit at r = {values.r} against the number of training points. Thin dotted lines are what counting "
         "operations promises, drawn through the last point: n³ for kernel ridge regression, n on features. At small n "
         "fixed costs hide it.",
@@ -224,7 +236,7 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "How few cosines make a kernel?",
-        "Random features replace a kernel by the average of **r** cosines. Their frequencies may be drawn "
+        "Random features replace a kernel by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn "
         "independently, spread evenly, or **fitted to the data**. Choose two methods and compare where their "
         "frequencies lie and where they err; then compare all methods.",
     )

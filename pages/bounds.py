@@ -3,8 +3,9 @@
 import streamlit as st
 
 from pages.components import layout, lessons, live, sharing
+from pages.components.controls import presentation
 from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.controls.widgets import Number, Options, Scale, Switch, mount
+from pages.components.controls.widgets import Number, Options, Scale, Switch, Tabs, mount
 from pages.components.results.bounds import (
     LANDMARK_COUNTS,
     RISK_POINTS,
@@ -16,13 +17,18 @@ from pages.components.results.bounds import (
     worst_case,
 )
 from pages.components.sharing.recipes import bounds as recipe
+from rff_engine.bounds import KL_BOUNDS
 from rff_engine.figures import bounds as figures
 
 NAMES = figures.BOUND_NAMES
 # Settings of the simulation for which the printed Theorem 4 fails most visibly.
 FAILING_CASE = {"n": 1000, "mu": 5.0, "eps": 0.05}
 
+TIGHTNESS, PRICE, VALIDITY = QUESTIONS = "How tight?", "At what price?", "Does it hold?"
+QUESTION = Tabs("question", "Question", None, QUESTIONS, TIGHTNESS)
+
 CONTROLS = (
+    QUESTION,
     "Learning",
     BETA,
     Scale(
@@ -35,6 +41,7 @@ CONTROLS = (
     ),
     SIGMA,
     "Guarantee",
+    Options("bound", "Bound in colour, with its terms", None, tuple(NAMES.values()), "Theorem 3"),
     Scale(
         "eps",
         "Allowed failures ε",
@@ -59,13 +66,20 @@ CONTROLS = (
         LANDMARK_COUNTS,
         1,
     ),
-    Options("bound", "Bound split into its terms", None, tuple(NAMES.values()), "Theorem 3"),
     "Data",
     DATA,
     NOISE,
     N_POINTS,
     SEED,
     PLAIN,
+)
+
+EXPLANATION = (
+    "A bound is computed from the sample alone and guarantees: *with probability 1 − [[ε]] over samples, the [[true "
+    "risk]] is no larger than this.* It holds for **every [[Q]] at once**, so Q may be learned from the same data. It "
+    "does **not** hold if other things are chosen after seeing the data: **[[β]]** (where it enters through t = β√n), "
+    "**ε**, **μ**, the **[[frequencies]]** and their **width σ**. They must be fixed beforehand, or their choice must "
+    "be paid for."
 )
 
 TERM_NAMES = {"complexity": "the KL term", "deviation": "the t term", "confidence": "the ln term"}
@@ -105,52 +119,104 @@ def verdict(failures, allowed: float) -> str:
     return rate + (": the guarantee holds here" if high <= allowed else ": too close to call")
 
 
+def chosen_bound(values) -> str:
+    """The bound that is in colour and split into its terms, by its function in `rff_engine.bounds`."""
+    return next(name for name, shown in NAMES.items() if shown == values.bound)
+
+
+def choose_bound(position: int) -> None:
+    """Take the bound that was clicked in the live view."""
+    st.session_state["bound"] = tuple(NAMES.values())[position]
+
+
 def show_curves(values, settings: BoundSettings, curves) -> None:
-    """The bounds along β, and the terms of one of them."""
-    name = next(key for key, shown in NAMES.items() if shown == values.bound)
-    st.header("How tight are the bounds, and what are their terms?")
-    paid_for = " Here the bounds with a t pay for the choice of β."
-    unproved = " Theorem 4 as printed is **not valid for μ > 2**: see *Does it hold?* below."
-    in_form = form_in_words(values.form)
-    held = curves.bounds["landmark_kl"].n_landmarks
-    at_once = f", which hold for {held} landmarks at once" if held > 1 else ""
-    curve_words = (
-        f"The bounds are {in_form}. Diamonds: the smallest value of each. [[Left|Above]], bounds on the loss of one "
-        f"training point as a landmark{at_once}; [[right|below]], on the loss over all pairs. The dashed line is the "
-        f"true risk, estimated on {RISK_POINTS} fresh points: each valid bound lies above it in all but "
-        f"{100 * values.eps:g} % of samples, at a β fixed beforehand."
-        + (paid_for if values.price else "")
-        + (unproved if values.form == "paper" and values.mu > 2 else "")
-    )
-    which = values.bound if name == "landmark_kl_inverse" else f"{values.bound}, {in_form}"  # this bound has one form
-    part_words = f"The areas add up to {which}. {largest_terms(curves.bounds[name])}"
+    """The chosen bound as a sum of terms, and along β beside the others."""
+    name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
+    seen, details = what_curves_show(values, curves)
+    part_seen, part_details = what_terms_show(values, curves.bounds[name])
     if values.plain:
+        show_sum(curves.bounds[name], values.beta)
         layout.figure(
-            figures.bounds_along_beta(curves, values.beta),
-            f"{curve_words} Dotted: your β.",
+            figures.bounds_along_beta(curves, values.beta, name),
+            seen,
+            f"{details} Dotted: your β.",
             key="curves",
             alt="Bounds on the alignment loss against beta, for one landmark and for the whole kernel, with empirical "
             "and true losses",
         )
         layout.figure(
             figures.bound_taken_apart(curves, name, values.beta),
-            part_words,
+            part_seen,
+            part_details,
             key="parts",
             alt=f"The terms of {values.bound}, stacked, against beta",
         )
     else:
         guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
-        live.mount("bounds", live_bounds(settings, guarantee, name), values, (BETA,))
-        layout.caption_below(f"Drag β, here or on a chart. {curve_words} {part_words}")
+        choose = None if presentation.hidden_by_name("bound") else choose_bound
+        live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name)
+        layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details}")
+    layout.explain(EXPLANATION)
+    show_equations()
+
+
+def what_curves_show(values, curves) -> tuple[str, str]:
+    """What to see in the curves, and details."""
+    name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
+    best = curves.bounds[name].best_value
+    vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
+    seen = (
+        f"**The lowest point of {values.bound}, in colour, is {best:.3f}{vacuous}.** The dashed line is the "
+        "[[true risk]] that it bounds."
+    )
+    at_once = f", which hold for {held} landmarks at once" if held > 1 else ""
+    details = (
+        f"The bounds are {form_in_words(values.form)}. Diamonds: the smallest value of each. [[Left|Above]], bounds on "
+        f"the [[alignment loss]] of one training point as a [[landmark]]{at_once}; [[right|below]], on the loss over "
+        f"all pairs. The true risk is estimated on {RISK_POINTS} fresh points: each valid bound lies above it in all "
+        f"but {100 * values.eps:g} % of samples, at a β fixed beforehand."
+    )
+    if values.price:
+        details += " Here the bounds with a t pay for the choice of β."
+    if values.form == "paper" and values.mu > 2:
+        details += f" Theorem 4 as printed is **not valid for μ > 2**: see *{VALIDITY}*"
+    return seen, details
+
+
+def what_terms_show(values, curve) -> tuple[str, str]:
+    """What to see in the terms of a bound, and details."""
+    one_form = curve.name == "landmark_kl_inverse"
+    which = values.bound if one_form else f"{values.bound}, {form_in_words(values.form)}"
+    return f"**The areas add up to {which}.**", largest_terms(curve)
+
+
+def show_sum(curve, beta: float) -> None:
+    """A bound at a β as the sum of its terms, as in the live view."""
+    total, terms = curve.sum_at(beta)
+    label = figures.bound_label(curve.name, curve.n_landmarks)
+    named = [(total, label, figures.BOUND_COLOURS[curve.name])]
+    named += [(value, figures.TERM_NAMES[term], figures.TERM_COLOURS[term]) for term, value in terms.items()]
+    parts = []
+    for value, words, colour in named:
+        name, _, meaning = words.partition(": ")
+        small = f"<small>{meaning}</small>" if meaning else ""
+        sign = f"<span class='sign'>{'+' if len(parts) > 1 else '='}</span>" if parts else ""
+        parts.append(
+            f"<span class='signed'>{sign}<span class='term' style='border-color: {colour}'>"
+            f"<strong>{value:.3f}</strong><span>{name}</span>{small}</span></span>"
+        )
+    st.html(f"<div class='sum'>{''.join(parts)}</div>")
 
 
 def show_price(values, free, paid) -> None:
     """The price of choosing β after seeing the bounds."""
     st.header("What does it cost to choose β?")
+    dearest = max((paid.bounds[name].best_value - free.bounds[name].best_value for name in KL_BOUNDS), default=0.0)
     layout.figure(
         figures.price_of_choosing(free, paid, values.beta),
+        f"**To choose the best of {len(free.betas)} values of β costs at most {dearest:.3f}.**",
         f"The bounds are {form_in_words(values.form)}. To choose the best β from the curve, the bound must hold at all "
-        f"{len(free.betas)} values at once, each with ε / {len(free.betas)}: the diamond. The circle is the value "
+        f"{len(free.betas)} values at once, each with [[ε]] / {len(free.betas)}: the diamond. The circle is the value "
         "without this price, which is not guaranteed. Bounds without a t hold for all Q at once and so for all β: "
         "there the choice is free. The tick is your β, also free if you fixed it beforehand. An arrow marks a value "
         "beyond the axis: a vacuous bound.",
@@ -169,22 +235,24 @@ def show_union(values, union) -> None:
     with left:
         layout.figure(
             figures.bounds_for_many_landmarks(union, chosen),
+            "**The price grows slowly, even up to all n points.**",
             "Bounds on the loss of one landmark at your β. To hold for n_L landmarks at once, each gets ε / n_L: "
-            "ln(n_L/ε) in place of ln(1/ε). The price grows slowly, even up to all n points.",
+            "ln(n_L/ε) in place of ln(1/ε).",
             key="union price",
             alt="Bounds that hold for several landmarks at once against their number, and the true risk of one",
         )
     with right:
         layout.figure(
             figures.failures_for_many_landmarks(union, chosen, values.eps),
+            f"**For {chosen} landmark{'s' if chosen > 1 else ''} at once the bound for one fails somewhere with "
+            f"probability {alone:.2g}; with the price paid, {together:.2g}.**",
             "A hard case, computed exactly: each landmark has one hypothesis of its own, right for a pair or wrong "
-            f"like a coin, and t is the best. For {chosen} landmark{'s' if chosen > 1 else ''} at once the bound for "
-            f"one fails somewhere with probability {alone:.2g}; with the price paid, {together:.2g}.",
+            "like a coin, and t is the best.",
             key="union figure",
             alt="Probability that a bound fails for one of several landmarks against their number, with and without "
             "the price",
         )
-    st.markdown(
+    layout.explain(
         "Landmarks that are chosen by looking at the sample, such as some of each class, are covered by the bound for "
         "all n points. Centroids of k-means are not points of the sample, so no such bound covers them, unless they "
         "are made of other points."
@@ -201,7 +269,6 @@ def show_union(values, union) -> None:
 
 def show_worst_case(values, case) -> None:
     """A simulation of Theorem 4, printed and corrected."""
-    st.header("Does it hold?")
     st.markdown(
         "A hard case for **Theorem 4**: a single hypothesis that is 1 everywhere, and labels that are +1 with "
         f"probability (1 + √½)/2 ≈ 0.85. Out of {len(case.losses)} samples of n&nbsp;=&nbsp;{values.n} points, at "
@@ -217,13 +284,15 @@ def show_worst_case(values, case) -> None:
     )
     layout.figure(
         figures.worst_case_deviations(case),
-        "The true loss minus the empirical loss of each sample; for samples to the right of a line, that bound fails. "
-        "Raise μ at a large n: the printed bound shrinks too fast, the corrected one stays beyond the spread of the "
-        "losses.",
+        "**Samples to the right of a line break that bound.**",
+        "The true loss minus the empirical loss of each sample. Raise μ at a large n: the printed bound shrinks too "
+        "fast, the corrected one stays beyond the spread of the losses.",
         key="promise",
         alt="Histogram of true less empirical loss over many samples, with the widths of the printed and the corrected "
         "Theorem 4",
     )
+    show_theorem_4()
+    show_errata()
 
 
 def show_equations() -> None:
@@ -233,7 +302,8 @@ def show_equations() -> None:
         r"L^l(Q) \le \widehat L^l(Q) + \frac1t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2(n-1)} + \ln\frac1\varepsilon\Big), "
         r"\qquad t = \beta\sqrt n",
         "As printed by Letarte, Morvant and Germain (2019). It is valid; since losses lie in [0, 1], Hoeffding's lemma "
-        "(1963) allows $t^2/(8(n-1))$ instead, which is the corrected form. The union over landmarks is above.",
+        "(1963) allows $t^2/(8(n-1))$ instead, which is the corrected form. *At what price?* has the union over "
+        "landmarks.",
     )
     layout.equation(
         "Corollary 2 (the whole kernel, through its landmarks)",
@@ -247,6 +317,19 @@ def show_equations() -> None:
         r"Valid as printed. Corrected: $t^2/(8\lfloor n/2\rfloor)$, since a mean over all pairs is a mean over ways "
         r"of splitting the sample into $\lfloor n/2\rfloor$ independent pairs (Hoeffding, 1963).",
     )
+    show_theorem_4()
+    layout.equation(
+        "PAC-Bayes-kl (one landmark, no t)",
+        r"\mathrm{kl}\big(\widehat L^l(Q)\,\big\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
+        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}",
+        "Maurer (2004), solved numerically for the largest $L^l(Q)$. It has one form only, and no t: for each Q it is "
+        "about as good as Theorem 1 at the best t, without the price of choosing it.",
+    )
+    show_errata()
+
+
+def show_theorem_4() -> None:
+    """The equation of Theorem 4, printed and corrected."""
     layout.equation(
         "Theorem 4 and Corollary 5 (f-divergences)",
         r"L(Q) \le \widehat L(Q) + c\,\big(D_\mu(Q\|P)+1\big)^{1/\mu}\,\varepsilon^{-(1-1/\mu)}, \qquad "
@@ -256,18 +339,16 @@ def show_equations() -> None:
         r"deviation $\Delta$ is at most $V$, and at most what sub-Gaussian tails allow. Printed are "
         r"$c=(4n)^{-(\mu-1)/2}$ for $\mu\le2$ and $c=(4n)^{-(1-1/\mu)}$ for $\mu>2$. Two steps of the printed proof "
         r"need correction. Hölder's inequality needs the moment conjugate to μ, which gives $V^{1/2}$ for $\mu>2$: "
-        "without it the bound fails more often than ε, as shown above. And one point is in $2(n-1)$ of the $n(n-1)$ "
-        "ordered pairs, so the variance of the empirical loss is at most $V=1/(2n)$ (Hoeffding, 1948), not $1/(4n)$. "
+        "without it the bound fails more often than ε, see *Does it hold?* And one point is in $2(n-1)$ of the "
+        "$n(n-1)$ ordered pairs, so the variance of the empirical loss is at most $V=1/(2n)$ (Hoeffding, 1948), not "
+        "$1/(4n)$. "
         r"For $\mu\le2$ only the proof is affected: for ε up to 0.05 another one gives the printed bound, see the "
         "errata. Neither has a t, so β may be chosen freely; μ may not.",
     )
-    layout.equation(
-        "PAC-Bayes-kl (one landmark, no t)",
-        r"\mathrm{kl}\big(\widehat L^l(Q)\,\big\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
-        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}",
-        "Maurer (2004), solved numerically for the largest $L^l(Q)$. It has one form only, and no t: for each Q it is "
-        "about as good as Theorem 1 at the best t, without the price of choosing it.",
-    )
+
+
+def show_errata() -> None:
+    """Where the printed formulas and their corrections are listed, and what the theorems need."""
     st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
     st.caption(
         "Strictly, the theorems need independent points. The toy samples have equally many points of both classes, a "
@@ -275,31 +356,57 @@ def show_equations() -> None:
     )
 
 
+class BoundProblem:
+    """The results of the page for its settings, each computed when it is shown."""
+
+    def __init__(self, values):
+        self.values, self.settings = values, BoundSettings(toy_data(values), values.sigma, values.N)
+
+    def curves(self, pay: bool):
+        """The bounds along β, with or without the price of choosing it."""
+        values = self.values
+        held = min(values.union, values.n)
+        return all_bounds(self.settings, Guarantee(values.eps, values.mu, values.form, pay, held))
+
+    def union(self):
+        """Bounds for many landmarks at once."""
+        return landmark_union(self.settings, self.values.beta, self.values.eps, self.values.form)
+
+    def case(self):
+        """The simulation of Theorem 4."""
+        values = self.values
+        return worst_case(values.n, values.mu, values.eps, values.seed)
+
+    def numbers(self):
+        """The numbers of all three parts of the page."""
+        return recipe.numbers(self.curves(False), self.curves(True), self.values.beta, self.union(), self.case())
+
+
+def show_answer(values, problem: BoundProblem) -> None:
+    """The part of the page that answers the chosen question."""
+    if values.question == TIGHTNESS:
+        show_curves(values, problem.settings, problem.curves(values.price))
+    elif values.question == PRICE:
+        show_price(values, problem.curves(False), problem.curves(True))
+        show_union(values, problem.union())
+    else:
+        show_worst_case(values, problem.case())
+
+
 def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
         "What does a bound guarantee, and what does it cost?",
-        "A **bound** is computed from the sample alone and guarantees: *with probability 1 − ε over samples, the true "
-        "alignment loss is no larger than this.* It holds for **every Q at once**, so Q may be learned from the same "
-        "data. It does **not** hold if other things are chosen after seeing the data: **β** (where it enters through t "
-        "= β√n), **ε**, **μ**, the **frequencies** and their **width σ**. They must be fixed beforehand, or their "
-        "choice must be paid for.",
+        "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
+        "learning costs. Drag **[[β]]** and see which term grows.",
     )
     tour.show()
     with layout.show_errors():
-        settings = BoundSettings(toy_data(values), values.sigma, values.N)
-        held = min(values.union, values.n)
-        guarantees = [Guarantee(values.eps, values.mu, values.form, pay, held) for pay in (False, True)]
-        free, paid = (all_bounds(settings, guarantee) for guarantee in guarantees)
-        union = landmark_union(settings, values.beta, values.eps, values.form)
-        case = worst_case(values.n, values.mu, values.eps, values.seed)
-    show_curves(values, settings, paid if values.price else free)
-    show_price(values, free, paid)
-    show_union(values, union)
-    show_worst_case(values, case)
-    show_equations()
-    sharing.offer("bounds", CONTROLS, values, lambda: recipe.numbers(free, paid, values.beta, union, case))
+        problem = BoundProblem(values)
+        with QUESTION.show():
+            show_answer(values, problem)
+    sharing.offer("bounds", CONTROLS, values, problem.numbers)
 
 
 if __name__ == "__main__":

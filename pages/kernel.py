@@ -51,7 +51,8 @@ def show_line(values, line) -> None:
     """The spectral density and the kernel on the line."""
     layout.figure(
         figures.spectrum_and_kernel(line),
-        "[[Left|Above]]: the D frequencies (ticks; bars above 100) and the density they are drawn from; "
+        "**[[Right|Below]]: as D grows, the average of D cosines (in colour) becomes the kernel (grey).**",
+        "[[Left|Above]]: the D [[frequencies]] (ticks; bars above 100) and the density they are drawn from; "
         f"{line.outside} of {values.D} lie beyond the axis. [[Right|Below]]: the kernel is the average of all "
         "cosines, the coloured estimate the average of D. Thin lines are single cosines, in the colours of the long "
         "ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends on x and x′, not "
@@ -75,16 +76,17 @@ def show_plane(values, plane, omega) -> None:
     with left:
         layout.figure(
             figures.frequencies_and_kernel(plane, omega, FREQUENCY_RANGE, DELTA_RANGE),
-            "The same in the plane. Each dot is a frequency drawn from the density, a wave of its own direction and "
-            f"length; the kernel is the average of all of them. {plane.outside} of {values.D} lie beyond the axes.",
+            "**In the plane each dot is a [[frequency]] drawn from the density: a wave of its own direction.**",
+            "The longer a frequency, the faster its wave; the kernel is the average of all of them. "
+            f"{plane.outside} of {values.D} lie beyond the axes.",
             key="plane",
             alt="Sampled frequencies over the spectral density in the plane, and the kernel",
         )
     with right:
         layout.figure(
             figures.approximation_and_difference(plane, DELTA_RANGE),
-            "Drag D: the mean of the waves, a pattern of stripes at first, converges to the kernel. The colours of the "
-            "difference have a finer scale, which does not change with D.",
+            "**Raise D: the mean of the waves, stripes at first, converges to the kernel.**",
+            "The colours of the difference have a finer scale, which does not change with D.",
             key="approximation",
             alt="The mean of D cosines in the plane, and its difference from the kernel",
         )
@@ -94,10 +96,10 @@ def show_errors(values, n_features: list[int], measured: dict, expected: dict) -
     """The error of both feature maps against the number of features."""
     layout.figure(
         figures.approximation_error(n_features, measured, expected, FREQUENCY_COUNTS.index(values.D)),
+        "**Four times as many features halve the error of both maps.**",
         f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
         f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
-        "Sutherland and Schneider (2015) predict. Four times as many features halve the error of both maps. For the "
-        "Gaussian kernel cos/sin is the better map at every distance.",
+        "Sutherland and Schneider (2015) predict. For the Gaussian kernel cos/sin is the better map at every distance.",
         key="errors",
         alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
     )
@@ -122,19 +124,19 @@ def show_lift(lift) -> None:
     with left:
         layout.figure(
             lift_figures.lifted_points(lift),
-            "Turn it by hand. No line separates two nested circles in the plane. Three cosines map them into space, "
-            "and there a plane separates nearly all: a linear method on features is nonlinear in x. It first shows the "
-            "plane almost from its edge.",
+            "**No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
+            "Turn it by hand; it first shows the plane almost from its edge. A linear method on features is nonlinear "
+            "in x.",
             key="lift",
             alt="Two nested circles mapped to three dimensions by three cosines, with a plane between the classes",
         )
     with right:
         layout.figure(
             lift_figures.losses_against_margin(lift),
-            "Losses of a decision value f(x) against the margin, positive where its sign is right. The 0-1 loss "
-            "counts errors and is hard to minimise; the others are convex and lie above it. Ticks: the margins of the "
-            "circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis are at "
-            "its ends.",
+            "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
+            "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
+            "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
+            "are at its ends.",
             key="losses",
             alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
         )
@@ -167,9 +169,9 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "What does a kernel assume before it sees data?",
-        "A shift-invariant kernel is an average of cosines. The **spectral density** says how much weight each "
-        "frequency has: it is a prior. Random features draw **D** frequencies from it and average their cosines. "
-        "Change the **width** and see the density and the kernel move in opposite directions.",
+        "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "
+        "[[frequency]] has: it is a [[prior]]. Random features draw **[[D]]** frequencies from it and average their "
+        "cosines. Change the **width** and see the density and the kernel move in opposite directions.",
     )
     tour.show()
     with layout.show_errors():

@@ -200,9 +200,10 @@ def show_maps(settings: LandmarkSettings, problem, view) -> None:
             row_names=("prior", "learned"),
             upright=screen.narrow(),
         ),
-        "Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
-        "<<white|dark grey>>: neither. The learned maps tend to be green on the landmark's own class and purple on "
-        "the other. At the smallest β they are the plain average of D cosines, a rough copy of the prior's: raise D "
+        "**The learned maps tend to be green on the landmark's own class and purple on the other.** Each "
+        "[[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
+        "<<white|dark grey>>: neither.",
+        "At the smallest β they are the plain average of D cosines, a rough copy of the prior's: raise D "
         "and it becomes smooth.",
         key="maps",
         alt="Similarity maps of each landmark for the prior and for the learned weights",
@@ -215,7 +216,7 @@ def show_points(settings: LandmarkSettings, problem) -> None:
     extent = map_extent(settings.data)
     layout.figure(
         figures.points_and_landmarks(problem.X, problem.y, problem.landmarks, problem.indices, extent),
-        "Click a point to make it a landmark; click a star to remove it.",
+        "**Click a point to make it a landmark; click a star to remove it.**",
         key=key,
         alt="Training points of two classes with the landmarks as numbered stars",
         on_select=lambda: take_click(key, shown_rows(problem)),
@@ -250,8 +251,9 @@ def show_weights(problem, view) -> None:
     """The weight of every frequency of every landmark."""
     layout.figure(
         figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
+        "**As β grows, weight concentrates on the few cosines that agree with the labels.**",
         "One row per landmark, one cell per frequency, from slow to fast: its weight as a multiple of the prior's. At "
-        "small β every cell is 1; as β grows, weight concentrates on the few cosines that agree with the labels.",
+        "small β every cell is 1.",
         key="weights",
         alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
     )
@@ -269,6 +271,7 @@ def show_path(values, settings: LandmarkSettings) -> None:
             path.kl,
             "mean KL(Q‖P) over the landmarks",
         ),
+        layout.lowest_error(path.betas, path.test_error),
         "Results for every β; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how far "
         "the weights have moved from the prior, at most ln D. Look for the β at which the "
         f"{settings.data.test_error} is lowest, and at "
@@ -326,7 +329,7 @@ def main() -> None:
     values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS, PIN))
     layout.title(
         "What does a landmark learn about its neighbourhood?",
-        "Drag **β**, or press play: how strongly the labels count in what each **landmark** takes for similar.",
+        "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
     with st.container(horizontal=True, key="beginnings"):
         presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))

@@ -121,16 +121,16 @@ def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weight
         }
     layout.figure(
         learning.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
-        "Bright: likely frequencies, or a low loss. Drag β: the posterior moves from the prior's disc to the nearest "
-        "and deepest minima of the loss.",
+        "**Drag β: the posterior moves from the prior's disc to the nearest and deepest minima of the loss.**",
+        "Bright: likely frequencies, or a low loss.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
     )
     show_candidates(values, settings, weights)
     layout.figure(
         learning.kernel_maps(maps, delta_extent),
-        "The similarity of two points whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
-        "neither.",
+        "**The similarity of two points whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
+        "neither.**",
         key="kernels",
         alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
     )
@@ -153,15 +153,16 @@ def show_candidates(values, settings: CandidateSettings, weights: dict[str, np.n
                 {method: heading(method, summary, values.N) for method, summary in summaries.items()},
                 plane_extents(settings)[0],
             ),
-            f"The {values.N} candidates drawn from the prior; the area of a dot is its weight. Small grey dots have "
-            f"almost no weight; at most {learning.MOST_LIGHT_DOTS} of them are drawn.",
+            f"**The {values.N} candidates drawn from the prior; the area of a dot is its weight.**",
+            f"Small grey dots have almost no weight; at most {learning.MOST_LIGHT_DOTS} of them are drawn.",
             key="candidates",
             alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
         )
     with right:
         layout.figure(
             learning.sorted_weights(weights),
-            f"Weights in descending order; 1 is the prior. OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
+            "**Weights in descending order; 1 is the prior.**",
+            f"OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
             "where it stays below, all weight is on the best candidate.",
             key="weights",
             alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
@@ -263,10 +264,10 @@ def main() -> None:
     values = mount(CONTROLS, tour, parameters=(POINTS, PIN))
     layout.title(
         "Which cosines agree with the labels?",
-        "The prior weighs every frequency by the kernel's spectral density. **PBRFF** (PAC-Bayesian random Fourier "
-        "features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more weight to "
-        "cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the prior turn "
-        "into a learned kernel, and how much that helps with few features.",
+        "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
+        "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "
+        "weight to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the "
+        "prior turn into a learned kernel, and how much that helps with few features.",
     )
     with st.container(horizontal=True, key="beginnings"):
         PIN.offer(values)
@@ -282,11 +283,11 @@ def main() -> None:
             else:
                 show_plain(values, settings, weightings)
     layout.caption_below(
+        "**The prior kernel depends on distance alone; the learned kernels repeat the pattern of the classes.**",
         "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
         f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight, and a "
         "frequency that was not drawn cannot be learned. [[Bottom|Last]]: the similarity of two points whose "
-        "difference is δ. The prior kernel depends on distance alone; the learned kernels repeat the pattern of the "
-        "classes, and at large β become a single wave."
+        "difference is δ. At a large β the learned kernels become a single wave.",
     )
     layout.equation(*POSTERIOR_EQUATION)
     layout.equation(*OKRFF_EQUATION)

@@ -7,7 +7,7 @@ from pages.components.controls.widgets import Options, Switch, mount
 from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, ties
 from pages.components.sharing.recipes import paper as recipe
 from rff_engine.experiments.reports import letarte, li
-from rff_engine.experiments.reports.comparison import judgement, notes
+from rff_engine.experiments.reports.comparison import Judgement, judgement, notes
 from rff_engine.figures import reruns
 
 SHOWN = {
@@ -18,6 +18,7 @@ SHOWN = {
     "Li et al., Table 3": "li-table3",
 }
 FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
+PER_SET = tuple(SHOWN[name] for name in FIGURES)
 SIZES = tuple(map(str, li.SIZES))
 OF_LETARTE = ("Table 1", *FIGURES)
 
@@ -44,14 +45,30 @@ CONTROLS = (
 )
 
 
+def result(counts: Judgement, what: str) -> str:
+    """How many printed numbers the reruns confirm, in words."""
+    if not counts.judged:
+        return f"**{what}: there is no rerun yet.**"
+    inside = counts.inside_draws + counts.inside_splits
+    lead = f"**{what}: {inside} of {counts.judged} printed numbers lie inside the spread of reruns.**"
+    if not counts.outside:
+        return lead
+    explained = counts.outside - counts.unexplained
+    return (
+        f"{lead} Of the {counts.outside} outside, a rerun shows the cause of {explained or 'none'}; "
+        f"{counts.unexplained or 'none'} {'has' if counts.unexplained == 1 else 'have'} no known cause."
+    )
+
+
 def show_table(found, show_ties: bool) -> None:
     """Table 1 of Letarte et al. (2019)."""
     seen = orders(found)
     layout.figure(
         reruns.table_beside_paper(found, letarte.COLUMNS_OF_TABLE_1, show_ties),
-        "Look for cells that are neither blue nor green: there neither another draw of frequencies and landmarks, nor "
-        f"another split, gives the paper's number. {judgement(found).sentence()} All are test errors in percent; "
-        "landmarks are k-means centroids, 10 % of the training points.",
+        "**Look for cells that are neither blue nor green: there neither another draw, nor another split, gives the "
+        "paper's number.**",
+        f"A draw is of frequencies and landmarks. {judgement(found).sentence()} All are test errors in percent; "
+        "[[landmarks]] are k-means centroids, 10 % of the training points.",
         key="table",
         alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
     )
@@ -68,9 +85,10 @@ def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> Non
     read = "0.2" if target == "figure5" else "0.05"
     layout.figure(
         reruns.curves_beside_paper(found, dataset, by, show_ties),
-        f"The dashed curve is the paper's, read off its figure to {read} points. Look where it leaves both the thick "
-        "bars, draws on the same split, and the band, other splits: there neither the draw nor the split explains the "
-        "difference. The solid curve is one draw on the paper's split.",
+        "**Look where the paper's curve, dashed, leaves both the thick bars and the band: there neither the draw nor "
+        "the split explains the difference.**",
+        f"The paper's curve is read off its figure to {read} points. Thick bars: draws on the same split; band: other "
+        "splits. The solid curve is one draw on the paper's split.",
         key="curves",
         alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
     )
@@ -118,11 +136,12 @@ def show_methods(values, found) -> None:
     target = SHOWN[values.what]
     layout.figure(
         reruns.methods_beside_paper(found, li.DATASETS, li.METHODS_OF[target], li.units(target)),
-        f"With {values.r if target == 'li-table2' else li.SIZES[-1]} frequencies. Look in each column for the star, "
-        "the lowest mean of the rerun among the methods of the paper: is it at Sample, Cluster or Supervise, which the "
-        "paper proposes? Each cell shows the paper's number and the rerun's mean over random splits with its 95 % "
-        "interval; cells without a colour have no number in the paper. The paper calls a9a Adult, mnist01 MNIST and "
-        "parkinson_motor Parkinson.",
+        "**Look in each column for the star, the lowest mean of the rerun: is it at Sample, Cluster or Supervise, "
+        "which the paper proposes?**",
+        f"With {values.r if target == 'li-table2' else li.SIZES[-1]} [[frequencies]]; stars are given among the "
+        "methods of the paper. Each cell shows the paper's number and the rerun's mean over random splits with its "
+        "95 % interval; cells without a colour have no number in the paper. The paper calls a9a Adult, mnist01 MNIST "
+        "and parkinson_motor Parkinson.",
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
     )
@@ -155,6 +174,7 @@ def main() -> None:
     with layout.show_errors():
         found = beside_paper(target, scaled)
     of_view = recipe.numbers(found, target, values.dataset, int(values.r))
+    st.markdown(result(judgement(of_view), f"{values.what} on {values.dataset}" if target in PER_SET else values.what))
     if target in li.TARGETS:
         show_methods(values, of_view)
     else:

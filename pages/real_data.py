@@ -140,24 +140,25 @@ def show_result(run: Run) -> None:
     if run.settings.study == "features":
         means = report.error_by_features(rows)
         figure = sweeps.error_against_features(means, protocol.n_features)
-        caption = (
-            "Compare the curves at small D: a learned distribution needs fewer frequencies than the prior. Thick: mean "
-            "test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
+        seen = "**Compare the curves at small [[D]]: does a learned distribution need fewer frequencies?**"
+        details = (
+            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         )
     else:
         means = report.error_by_share(rows)
         figure = sweeps.error_against_landmarks(means, protocol.shares)
-        caption = (
-            "Compare the colours: prior similarities depend on distance alone; learned ones follow the labels. Solid: "
-            "k-means centroids; dotted: random landmarks. Thick: mean test error with a 95 % interval; thin: training "
-            "error."
+        seen = "**Compare the colours: do learned similarities, which follow the labels, err less?**"
+        details = (
+            "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
+            "Thick: mean test error with a 95 % interval; thin: training error."
         )
     if run.n_test:
-        caption += f" One of the {run.n_test} test points is {100 / run.n_test:.2f} %."
+        details += f" One of the {run.n_test} test points is {100 / run.n_test:.2f} %."
     notes = sorted({row["note"] for row in rows if row["note"]})
     layout.figure(
         figure,
-        caption + (f" Note: {'; '.join(notes)}." if notes else ""),
+        seen,
+        details + (f" Note: {'; '.join(notes)}." if notes else ""),
         key="sweep",
         alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
     )
@@ -242,8 +243,9 @@ def main() -> None:
     layout.title(
         "Do learned frequencies help on real data?",
         "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "
-        "paper: RFF draws random Fourier features from the prior, PBRFF from the pseudo-posterior, OKRFF from the "
-        "optimized kernel. A run continues when you leave this page, and visitors with the same settings share it.",
+        "paper: RFF draws random Fourier features from the [[prior]], [[PBRFF]] from the [[pseudo-posterior]], "
+        "[[OKRFF]] from the optimized kernel. A run continues when you leave this page, and visitors with the same "
+        "settings share it.",
     )
     describe(values.dataset)
     settings = run_settings(values)

@@ -72,8 +72,8 @@ def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
 def kernel_figure() -> None:
     layout.figure(
         kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
-        "[[Left|Above]]: the prior density of frequencies and 20 draws from it. [[Right|Below]]: the average of their "
-        "20 cosines, next to the kernel itself.",
+        "**[[Right|Below]]: the average of 20 cosines is close to the kernel.** [[Left|Above]]: the [[prior]] density "
+        "of their [[frequencies]], and the 20 draws.",
         key="kernel",
         alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
     )
@@ -91,9 +91,9 @@ def landmark_figure() -> None:
             row_names=("prior", "learned"),
             upright=screen.narrow(),
         ),
-        "Compare the [[rows|columns]]: five landmarks on two moons, green similar, purple dissimilar. A linear SVM on "
-        f"the five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, on the learned "
-        f"ones on {layout.percent(view.learned.test_error)}.",
+        f"**A linear SVM on five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, "
+        f"on learned ones on {layout.percent(view.learned.test_error)}.** Compare the [[rows|columns]]: five "
+        "[[landmarks]] on two moons, green similar, purple dissimilar.",
         key="landmarks",
         alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
     )
@@ -108,8 +108,9 @@ def spectrum_figure() -> None:
     plane, posterior = spectrum()
     layout.figure(
         learning.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
-        "From [[left to right|top to bottom]], over the plane of frequencies: the prior density, the agreement of "
-        "each cosine with the labels of a checkerboard, and the posterior density.",
+        "**The posterior is where the prior has weight and cosines agree with the labels.** From [[left to right|top "
+        "to bottom]], over the plane of frequencies: the [[prior]] density, the agreement of each cosine with the "
+        "labels of a checkerboard, and the [[posterior]] density.",
         key="spectrum",
         alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
     )
@@ -118,9 +119,9 @@ def spectrum_figure() -> None:
 def bound_figure() -> None:
     layout.figure(
         bounds.bounds_along_beta(all_bounds(*BOUNDS), 1.0),
-        "Follow one curve from left to right: a small β hardly uses the labels, a large β pays for concentrating on "
-        "few cosines. The lowest point is the best guarantee, if that β was fixed beforehand. All bounds are in their "
-        "corrected form.",
+        "**Follow one curve from left to right: a small [[β]] hardly uses the labels, a large β pays for concentrating "
+        "on few cosines.** The lowest point is the best guarantee, if that β was fixed beforehand. All bounds are "
+        "in their corrected form.",
         key="bounds",
         alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
     )
@@ -144,7 +145,7 @@ def sweep_figure(run: Run) -> None:
         st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
     layout.figure(
         sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
-        "Compare the curves at few frequencies: learned distributions need fewer than the prior. Mean of "
+        "**Compare the curves at few frequencies: learned distributions need fewer than the prior.** Mean of "
         f"{BREAST_SWEEP.repeats} draws on the paper's split of the breast cancer data, with 95 % intervals.",
         key="sweep",
         alt="Test error against the number of frequencies on the breast cancer data",
@@ -241,8 +242,8 @@ def main() -> None:
     values = mount(())
     layout.title(
         "What if a kernel were only a first guess?",
-        "A kernel says which points are similar before any label is seen: a **prior** over cosines. Labels turn it "
-        "into a **posterior**: drag β, and each landmark learns from them.",
+        "A kernel says which points are similar before any label is seen: a **[[prior]]** over cosines. Labels turn it "
+        "into a **[[posterior]]**: drag [[β]], and each [[landmark]] learns from them.",
     )
     show_opening()
     st.divider()

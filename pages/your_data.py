@@ -76,23 +76,23 @@ CAPTION = (
 
 
 def mapped(values, chosen):
-    """Two coordinates of the rows, their columns, and the cache key of both."""
+    """Two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
     columns = upload.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.show_errors():
         where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
     across, upwards = (escaping.code(name) for name in where.train.feature_names)
-    st.caption(
-        f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1; σ is in these units. Points "
-        f"beyond a map are drawn at its edge. Trained on {where.train.n_samples} rows, a random half of yours (at most "
-        f"{recipe.ROWS}), and tested on {where.test.n_samples} others."
+    words = (
+        f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1, the units of σ. Trained on "
+        f"{where.train.n_samples} rows, a random half of yours (at most {recipe.ROWS}), and tested on "
+        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge."
     )
-    return where, columns, key
+    return where, columns, key, words
 
 
 def show_landmarks(values, chosen):
     """Similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
-    where, axes, key = mapped(values, chosen)
+    where, axes, key, words = mapped(values, chosen)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
     # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
@@ -106,10 +106,11 @@ def show_landmarks(values, chosen):
         packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, drawn, values))
         live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
         layout.caption_below(
-            "Drag β and D, or press play. Each [[column|row]] is one landmark, marked by a star. Green: similar to it; "
-            "purple: dissimilar. Decisions are those of a linear SVM on the similarities of a [[row|column]], in these "
-            "two coordinates: does learning help on your data?"
+            "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
+            "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
+            "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
         )
+    st.caption(words)
     errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
         paths.errors_and_kl(
@@ -119,7 +120,8 @@ def show_landmarks(values, chosen):
             path.kl,
             "mean KL(Q‖P) over the landmarks",
         ),
-        "Results for every β; dotted: yours. Look for the β at which the test error is lowest.",
+        layout.lowest_error(path.betas, path.test_error),
+        "Results for every [[β]]; dotted: yours. Below, the mean [[KL]] divergence.",
         key="along_beta",
         alt="Train and test error on your data and mean KL divergence against beta",
     )
@@ -151,8 +153,8 @@ def show_maps(where, problem, view) -> None:
             row_names=("prior", "learned"),
             upright=screen.narrow(),
         ),
-        "Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
-        "<<white|dark grey>>: neither.",
+        "**Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
+        "<<white|dark grey>>: neither.**",
         key="maps",
         alt="Similarity maps of each landmark on your data, for the prior and for the learned weights",
     )
@@ -166,7 +168,7 @@ def show_points(where, problem) -> None:
     points.update_yaxes(title=escaping.plotly(train.feature_names[1]))
     layout.figure(
         points,
-        "The training rows and the landmarks.",
+        "**The training rows and the landmarks.**",
         key="points",
         alt="Training rows of your data in two coordinates, with the landmarks as numbered stars",
     )
@@ -189,8 +191,8 @@ def show_decisions(where, problem, view) -> None:
             ],
             upright=screen.narrow(),
         ),
-        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]], in these two coordinates. "
-        "Compare the two: does learning help on your data?",
+        "**Compare the two: does learning help on your data?**",
+        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]], in these two coordinates.",
         key="decisions",
         alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
     )
@@ -198,7 +200,7 @@ def show_decisions(where, problem, view) -> None:
 
 def show_kernel(values, chosen):
     """The frequencies of the plane that agree with the labels, and the learned kernels."""
-    where, axes, key = mapped(values, chosen)
+    where, axes, key, words = mapped(values, chosen)
     key = (*key, values.sigma)
     with layout.show_errors():
         made = remembered(("plane", *key), lambda: kernel_plane(where, values))
@@ -209,7 +211,7 @@ def show_kernel(values, chosen):
         posterior = toy_learning.plane_posterior(made.plane, values.beta)
         layout.figure(
             learning.frequency_planes(made.frequency_extent, made.plane.prior, made.plane.loss, posterior),
-            "Bright: likely frequencies, or a low loss.",
+            "**Bright: likely frequencies, or a low loss.**",
             key="spectrum",
             alt="Prior density, alignment loss of your data and pseudo-posterior density over the frequency plane",
         )
@@ -218,16 +220,18 @@ def show_kernel(values, chosen):
                 remembered(("kernels", *key, values.beta, values.rho), lambda: kernel_maps(made, values)),
                 made.delta_extent,
             ),
-            "The similarity of two rows whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
-            "neither.",
+            "**The similarity of two rows whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
+            "neither.**",
             key="kernels",
             alt="The prior kernel and the kernels learned from your data over the plane of differences",
         )
     layout.caption_below(
-        "First: the prior density, the loss of every frequency on your labels (bright is low), and the posterior "
-        f"density. Then {recipe.CANDIDATES} candidates weighted by PBRFF and OKRFF, and the similarity of two rows "
-        "whose difference is δ."
+        "**The posterior moves to the frequencies whose loss on your labels is low, shown bright.**",
+        "First: the [[prior]] density, the [[alignment loss]] of every [[frequency]], and the [[posterior]] density. "
+        f"Then {recipe.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
+        "whose difference is δ.",
     )
+    st.caption(words)
     return lambda: recipe.kernel_numbers(made.drawn, values.beta, values.rho), axes
 
 
@@ -252,8 +256,9 @@ def show_sweep(values, chosen):
     means = sweep_means(rows)
     layout.figure(
         sweeps.error_against_features(means, recipe.SWEEP.n_features),
-        "Compare the curves at small D: where the labels favour some frequencies, a learned distribution needs fewer "
-        "of them than the prior. Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
+        "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
+        "fewer.**",
+        "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
         "SVM, which has no D."
         + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
         key="sweep",
@@ -271,10 +276,10 @@ def show_bounds(values, chosen):
         made = remembered(key, lambda: bounds_along_beta(chosen.binary, values))
     layout.figure(
         bound_figures.bounds_along_beta(made.curves, values.beta),
-        f"Diamonds: the smallest value of each bound, from n = {made.n} of your rows at ε = 0.05, in the corrected "
-        f"form. The dashed line estimates the true risk on the {made.n_fresh} held-out rows. All "
-        f"{chosen.dataset.n_features} columns; the kernel's width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The "
-        "bounds hold for a β fixed beforehand.",
+        "**Diamonds: the smallest value of each [[bound]], a guarantee on new rows.**",
+        f"From n = {made.n} of your rows at [[ε]] = 0.05, in the corrected form. The dashed line estimates the "
+        f"[[true risk]] on the {made.n_fresh} held-out rows. All {chosen.dataset.n_features} columns; the kernel's "
+        f"width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The bounds hold for a β fixed beforehand.",
         key="curves",
         alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
     )
@@ -285,23 +290,27 @@ def main() -> None:
     values = mount(CONTROLS)
     layout.title(
         "What does the kernel learn from your data?",
-        "Upload a table, choose the column to predict, and see the views of the other pages on your data: landmarks, "
-        "learned kernels, the error of D frequencies, and bounds.",
+        "Upload a table, choose the column to predict, and see the views of the other pages on your data: "
+        "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
     )
-    upload.show_limits()
-    table = upload.choose_table()
+    table = upload.current_table()
+    with st.expander("Your table", icon=":material/upload_file:", expanded=table is None):
+        upload.show_limits()
+        upload.offer_ways()
     if table is None:
         st.stop()
-    st.header("How your table was read")
-    upload.show_table(table)
-    st.header("The learning problem")
+    read = st.expander("How your table was read", icon=":material/table:")
+    with read:
+        upload.show_table(table)
     try:
         chosen = upload.choose(table)
     except ValueError as error:
         st.error(escaping.markdown(str(error)), icon=":material/error:")
         st.stop()
-    upload.show_problem(chosen)
+    with read:
+        upload.show_preparation(chosen)
     st.header(f"Results: {values.view}")
+    upload.show_problem(chosen)
     show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
     numbers, axes = show[values.view](values, chosen)
     sharing.offer(

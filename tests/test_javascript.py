@@ -21,6 +21,7 @@ ENTRIES = [
     "live/own_points.js",
     "controls/screen.js",
     "controls/steps.js",
+    "glossary/tip.js",
     "lessons/card.js",
     "sharing/row.js",
 ]

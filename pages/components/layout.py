@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 
+from pages.components import glossary
 from pages.components.controls import alone, presentation, screen
 
 # Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
@@ -21,13 +22,23 @@ _STYLE = """<style>
     text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
-.st-key-screen {display: none}
+:has(> .st-key-screen) {display: none}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
+.st-key-beginnings > :has(> .st-key-preset_line) {order: 1; flex: 1 0 100%}
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
     padding: 0.5rem 1rem}
 /* The words of a link go on in the next line. */
 [data-testid="stPageLink"] a {height: auto; white-space: normal}
 [data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}
+[data-testid="stMain"] h1 {padding: 0.6rem 0 0.4rem}
+.st-key-preset_line {margin-top: -0.6rem}
+.sum {display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem; align-items: start; line-height: 1.3}
+.st-key-question [role="tab"] p {font-size: 1.1rem; font-weight: 600}
+.sum .signed {display: flex; gap: 0.7rem}
+.sum .term {display: grid; border-bottom: 0.3rem solid transparent; padding-bottom: 0.15rem; max-width: 9.5rem}
+.sum :is(.term strong, .sign) {font-size: 1.6rem; line-height: 1.3; font-variant-numeric: tabular-nums}
+.sum .term > span {font-size: 0.9rem}
+.sum .term small {font-size: 0.8rem}
 /* What is wider than its place scrolls there, not the page. */
 .katex-display, [data-testid="stMarkdownContainer"] :is(pre, table) {overflow-x: auto; max-width: 100%}
 [data-testid="stMarkdownContainer"] table {display: block}
@@ -46,8 +57,9 @@ _STYLE = """<style>
 [data-testid="stElementContainer"]:has(> [data-testid="stHtml"] > .on-paper) {position: absolute; display: none}
 @media print {
     @page {margin: 14mm}
-    [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-take_it_with_you,
-        .st-key-lecture, .st-key-shown_code, [data-testid="stExpandSidebarButton"] {display: none !important}
+    [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-preset_line,
+        .st-key-take_it_with_you, .st-key-lecture, .st-key-shown_code,
+        [data-testid="stExpandSidebarButton"] {display: none !important}
     [data-testid="stMain"] {zoom: var(--paper, 1)}
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
@@ -72,16 +84,22 @@ def title(question: str, introduction: str) -> None:
     st.html(_STYLE)
     screen.mount()
     st.title(question)
+    glossary.mount()
     with presentation.folded("What is this page about?", key="introduction"):
-        st.markdown(screen.words(introduction))
+        st.markdown(_words(introduction))
 
 
-def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
-    """A Plotly figure with a caption on what to do and what to see.
+def _words(text: str) -> str:
+    """A text for this screen, its terms linked to the glossary."""
+    return glossary.linked(screen.words(text))
+
+
+def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs):
+    """A Plotly figure with a caption: what to see, in one bold sentence, and details that the reader unfolds.
 
     `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
-    ``[[right|below]]`` names a place on a wide and on a narrow screen. Nothing is shown, and None returned, if a link
-    asks for another picture alone.
+    ``[[right|below]]`` names a place on a wide and on a narrow screen, and ``[[prior]]`` a term of the glossary.
+    Nothing is shown, and None returned, if a link asks for another picture alone.
     """
     if alone.leaves_out(key):
         return None
@@ -93,20 +111,25 @@ def figure(fig, caption: str, *, key: str, alt: str, **kwargs):
         st.plotly_chart(fig, width="stretch", height="stretch", key=key, alt=alt, config=config)
         alone.finish()
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
-    caption_below(caption)
+    caption_below(caption, details)
     return answer
 
 
-def caption_below(text: str) -> None:
-    """Words below a figure: what to do and what to see."""
+def caption_below(text: str, details: str = "") -> None:
+    """Words below a figure: what to see, and folded details."""
     with presentation.folded("What to see"):
-        st.caption(screen.words(text))
+        st.caption(_words(text))
+        if not details:
+            return
+        # In projector mode all words are folded already.
+        with nullcontext() if presentation.projecting() else st.expander("Details", type="compact"):
+            st.caption(_words(details))
 
 
 def explain(text: str) -> None:
     """Longer words on a page's first figure, in a closed expander."""
     with st.expander("What am I looking at?", icon=":material/help:"):
-        st.markdown(screen.words(text))
+        st.markdown(_words(text))
 
 
 def table(frame, *, index: bool = False, **kwargs) -> None:
@@ -120,7 +143,7 @@ def equation(name: str, latex: str, explanation: str) -> None:
     """The equation behind a figure, in a closed expander."""
     with st.expander(f"The equation: {name}", icon=":material/function:"):
         st.latex(latex)
-        st.markdown(explanation)
+        st.markdown(_words(explanation))
 
 
 @contextmanager
@@ -148,3 +171,9 @@ def show_error(error: ValueError | OSError) -> None:
 def percent(value: float) -> str:
     """A fraction in percent, with one decimal."""
     return f"{100 * value:.1f} %"
+
+
+def lowest_error(betas, errors) -> str:
+    """Where along β the test error is lowest, as the first sentence of a caption."""
+    least = min(range(len(errors)), key=lambda i: errors[i])
+    return f"**The test error is lowest, {percent(errors[least])}, at β = {betas[least]:.3g}.**"

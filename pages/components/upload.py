@@ -55,8 +55,8 @@ def show_limits() -> None:
     )
 
 
-def choose_table() -> Upload | None:
-    """Show the ways to upload a table; returns the last one that could be read."""
+def offer_ways() -> None:
+    """Show the ways to upload a table, and why the last one could not be read."""
     can_upload = visits.has_cookie()
     *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
     for tab in upload:
@@ -80,7 +80,6 @@ def choose_table() -> Upload | None:
     error = st.session_state.get(_ERROR)
     if error:
         st.error(escaping.markdown(error), icon=":material/error:")
-    return st.session_state.get(_TABLE)
 
 
 def _show_why_not() -> None:
@@ -145,6 +144,11 @@ def _next_number() -> int:
     return st.session_state[_COUNT]
 
 
+def current_table() -> Upload | None:
+    """The last table that could be read."""
+    return st.session_state.get(_TABLE)
+
+
 def show_table(upload: Upload) -> None:
     """Show how a table was read."""
     table = upload.table
@@ -157,8 +161,8 @@ def show_table(upload: Upload) -> None:
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n\n".join(shown), icon=":material/info:")
     layout.table(your_data_results.summary(table), height=min(38 * (len(table.columns) + 1), 260))
-    with st.expander("The first rows", icon=":material/table:"):
-        layout.table(your_data_results.first_rows(table))
+    st.markdown("The first rows:")
+    layout.table(your_data_results.first_rows(table))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,23 +177,24 @@ class Chosen:
 
 
 def choose(upload: Upload) -> Chosen:
-    """Show the choices, and return the learning problem that they make of the table.
+    """Show the choices in the sidebar, and return the learning problem that they make of the table.
 
     Raises
     ------
     UploadError
         If the table does not allow these choices.
     """
-    left, right = st.columns([1, 2])
-    with left:
+    with st.sidebar:
+        st.markdown("**Learning problem**")
         target, task = _choose_target(upload)
-    with right:
-        columns, scaling, imputation = _choose_columns(upload, target)
+        below = st.container()
+        with st.expander("Columns, scaling, missing values"):
+            columns, scaling, imputation = _choose_columns(upload, target)
     choices = (upload.number, target, columns, scaling, imputation, task)
     dataset = your_data_results.remembered(
         ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS)
     )
-    with left:
+    with below:
         label = _choose_class(upload, target, dataset)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
@@ -264,13 +269,20 @@ def show_problem(chosen: Chosen) -> None:
     st.markdown(
         f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The figures show two classes: red, "
         f"{escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
-        f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows). "
+        f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows)."
+    )
+
+
+def show_preparation(chosen: Chosen) -> None:
+    """Show how the learning problem was made of the table."""
+    dataset = chosen.dataset
+    st.markdown(
         f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
         "that are held out below."
     )
     if len(dataset.label_names) > 2:
-        with st.expander(f"The {len(dataset.label_names)} classes", icon=":material/table:"):
-            layout.table(your_data_results.class_counts(dataset))
+        st.markdown(f"The {len(dataset.label_names)} classes:")
+        layout.table(your_data_results.class_counts(dataset))
 
 
 def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
 
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
-VERMILION = METHOD_COLOURS["pbrff"]
+VERMILION, SLATE = METHOD_COLOURS["pbrff"], "#5F6E82"
 
 #: Names, colours and dashes of the bounds, by the names of the engine's functions.
 BOUND_NAMES = {
@@ -36,7 +36,14 @@ BOUND_COLOURS = {
 }
 #: Bounds on one landmark, which may hold for several at once.
 LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
-BOUND_DASHES = {"landmark_kl_inverse": "dashdot", "f_divergence": "dash", "chi_square": "dot"}
+BOUND_DASHES = {
+    "landmark_kl_inverse": "dashdot",
+    "first_order_kl": "dashdot",
+    "f_divergence": "dash",
+    "chi_square": "dot",
+}
+#: Of the bounds beside a chosen one.
+OTHER_COLOUR = "#949494"
 
 #: The terms of a bound.
 TERM_NAMES = {
@@ -46,9 +53,9 @@ TERM_NAMES = {
     "confidence": "ln term: what certainty costs",
     "rest": "everything else",
 }
-TERM_COLOURS = {"loss": GREY, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
+TERM_COLOURS = {"loss": SLATE, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
 # Lines of losses that are measured, not bounded.
-EMPIRICAL_LINE, TRUE_LINE = {"color": GREY, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
+EMPIRICAL_LINE, TRUE_LINE = {"color": SLATE, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
 
 # Least and greatest upper end of the y axis, which is raised only to show a minimum.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
@@ -60,7 +67,7 @@ def bound_label(name: str, n_landmarks: int) -> str:
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
-def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
+def bounds_along_beta(curves, beta: float, chosen: str | None = None, *, height: int = 560) -> go.Figure:
     """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
 
     Parameters
@@ -68,6 +75,8 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
     curves : BoundCurves
     beta : float
         Where the vertical line stands.
+    chosen : str, optional
+        A bound, by its function in `rff_engine.bounds`: the others are grey. By default each has its colour.
     height : int
         In pixels.
 
@@ -86,7 +95,7 @@ def bounds_along_beta(curves, beta: float, height: int = 560) -> go.Figure:
         own = {**panel, "legend": f"legend{column + 1}"}
         for name, curve in curves.bounds.items():
             if curves.posterior(name) is posterior:
-                _add_bound(fig, curve, own)
+                _add_bound(fig, curve, own, grey=chosen not in (None, name))
         _add_losses(fig, posterior, curves.betas, own)
         _add_beta(fig, beta, panel)
     top = top_of(curves.bounds.values())
@@ -349,16 +358,17 @@ def worst_case_deviations(case, height: int = 380) -> go.Figure:
     )
 
 
-def _add_bound(fig, curve, place: Mapping) -> None:
-    """Add the line of a bound with its minimum, as one entry of the legend."""
-    colour, label = BOUND_COLOURS[curve.name], bound_label(curve.name, curve.n_landmarks)
+def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
+    """Add the line of a bound with its minimum, as one entry of the legend; a grey one lies below the others."""
+    colour, label = OTHER_COLOUR if grey else BOUND_COLOURS[curve.name], bound_label(curve.name, curve.n_landmarks)
+    place = {**place, "zorder": 0 if grey else 1}
     fig.add_scatter(
         x=curve.betas,
         y=curve.values,
         name=f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}",
         legendgroup=curve.name,
         mode="lines",
-        line={"color": colour, "width": 2.5, "dash": BOUND_DASHES.get(curve.name, "solid")},
+        line={"color": colour, "width": 2 if grey else 3, "dash": BOUND_DASHES.get(curve.name, "solid")},
         hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
         **place,
     )

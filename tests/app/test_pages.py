@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,9 @@ def page(request) -> AppTest:
 def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert healthy(page)
     assert len(page.title) == 1 and page.title[0].value.endswith("?")
-    # The parts that report the reader's screen and keep the browser's history show nothing.
-    parts = [part for part in page.get("bidi_component") if part.key not in ("screen_look", "step_entries")]
+    # The parts that report the reader's screen, keep the browser's history and explain terms are no figures.
+    others = ("screen_look", "step_entries", "glossary_tip")
+    parts = [part for part in page.get("bidi_component") if part.key not in others]
     figures = page.get("plotly_chart") + parts
     assert figures
     assert len(page.caption) >= len(figures)
@@ -65,15 +67,32 @@ def test_page_reports_where_moments_are_matched_in_part():
 @pytest.mark.slow
 def test_captions_of_bounds_say_their_form():
     app = launch("bounds")
+    shown = [("How tight?", "smallest value of each"), ("How tight?", "areas add up to Theorem 3")]
     for form, words in (("corrected", "in the corrected form"), ("paper", "as printed by Letarte et al. (2019)")):
         put(app, "form", form)
-        for plain in (True, False):
-            put(app, "plain", plain)
-            said = [caption.value for caption in app.caption]
-            for of_figure in ("smallest value of each", "areas add up to Theorem 3", "To choose the best β"):
-                (caption,) = [caption for caption in said if of_figure in caption]
-                assert words in caption
+        for question, of_figure in (*shown, ("At what price?", "To choose the best β")):
+            app.session_state["question"] = question
+            for plain in (True, False):
+                put(app, "plain", plain)
+                said = [text for caption in app.caption for text in re.split(r"(?<=[.])(?=[*]{2} )", caption.value)]
+                assert any(of_figure in caption and words in caption for caption in said), (question, of_figure)
     assert any("bounds are in their corrected form" in caption.value for caption in launch("start").caption)
+
+
+@pytest.mark.slow
+def test_each_question_on_bounds_has_its_own_figures():
+    app = launch("bounds")
+    figures = {}
+    for question in ("Does it hold?", "At what price?", "How tight?"):
+        app.session_state["question"] = question
+        put(app, "plain", True)
+        assert healthy(app)
+        figures[question] = {chart.proto.id.rsplit("-", 1)[-1] for chart in app.get("plotly_chart")}
+    assert figures == {
+        "How tight?": {"curves", "parts"},
+        "At what price?": {"price figure", "union price", "union figure"},
+        "Does it hold?": {"promise"},
+    }
 
 
 def ends(widget) -> list:

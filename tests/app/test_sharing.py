@@ -36,7 +36,8 @@ FAR = {
     "learn_kernel": {"data": "xor", "n": 80, "noise": 0.2, "seed": 5, "sigma": 1.0, "N": 200, "beta": 0.1, "rho": 0.1}
     | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
-    | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20},
+    | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20}
+    | {"question": "Does it hold?"},
     "real_data": {
         "study": "landmarks",
         "split": "random",
@@ -51,7 +52,7 @@ FAR = {
     | {"method": "Cluster, nearest rows", "landmarks": 100, "plain": True},
     "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }
-OF_THE_VIEW = {"plain", "price", "bound", "ties"}
+OF_THE_VIEW = {"plain", "price", "bound", "question", "ties"}
 NAMED_OTHERWISE = {"how": "selection", "similarities": "methods", "what": "target"}
 
 
@@ -203,6 +204,8 @@ def agrees_with_learn_kernel(table, app):
 
 
 def agrees_with_bounds(table, app):
+    app.session_state["question"] = "At what price?"
+    app.run()
     choice = table[table["table"] == "choosing beta"]
     for label, column in (
         (f"at β = {choice['fixed_beta'].iloc[0]:g}", "at_fixed_beta"),
@@ -214,6 +217,8 @@ def agrees_with_bounds(table, app):
         )
         assert trace["y"] == list(choice["bound"])
         np.testing.assert_allclose(values(trace["customdata"]), choice[column])
+    app.session_state["question"] = "How tight?"
+    app.run()
     if "curves" in figures(app):  # the price is paid there
         paid = table[(table["table"] == "bounds") & (table["price"] == "paid")]
         for name, curve in paid.groupby("bound"):

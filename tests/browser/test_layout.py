@@ -150,7 +150,10 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
     assert len(prior) == 5
     for (left, top), (right, same) in zip(prior, learned, strict=True):
         assert left < PHONE / 2 < right + 20 and top == same
-    assert "Each row is one landmark" in phone.locator("[data-testid=stCaptionContainer]").all_inner_texts()[0]
+    assert any(
+        "Each row is one landmark" in text
+        for text in phone.locator("[data-testid=stCaptionContainer]").all_inner_texts()
+    )
     for slider in phone.locator(".live input[type=range]").all():
         assert slider.bounding_box()["height"] >= 44
     phone.locator("[data-testid=stExpandSidebarButton]").tap()

@@ -304,6 +304,34 @@ def test_bounds_at_the_marker_are_the_engines(open_page):
         assert shown["cells"] == [f"{value:.3f}" for value in expected]
 
 
+def test_the_chosen_bound_is_in_colour_and_a_sum_and_questions_are_tabs(open_page):
+    page = open_live(open_page, "bounds")
+    seen = """() => {
+        const {view} = document.querySelector('.live'), texts = [...document.querySelectorAll('.live .sum strong')];
+        return {chosen: view.chosen.name, coloured: view.bounds.filter(b => view.colourOf(b) === b.colour).length,
+            sum: texts.map(text => Number(text.textContent)), value: view.chosen.values[view.at]};
+    }"""
+    for name, key in (("Theorem 3", "second_order_kl"), ("Theorem 1", "landmark_kl")):
+        row = page.get_by_role("button", name=name, exact=True)
+        row.click()
+        page.wait_for_function("key => document.querySelector('.live').view.chosen.name === key", arg=key)
+        shown = page.evaluate(seen)
+        total, *terms = shown["sum"]
+        assert (shown["chosen"], shown["coloured"], len(terms)) == (key, 1, 4)
+        assert sum(terms) == pytest.approx(total) and total == pytest.approx(shown["value"], abs=5.01e-4)
+        assert row.get_attribute("aria-pressed") == "true"
+    page.wait_for_function(SETTLED.format("bound", "Theorem 1"))
+    settle(page)
+    assert page.evaluate(seen)["chosen"] == "landmark_kl"
+    page.get_by_role("tab", name="Does it hold?").click()
+    page.locator(".st-key-promise").wait_for()
+    page.wait_for_function(SETTLED.format("question", "Does it hold?"))
+    assert page.locator(".live").count() == 0
+    again = open_page(page.url.split("/", 3)[3])
+    again.locator(".st-key-promise").wait_for()
+    assert again.get_by_role("tab", name="Does it hold?").get_attribute("aria-selected") == "true"
+
+
 def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page):
     page = open_live(open_page, "bounds")
     chart = page.locator(".live canvas.parts")

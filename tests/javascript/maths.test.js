@@ -202,3 +202,15 @@ test("extremes and order of values are those of sorting", () => {
   assert.deepEqual([maths.least(values), maths.largest(values)], [-1, 5]);
   assert.deepEqual(maths.descendingOrder(values), [2, 0, 3, 1]);
 });
+
+test("rounded terms add up to their rounded sum, each off by less than a unit", () => {
+  assert.deepEqual(maths.addingUp([0.3681, 0.0362, 0.0139, 0.1734], 3).terms, [0.368, 0.036, 0.014, 0.174]);
+  for (let k = 1; k < 200; k++) {
+    const values = [Math.sqrt(k), 1 / k, Math.exp(-k), k * Math.PI];
+    const exact = values.reduce((a, b) => a + b, 0);
+    const { sum, terms } = maths.addingUp(values, 3);
+    assertClose([sum], [exact], { relative: 0, absolute: 0.000501 });
+    assertClose([terms.reduce((a, b) => a + b, 0)], [sum], { relative: 1e-12, absolute: 0 });
+    for (const [j, value] of values.entries()) assert.ok(terms[j] >= 0 && Math.abs(terms[j] - value) < 0.001001);
+  }
+});

@@ -51,7 +51,8 @@ PICTURES: dict[str, dict[str, Picture]] = {
 
 # A note on the link stays in sight, and the heading for screen readers.
 _STYLE = """
-[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {display: none !important}
+[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"],
+[data-testid="stTabs"] [role="tablist"] {display: none !important}
 [data-testid="stMainBlockContainer"] {padding: 0.5rem 0.75rem 0 !important; max-width: none !important}
 [data-testid="stMainBlockContainer"] :is(
     [data-testid="stElementContainer"], [data-testid="stLayoutWrapper"], [data-testid="stExpander"]):not(

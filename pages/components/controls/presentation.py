@@ -27,13 +27,13 @@ _FOLDED = """
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
 .live .scrubbers {top: 0 !important}
 .st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
-.st-key-presets, .st-key-lessons, .st-key-beginnings, .st-key-steps {display: none}
+.st-key-presets, :has(> .st-key-preset_line), .st-key-lessons, .st-key-beginnings, .st-key-steps {display: none}
 """
 _LARGE = f"""
 html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 [data-testid="stMainBlockContainer"] {{position: relative; max-width: none}}
 .st-key-lecture p {{font-size: 0.75rem}}
-[data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
+.stApp [data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
 [data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
 @media (min-width: 640px) {{

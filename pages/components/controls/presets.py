@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.components.controls.widgets import without_headings
+from pages.components.controls.widgets import same_setting, without_headings
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,27 @@ ADAPTIVE_PRESETS = (
 )
 
 
+def active(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> Preset | None:
+    """The preset that the page shows, if it does: what the presets set has its values.
+
+    Controls that no preset sets, such as β, may have any value.
+    """
+    defaults = {control.key: control.default for control in without_headings(controls)}
+    keys = set().union(*(preset.settings for preset in presets))
+    if any(st.query_params.get(name) for name in forget):
+        return None
+    for preset in presets:
+        settings = {key: preset.settings.get(key, defaults[key]) for key in keys}
+        if all(same_setting(st.session_state.get(key, defaults[key]), value) for key, value in settings.items()):
+            return preset
+    return None
+
+
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
-    """A row of buttons that set all controls of the page at once, and drop the named parameters of the URL."""
+    """A row of buttons that set all controls of the page at once, and drop the named parameters of the URL.
+
+    The active preset is marked, and a line below says what it shows.
+    """
     defaults = {control.key: control.default for control in without_headings(controls)}
 
     def apply(preset: Preset) -> None:
@@ -123,6 +142,19 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
         for name in forget:
             st.query_params.pop(name, None)
 
+    shown = active(presets, controls, forget)
     with st.container(horizontal=True, key="presets"):
         for preset in presets:
-            st.button(preset.name, help=preset.look_for, on_click=apply, args=(preset,), key=f"preset {preset.name}")
+            st.button(
+                preset.name,
+                help=preset.look_for,
+                type="primary" if preset is shown else "secondary",
+                on_click=apply,
+                args=(preset,),
+                key=f"preset {preset.name}",
+            )
+    with st.container(key="preset_line"):
+        if shown:
+            st.caption(f"**Shown: {shown.name}.** {shown.look_for}")
+        else:
+            st.caption("Your own settings; a preset sets all controls.")

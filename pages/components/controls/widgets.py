@@ -98,6 +98,22 @@ class Options(Control):
 
 
 @dataclass(frozen=True)
+class Tabs(Options):
+    """One of a few parts of a page. Its tabs are not in the sidebar: the page shows them where the parts are."""
+
+    def render(self):
+        """The part that is open, of which the sidebar shows nothing."""
+        return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
+
+    def show(self):
+        """Show the tabs, and return a container for the part that is open."""
+        if presentation.hidden_by_name(self.key):
+            st.html(f"<style>.st-key-{self.key} [role=tablist] {{display: none}}</style>")
+        tabs = st.tabs(self.options, key=self.key, on_change="rerun", bind="query-params")
+        return next(tab for tab in tabs if tab.open)
+
+
+@dataclass(frozen=True)
 class Several(Control):
     """Any of a few names, at least one."""
 
@@ -251,6 +267,15 @@ def _as_number(raw: list[str]) -> float | None:
     return value if len(raw) == 1 and math.isfinite(value) else None
 
 
+def same_setting(shown, expected) -> bool:
+    """Whether a widget shows this value of its control; the order of several names does not matter."""
+    if isinstance(expected, float):
+        return math.isclose(shown, expected)
+    if isinstance(expected, tuple):
+        return set(shown) == set(expected)
+    return shown == expected
+
+
 def without_headings(controls: Iterable[Control | str]) -> list[Control]:
     """The controls of a page."""
     return [control for control in controls if isinstance(control, Control)]
@@ -292,7 +317,9 @@ def mount(
     st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
     if tour:
         tour.enter()
-    presentation.apply_styles(keys)
+    # Hidden tabs still show their part of the page, and `hide=all` leaves them, as it leaves a live view's slider.
+    beside = [control.key for control in own if not isinstance(control, Tabs)]
+    presentation.apply_styles(beside)
     alone.apply_styles()
     values, shown = SimpleNamespace(), {}
     with st.sidebar:
@@ -304,17 +331,26 @@ def mount(
             there = {control.key for control in below if control.applies(values)}
             shown[f"heading_{k}"] = {key for key in there if not presentation.hidden(key)}
         if keys:
-            presentation.show_buttons(keys)
+            presentation.show_buttons([key for key in keys if key in beside or presentation.hidden_by_name(key)])
     st.session_state[_HEADINGS] = shown
     for parameter in parameters:
         setattr(values, parameter.key, parameter.settle(values))
     hide_in_sidebar(())
-    if alone.live_part() is not None and hasattr(values, "plain"):
-        values.plain = False  # plain figures have no such parts
+    if alone.live_part() is not None:
+        _show_live_view(own, values)
     if keys:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
         steps.record(entry.current_page(), values, keys, settings)
     return values
+
+
+def _show_live_view(own: Sequence[Control], values: SimpleNamespace) -> None:
+    """Change values so that the page shows its live view: not as plain figures, and on the first tab."""
+    for control in own:
+        if isinstance(control, Tabs):
+            setattr(values, control.key, control.default)
+    if hasattr(values, "plain"):
+        values.plain = False
 
 
 def lessons_of_the_page() -> list[list]:

@@ -9,7 +9,6 @@ show other settings, and the card shows a note.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,14 @@ import streamlit as st
 
 from pages.components import layout
 from pages.components.controls import screen
-from pages.components.controls.widgets import Control, Number, Options, rerun_with_notes, without_headings
+from pages.components.controls.widgets import (
+    Control,
+    Number,
+    Options,
+    rerun_with_notes,
+    same_setting,
+    without_headings,
+)
 from pages.components.javascript import join_modules
 from pages.components.lessons import content, numbers as lesson_numbers
 
@@ -141,7 +147,7 @@ class Tour:
     def _moved(self, settings: dict) -> bool:
         """Whether the page shows settings other than these."""
         return any(
-            not _same(st.session_state.get(key, self.controls[key].default), value)
+            not same_setting(st.session_state.get(key, self.controls[key].default), value)
             for key, value in self._complete(settings).items()
         )
 
@@ -205,15 +211,6 @@ class Tour:
         st.session_state.pop(_PLACE, None)
         for name in ("lesson", "step"):
             st.query_params.pop(name, None)
-
-
-def _same(shown, expected) -> bool:
-    """Whether a widget shows this value of its control; the order of several names does not matter."""
-    if isinstance(expected, float):
-        return math.isclose(shown, expected)
-    if isinstance(expected, tuple):
-        return set(shown) == set(expected)
-    return shown == expected
 
 
 def in_url(value) -> str:

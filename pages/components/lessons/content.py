@@ -382,7 +382,7 @@ LESSONS = (
                 "Bounds with ln(1/ε) hardly change: Theorem 3 goes from {before.best_theorem_3:.3f} to "
                 "{after.best_theorem_3:.3f}. Theorem 4 contains a power of 1/ε: it grows from "
                 "{before.best_theorem_4:.3f} to {after.best_theorem_4:.1f}, beyond the axis.",
-                {"beta": 5.01, "price": True},
+                {"beta": 5.01, "price": True, "question": "At what price?"},
                 {"eps": 0.001},
             ),
             Step(
@@ -395,7 +395,7 @@ LESSONS = (
                 "So landmarks that were chosen by looking, per class or as the best, have no guarantee from it. With "
                 "ln(n_L/ε) some landmark fails in {after.some_fails_paid:.1%}; with n_L = n any choice is covered. "
                 "Centroids are no points of the sample and never are. A width chosen on the sample costs likewise.",
-                {"beta": 5.01, "union": 1},
+                {"beta": 5.01, "union": 1, "question": "At what price?"},
                 {"union": 100},
             ),
         ),
@@ -445,18 +445,18 @@ LESSONS = (
             ),
             Step(
                 KERNEL_CURVES,
-                "Back to the curves, in their corrected form. Theorem 4 is the dashed vermilion line; its best value "
+                "Back to the curves, in their corrected form. Theorem 4 is the dashed line in colour; its best value "
                 "is {before.best_theorem_4:.3f}.",
                 "Switch to the form as printed. What happens to that line?",
                 ("It drops, and looks better", "It rises, and looks worse", "Nothing to be seen"),
                 0,
                 "{after.best_theorem_4:.3f}, well below the valid {before.best_theorem_4:.3f}. Only a proof or a "
                 "simulation shows that a bound is too low: one sample never does.",
-                {},
+                {"question": "How tight?", "bound": "Theorem 4"},
                 {"form": "paper"},
             ),
         ),
-        {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected"},
+        {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected", "question": "Does it hold?"},
     ),
     Lesson(
         "draws-that-keep-apart",

@@ -96,8 +96,8 @@ def pack_kernel(
     )
 
 
-def pack_bounds(curves, chosen: str) -> dict:
-    """Data of the live view of the bounds: every curve, and the name of the bound whose terms are shown."""
+def pack_bounds(curves) -> dict:
+    """Data of the live view of the bounds: every curve, and the terms of every bound."""
     bounds = [
         {
             "name": name,
@@ -129,7 +129,8 @@ def pack_bounds(curves, chosen: str) -> dict:
     ]
     top = bound_style.top_of(curves.bounds.values())
     return _with_version(
-        {"betas": _packed(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top, "chosen": chosen}
+        {"betas": _packed(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
+        | {"grey": bound_style.OTHER_COLOUR}
     )
 
 
@@ -149,7 +150,14 @@ def pack_descent(descent, frequency_extent: float) -> dict:
     )
 
 
-def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_clicked: Callable | None = None) -> None:
+def mount(
+    name: str,
+    packed: dict,
+    values,
+    sliders: Sequence[Control] = (),
+    on_clicked: Callable | None = None,
+    chosen: str | None = None,
+) -> None:
     """Show a live view, unless a link asks for another picture of the page alone.
 
     Parameters
@@ -163,7 +171,9 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
         Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
         nearest value that it allows.
     on_clicked : callable, optional
-        Called with the row of the training point that was clicked.
+        Called with the row of the training point that was clicked, or the position of the bound.
+    chosen : str, optional
+        The bound that is shown with its terms.
     """
     if alone.leaves_out_live():
         return
@@ -183,6 +193,7 @@ def mount(name: str, packed: dict, values, sliders: Sequence[Control] = (), on_c
         "hidden": [key for key in keys if presentation.hidden_by_name(key)],
         "clickable": on_clicked is not None,
         "alone": alone.live_part(),
+        "chosen": chosen,
     }
     _components[name](data=sent, key=key, **callbacks)
     alone.finish()

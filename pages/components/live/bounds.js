@@ -3,12 +3,12 @@
 
 import { DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
 import { circle, diamond, fillAndOutline } from "./marks.js";
-import { nearestIndex } from "./maths.js";
+import { addingUp, nearestIndex } from "./maths.js";
 import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Frame, Inside, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Report, Root } from "./view.js" */
 
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ label: string, colour: string, values: Float64Array }} Part */
@@ -18,6 +18,8 @@ import { LiveView, mounting } from "./view.js";
 
 /** @type {Side[]} */
 const SIDES = ["landmark", "kernel"];
+const DIGITS = 3; // of every value
+const ANSWER = 3000; // milliseconds within which the server answers a choice
 
 class LiveBounds extends LiveView {
   /** The betas that were computed.
@@ -36,6 +38,18 @@ class LiveBounds extends LiveView {
   /** The bound whose terms are shown.
    * @type {Bound} */
   chosen;
+
+  /** The choice that the server has not answered yet.
+   * @type {{ name: string, time: number } | null} */
+  asked = null;
+
+  /** Rows of the tables by the bound that they show.
+   * @type {Map<Bound, HTMLTableRowElement>} */
+  rows = new Map();
+
+  /** Numbers of the sum, the bound itself first.
+   * @type {HTMLElement[]} */
+  summands = [];
 
   /** Position of the current beta among the betas. */
   at = 0;
@@ -72,35 +86,91 @@ class LiveBounds extends LiveView {
       parts: bound.parts.map(withValues),
     }));
     this.losses = data.losses.map(withValues);
-    this.chosen = this.bounds.find(({ name }) => name === data.chosen);
-    this.layOutTables();
+    this.layOutTables(data.clickable);
   }
 
-  /** Write a table of every curve's values for each side. */
-  layOutTables() {
+  /** @param {Data} data @param {Report} report */
+  update(data, report) {
+    super.update(data, report);
+    const { asked } = this;
+    if (asked && asked.name !== data.chosen && performance.now() - asked.time < ANSWER) return;
+    this.asked = null;
+    this.choose(this.bounds.find(({ name }) => name === data.chosen));
+  }
+
+  /**
+   * Show a bound in colour and with its terms; the others are grey.
+   *
+   * @param {Bound} bound
+   */
+  choose(bound) {
+    this.chosen = bound;
+    for (const [other, row] of this.rows) {
+      row.classList.toggle("chosen", other === bound);
+      row.querySelector("button")?.setAttribute("aria-pressed", String(other === bound));
+    }
+    this.layOutSum();
+    this.request();
+  }
+
+  /** @param {Bound} bound */
+  ask(bound) {
+    this.asked = { name: bound.name, time: performance.now() };
+    this.choose(bound);
+    this.report("clicked", this.bounds.indexOf(bound));
+  }
+
+  /** Write the names of the chosen bound and of its terms, and a place for each number. */
+  layOutSum() {
+    const { label, parts } = this.chosen;
+    const named = [{ label, colour: this.chosen.colour }, ...parts];
+    this.summands = named.map(() => words("strong", ""));
+    this.find(".sum").replaceChildren(
+      ...named.map((part, k) => {
+        const [name, meaning] = part.label.split(": ");
+        const term = element("span", "term");
+        term.style.borderColor = part.colour;
+        term.append(this.summands[k], words("span", name));
+        if (meaning) term.append(words("small", meaning));
+        const signed = element("span", "signed");
+        signed.append(...(k ? [words("span", k === 1 ? "=" : "+", "sign"), term] : [term]));
+        return signed;
+      }),
+    );
+  }
+
+  /**
+   * Write a table of every curve's values for each side.
+   *
+   * @param {boolean} clickable whether the reader may choose a bound
+   */
+  layOutTables(clickable) {
     this.panels.length = this.panelsWithoutSwatches;
     this.cells = [];
+    this.rows.clear();
     for (const side of SIDES) {
       const table = /** @type {HTMLTableElement} */ (this.find(`table.${side}`));
       table.innerHTML =
         "<thead><tr><td></td><th scope=col data-words>at this β</th><th scope=col data-words>smallest</th><th scope=col data-words>at β</th></tr></thead>";
       const body = table.createTBody();
-      for (const curve of this.curvesOf(side)) this.addRow(body.insertRow(), curve);
+      for (const curve of this.curvesOf(side)) this.addRow(body.insertRow(), curve, clickable);
     }
   }
 
-  /** @param {HTMLTableRowElement} row @param {Line | Bound} curve */
-  addRow(row, curve) {
-    row.classList.toggle("chosen", curve === this.chosen);
+  /** @param {HTMLTableRowElement} row @param {Line | Bound} curve @param {boolean} clickable */
+  addRow(row, curve, clickable) {
+    if (isBound(curve)) this.rows.set(curve, row);
     const header = row.appendChild(document.createElement("th"));
     header.scope = "row";
     const swatch = header.appendChild(document.createElement("canvas"));
     swatch.className = "swatch";
-    this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, curve.colour, curve.dash));
-    const label = header.appendChild(document.createElement("span"));
-    label.dataset.words = "";
-    label.textContent = curve.label;
-    const smallest = isBound(curve) ? curve.values[curve.best].toFixed(3) : "";
+    this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.colourOf(curve), curve.dash));
+    const label = header.appendChild(words(clickable && isBound(curve) ? "button" : "span", curve.label));
+    if (label instanceof HTMLButtonElement && isBound(curve)) {
+      Object.assign(label, { type: "button", className: "choose", title: "Show this bound in colour, with its terms" });
+      label.onclick = () => this.ask(curve);
+    }
+    const smallest = isBound(curve) ? curve.values[curve.best].toFixed(DIGITS) : "";
     const smallestAt = isBound(curve) ? String(Number(this.betas[curve.best].toPrecision(3))) : "";
     const cells = ["", smallest, smallestAt].map((textContent) => Object.assign(row.insertCell(), { textContent }));
     for (const cell of cells) cell.dataset.words = "";
@@ -110,6 +180,11 @@ class LiveBounds extends LiveView {
   /** @param {Side} side @returns {(Bound | Loss)[]} */
   curvesOf(side) {
     return [...this.bounds, ...this.losses].filter((curve) => curve.side === side);
+  }
+
+  /** A curve's colour: grey for the bounds that are not chosen. @param {Line | Bound} curve */
+  colourOf(curve) {
+    return isBound(curve) && curve !== this.chosen ? this.data.grey : curve.colour;
   }
 
   /** The true risk that the chosen bound holds for. */
@@ -128,12 +203,15 @@ class LiveBounds extends LiveView {
   }
 
   write() {
-    for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(3);
-    const { label, parts, values } = this.chosen;
-    const terms = parts.map((part) => part.values[this.at].toFixed(3)).join(" + ");
+    for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(DIGITS);
+    const { label, parts } = this.chosen;
+    const { sum, terms } = addingUp(
+      parts.map((part) => part.values[this.at]),
+      DIGITS,
+    );
+    for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
     this.find(".parts-words").textContent = `${label}: its terms`;
-    this.find(".now-words").textContent =
-      `at β = ${this.value().toPrecision(3)}: ${terms} = ${values[this.at].toFixed(3)}`;
+    this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
@@ -176,9 +254,9 @@ class LiveBounds extends LiveView {
   }
 
   /** @param {Context} c @param {Line} curve @param {Scale} px @param {Scale} py */
-  paintCurve(c, { values, colour, dash }, px, py) {
-    const points = Array.from(values, (value, k) => [px(this.logBetas[k]), py(value)]);
-    paintCurve(c, points, colour, dash);
+  paintCurve(c, curve, px, py) {
+    const points = Array.from(curve.values, (value, k) => [px(this.logBetas[k]), py(value)]);
+    paintCurve(c, points, this.colourOf(curve), curve.dash);
   }
 
   /**
@@ -187,14 +265,16 @@ class LiveBounds extends LiveView {
    * @param {Context} c @param {number} w @param {number} h @param {Side} side
    */
   paintCurves(c, w, h, side) {
-    const curves = this.curvesOf(side);
+    const last = (/** @type {Line} */ curve) => Number(curve === this.chosen); // it lies above the others
+    const curves = this.curvesOf(side).sort((a, b) => last(a) - last(b));
     const chart = this.axes(w, (px, py, frame) => {
       this.paintVacuous(c, py, frame);
       for (const curve of curves) this.paintCurve(c, curve, px, py);
       const x = px(this.logBetas[this.at]);
       paintMarker(c, x, frame, this.ink);
       for (const curve of curves) {
-        const { values, colour } = curve;
+        const { values } = curve;
+        const colour = this.colourOf(curve);
         if (isBound(curve)) {
           diamond(c, px(this.logBetas[curve.best]), py(values[curve.best]), 4.5 * 1.3);
           fillAndOutline(c, colour, "white", 1.2);
@@ -275,6 +355,22 @@ class LiveBounds extends LiveView {
       c.fillText(`${value.toFixed(3)} ${short ? part.label.split(":")[0] : part.label}`, right + 10, labelY);
     }
   }
+}
+
+/**
+ * An element with text that a saved picture shows too.
+ *
+ * @param {string} tag @param {string} text @param {string} className
+ */
+function words(tag, text, className = "") {
+  const made = Object.assign(element(tag, className), { textContent: text });
+  made.dataset.words = "";
+  return made;
+}
+
+/** @param {string} tag @param {string} className */
+function element(tag, className) {
+  return Object.assign(document.createElement(tag), { className });
 }
 
 /** @param {Line | Bound} curve @returns {curve is Bound} */

@@ -401,6 +401,23 @@ export function nearestPoint(points, x, y, distance) {
 }
 
 /**
+ * Terms rounded so that they still add up to their rounded sum: all down, and those with the largest remainders up.
+ *
+ * @param {number[]} values at least 0
+ * @param {number} digits after the point
+ */
+export function addingUp(values, digits) {
+  const unit = 10 ** digits;
+  const exact = values.map((value) => unit * value);
+  const sum = Math.round(exact.reduce((a, b) => a + b, 0));
+  const whole = exact.map(Math.floor);
+  const up = sum - whole.reduce((a, b) => a + b, 0);
+  const remainders = Float64Array.from(exact, (value, k) => value - whole[k]);
+  for (const k of descendingOrder(remainders).slice(0, up)) whole[k]++;
+  return { sum: sum / unit, terms: whole.map((value) => value / unit) };
+}
+
+/**
  * Segments of the line where values on a G x G grid change sign, in cells, by linear interpolation along cell edges.
  *
  * @param {Floats} values (G, G)

@@ -84,9 +84,9 @@ def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: s
 
 
 @shared_cache
-def live_bounds(settings: BoundSettings, guarantee: Guarantee, bound: str) -> dict:
-    """The curves packed for the live view, with the bound whose terms it shows."""
-    return live.pack_bounds(all_bounds(settings, guarantee), bound)
+def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
+    """The curves packed for the live view."""
+    return live.pack_bounds(all_bounds(settings, guarantee))
 
 
 @shared_cache

@@ -1,0 +1,50 @@
+"""The glossary: terms in texts say what they mean on hover, tap and keyboard focus, and a page lists them all.
+
+A text marks a term as ``[[prior]]`` or ``[[landmarks]]``. The mark becomes a link to the list, which reads as a word on
+paper; the browser shows the meaning beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from pages.components.glossary.terms import TERMS
+from pages.components.javascript import join_modules
+
+_MARK = re.compile(r"\[\[([^|\[\]]+)\]\]")
+_TERM_OF = {form: term for term in TERMS for form in term.forms}
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "glossary",
+    html='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
+    css=(_HERE / "tip.css").read_text(encoding="utf-8"),
+    js=join_modules(_HERE / "tip.js"),
+    isolate_styles=False,
+)
+
+
+def mount() -> None:
+    """Let the browser show meanings; called once a page."""
+    with st.container(key="glossary"):
+        _component(data={"terms": {term.key: [term.name, term.meaning] for term in TERMS}}, key="glossary_tip")
+
+
+def linked(text: str) -> str:
+    """A text in Markdown with links in place of its marks; marks of no term stay as they are."""
+
+    def link(mark: re.Match) -> str:
+        term = _TERM_OF.get(mark[1].lower())
+        return f"[{mark[1]}](glossary#{term.key})" if term else mark[0]
+
+    return _MARK.sub(link, text)
+
+
+def show_list() -> None:
+    """Every term with its meaning; the links of terms lead there."""
+    with st.container(key="glossary_list"):
+        for term in sorted(TERMS, key=lambda term: term.name.lower()):
+            st.header(term.name, anchor=term.key)
+            st.markdown(term.meaning)

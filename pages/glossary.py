@@ -1,0 +1,23 @@
+"""Glossary: every term of the app and its meaning, in one list."""
+
+import streamlit as st
+
+from pages.components import glossary, layout
+from pages.components.controls import presentation
+from pages.components.controls.widgets import mount
+
+
+def main() -> None:
+    mount(())
+    layout.title(
+        "What do the words mean?",
+        "Where a text underlines one of these words with dots, point at it, tap it, or reach it with Tab to see its "
+        "meaning there.",
+    )
+    glossary.show_list()
+    st.page_link("pages/start.py", label="Start here", icon=":material/arrow_back:")
+    presentation.show_buttons(())
+
+
+if __name__ == "__main__":
+    main()

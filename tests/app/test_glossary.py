@@ -1,0 +1,53 @@
+"""The glossary: every mark in a text is a term, every term is used, and a mark becomes a link to the list."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components import glossary
+from pages.components.glossary.terms import TERMS
+
+ROOT = Path(__file__).parents[2]
+FORMS = {form: term for term in TERMS for form in term.forms}
+
+
+def marks() -> set[str]:
+    """Every mark in the source of the pages, in lower case; a line of source may break it."""
+    found = set()
+    for path in (ROOT / "pages").glob("*.py"):
+        source = re.sub(r'"\n\s*f?"', "", path.read_text(encoding="utf-8"))
+        found |= {mark.lower() for mark in re.findall(r"\[\[([^|\[\]\"]+)\]\]", source)}
+    return found
+
+
+def test_every_mark_is_a_term_and_every_term_is_marked_somewhere():
+    assert marks() <= FORMS.keys()
+    assert {FORMS[mark].key for mark in marks()} == {term.key for term in TERMS}
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
+def test_a_term_is_one_plain_sentence_with_forms_of_its_own(term):
+    assert re.fullmatch(r"[A-Za-z-]+", term.key) and term.meaning.endswith(".")
+    assert not re.search(r"[*_`$\\\[\]]", term.meaning) and len(re.findall(r"\.(?=\s|$)", term.meaning)) == 1
+    assert term.forms == tuple(form.lower() for form in term.forms) != ()
+    assert all(FORMS[form] is term for form in term.forms)
+
+
+def test_marks_become_links_and_anything_else_stays():
+    assert glossary.linked("Each [[Landmark]] has a **[[prior]]**.") == (
+        "Each [Landmark](glossary#landmark) has a **[prior](glossary#prior)**."
+    )
+    for text in ("[[right|below]]", "[[no such term]]", "x[[1]]", "[a](b)"):
+        assert glossary.linked(text) == text
+
+
+def test_the_list_has_every_term():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page("pages/glossary.py").run()
+    assert not app.exception
+    assert {(header.value, header.proto.anchor) for header in app.header} == {(term.name, term.key) for term in TERMS}
+    assert {term.meaning for term in TERMS} <= {text.value for text in app.markdown}

@@ -1,0 +1,60 @@
+"""Presets: the active one is marked, and a line says what it shows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components.controls import presets
+
+ROOT = Path(__file__).parents[2]
+OFFERED = {
+    "landmarks": presets.LANDMARK_PRESETS,
+    "approximate": presets.APPROXIMATION_PRESETS,
+    "adaptive": presets.ADAPTIVE_PRESETS,
+}
+
+
+def opened(page: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def marked(app: AppTest) -> list[str]:
+    return [button.label for button in app.button if button.proto.type == "primary"]
+
+
+def line(app: AppTest) -> str:
+    (text,) = [
+        caption.value for caption in app.caption if "preset" in caption.value or caption.value.startswith("**Shown")
+    ]
+    return text
+
+
+@pytest.mark.parametrize("page", OFFERED)
+def test_no_two_presets_of_a_page_are_the_same(page):
+    defaults = {c.key: c.default for c in import_module(f"pages.{page}").CONTROLS if not isinstance(c, str)}
+    assert all(preset.settings.keys() <= defaults.keys() for preset in OFFERED[page])
+    complete = [defaults | preset.settings for preset in OFFERED[page]]
+    assert all(complete.count(settings) == 1 for settings in complete)
+
+
+@pytest.mark.slow
+def test_the_active_preset_is_marked_and_explained():
+    app, (first, second, *_) = opened("landmarks"), presets.LANDMARK_PRESETS
+    assert marked(app) == [first.name] and first.look_for in line(app)
+    next(button for button in app.button if button.label == second.name).click().run()
+    assert marked(app) == [second.name] and second.look_for in line(app)
+    app.session_state["beta"] = 100.0  # no preset sets it
+    app.run()
+    assert marked(app) == [second.name]
+    app.session_state["sigma"] = 2.0
+    app.run()
+    assert marked(app) == [] and "preset" in line(app)
+    app.session_state["sigma"] = 0.398
+    app.query_params["picks"] = "3-17"  # points that were clicked are no preset
+    app.run()
+    assert marked(app) == []
