@@ -27,7 +27,7 @@ _FOLDED = """
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
 .live .scrubbers {top: 0 !important}
 .st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
-.st-key-presets, :has(> .st-key-preset_line), .st-key-lessons, .st-key-beginnings, .st-key-steps {display: none}
+:has(> :is(.st-key-beginnings, .st-key-presets, .st-key-preset_line, .st-key-lessons)), .st-key-steps {display: none}
 """
 _LARGE = f"""
 html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
@@ -38,6 +38,7 @@ html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
 @media (min-width: 640px) {{
     .stApp .live {{--largest-map: min(14rem, 26vh)}}
+    .stApp .live:has(> .sum) {{row-gap: 0.4rem}}
     .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 42vh)}}
 }}
 """
