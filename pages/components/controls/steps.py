@@ -29,6 +29,11 @@ _component = st.components.v2.component(
 _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
     z-index: 3}
+[data-testid="stMain"]:has(.st-key-steps) h1 {padding-right: 9.5rem}
+@media (max-width: 639.98px) {
+    [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: fixed; top: 0.5rem; right: 3.2rem; z-index: 999991}
+    [data-testid="stMain"]:has(.st-key-steps) h1 {padding-right: 0}
+}
 .st-key-steps {gap: 0}
 .st-key-steps button {min-height: 1.8rem; padding: 0 0.4rem}
 .st-key-steps > :last-child {display: none}
