@@ -15,6 +15,7 @@ from pages.components.controls import alone, presentation, screen
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem; max-width: 84rem}
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: inherit; opacity: 0.92}
+[data-testid="stExpander"] summary {opacity: 1}
 [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
 .js-plotly-plot .modebar-container, .plotly-notifier {display: none}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}

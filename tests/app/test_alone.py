@@ -90,7 +90,7 @@ def test_an_unknown_picture_is_named_with_those_allowed_and_the_page_is_whole():
         "The link asked for view = ` 'nonsense' `; allowed is one of curves, terms, so the whole page is shown."
     )
     assert "view" not in app.query_params and app.session_state["beta"] == 10
-    assert views(app)["bounds"]["alone"] is None and len(app.get("plotly_chart")) > 2
+    assert views(app)["bounds"]["alone"] is None and len(app.caption) > 1
 
 
 def test_a_page_without_such_pictures_does_not_know_the_name():

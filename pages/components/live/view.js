@@ -451,10 +451,10 @@ export class LiveView {
 /**
  * Whether a colour of text is light, as in a dark theme.
  *
- * @param {string} colour "rgb(r, g, b)"
+ * @param {string} colour "rgb(r, g, b)"; empty where the view has left the page
  */
 function isLight(colour) {
-  const [r, g, b] = colour.match(/[\d.]+/g).map(Number);
+  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
   return Math.max(r, g, b) >= 128;
 }
 

@@ -108,7 +108,7 @@ export class Panel {
       }),
     );
     this.part(".picture").hidden = !pictures.length;
-    this.part(".lesson").hidden = !lessons.length;
+    this.part(".lesson-field").hidden = !lessons.length;
     this.part(".hide").hidden = !controls.length;
   }
 
