@@ -178,10 +178,11 @@ def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weigh
             at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
     layout.figure(
         learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
-        f"A linear SVM on D frequencies drawn from each distribution, tested on {settings.data.fresh_points}: mean of "
-        f"{CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. Learning "
-        "helps with few features. With many, a prior that covers the right frequencies catches up, and weights that "
-        "are too concentrated stop improving.",
+        "**Compare the curves at few features: does learning help there?**",
+        f"A linear SVM on [[D]] frequencies drawn from each distribution, tested on {settings.data.fresh_points}: mean "
+        f"of {CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. With "
+        "many features, a prior that covers the right frequencies catches up, and weights that are too concentrated "
+        "stop improving.",
         key="errors",
         alt="Test error against the number of frequencies for RFF, PBRFF and OKRFF",
     )
@@ -200,9 +201,9 @@ def show_path(values, settings: CandidateSettings) -> None:
             KL_BETAS,
             kl_path(settings),
         ),
-        "Results for every β; dotted: yours. Above, the error of D features of PBRFF; below, how far the weights "
-        "have moved from the prior, at most ln N. Too small a β learns nothing, too large a β puts all weight on one "
-        "cosine.",
+        "**Too small a [[β]] learns nothing, too large a β puts all weight on one cosine.**",
+        "Results for every β; dotted: yours. Above, the error of D features of PBRFF; below, the [[KL]] divergence: "
+        "how far the weights have moved from the prior, at most ln N.",
         key="along_beta",
         alt="Test error of PBRFF and KL divergence against beta, with a line at the current beta",
     )
