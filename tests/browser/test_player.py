@@ -314,7 +314,7 @@ def test_the_plain_figure_has_the_same_steps(open_page, engine):
     assert names == [str(step) for step in engine.steps]
     row = page.locator(".sharing")
     row.hover()
-    row.locator("select").select_option("player")
+    row.locator("select.figure").select_option("player")
     with page.expect_download() as event:
         row.get_by_role("button", name="Save the figure as SVG").click()
     svg = event.value.path().read_text("utf-8")

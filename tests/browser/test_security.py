@@ -56,10 +56,9 @@ def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host
         settle(page)
     else:
         page.locator(".js-plotly-plot, canvas").first.wait_for(timeout=60_000)
-    for expander in page.locator("[data-testid=stMain] [data-testid=stExpander] summary").all():
-        expander.click()
+    page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(summary => summary.click())")
     settle(page)
-    text = main_text(page)
+    text = main_text(page) + page.locator("[data-testid=stSidebar]").inner_text()
     assert CLASSES[0] in text and NAMES[0] in text
     assert page.locator("[data-testid=stMain] [aria-label='home icon']").count() == 0 and "😄" not in text
     assert (
@@ -142,7 +141,7 @@ def page_with_upload(open_page, address):
     page.get_by_role("tab", name="Paste text").click()
     page.get_by_role("textbox").first.fill(data.decode().replace("other", f"{SECRET}pasted"))
     page.get_by_role("button", name="Read the text").click()
-    page.get_by_text("the text you pasted").first.wait_for()
+    page.get_by_text("the text you pasted").first.wait_for(state="attached")
     settle(page)
     for view in (VIEWS[1], VIEWS[3]):
         page.locator("[data-testid=stSidebar]").get_by_role("combobox").first.click()

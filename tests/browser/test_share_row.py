@@ -56,8 +56,9 @@ MISPLACED = """svg => {
     const found = [...file.querySelectorAll('text')].filter(text => {
         const box = text.getBoundingClientRect(), turned = text.closest('g[transform*=rotate]');
         const panel = turned ? 0 : text.closest('g[transform]')?.transform.baseVal[0].matrix.e ?? 0;
-        const page = words.find(one => one.textContent.trim() === text.textContent)?.getBoundingClientRect();
-        return box.left < left + panel - 1 || page && box.width > Math.max(page.width, page.height) + 1;
+        const same = words.filter(one => one.textContent.trim() === text.textContent);
+        const room = same.flatMap(one => Object.values(one.getBoundingClientRect().toJSON()).slice(2, 4));
+        return box.left < left + panel - 1 || room.length && box.width > Math.max(...room) + 1;
     });
     file.remove();
     return found.map(text => text.textContent);
