@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from test_own_points import opened
 
 from pages.components.controls import own_points
 from pages.components.controls.steps import MAX_STEPS, Steps
@@ -63,14 +64,6 @@ def test_the_history_is_bounded():
     for _ in range(MAX_STEPS):
         undo(steps)
     assert not steps.can_move(-1) and shown(steps) == 2 * MAX_STEPS - 1
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.query_params.update(query)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception and not app.error
-    return app
 
 
 def press(app: AppTest, key: str) -> None:

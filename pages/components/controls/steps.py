@@ -30,9 +30,13 @@ _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
     z-index: 3}
 [data-testid="stMain"]:has(.st-key-steps) h1 {padding-right: 9.5rem}
+/* A note on the link stands above the title. */
+[data-testid="stMain"]:has(.st-key-steps) [data-testid="stElementContainer"]:has([data-testid="stAlert"]):has(
+    ~ [data-testid="stElementContainer"] h1) {padding-right: 9.5rem}
 @media (max-width: 639.98px) {
     [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: fixed; top: 0.5rem; right: 3.2rem; z-index: 999991}
-    [data-testid="stMain"]:has(.st-key-steps) h1 {padding-right: 0}
+    [data-testid="stMain"]:has(.st-key-steps) :is(h1, [data-testid="stElementContainer"]:has([data-testid="stAlert"])) {
+        padding-right: 0 !important}
 }
 .st-key-steps {gap: 0}
 .st-key-steps button {min-height: 1.8rem; padding: 0 0.4rem}
