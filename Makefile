@@ -15,8 +15,11 @@ PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/pytho
 app: .venv/app.stamp
 	MALLOC_ARENA_MAX=$${MALLOC_ARENA_MAX:-2} $(BIN)/streamlit run serve.py --server.port $(PORT)
 
+# GROUP=1 or 2 runs one group of the browser tests: `.ci/run` runs the first, another job the second.
+GROUP_1 := -m "not second"
+GROUP_2 := -m second
 test: .venv/dev.stamp
-	$(PYTEST)
+	$(PYTEST) $(GROUP_$(GROUP))
 
 # The tests with the arithmetic of other machines: perturbed products and cosines, OpenBLAS as on other x86-64 processors,
 # NumPy without AVX-512, two threads. PYTEST_ADDOPTS='-m "not browser"' leaves the browser out.

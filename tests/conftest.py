@@ -28,9 +28,10 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """Number of cores plus two: tests of browsers, servers and child processes wait half of the time."""
-    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
+def pytest_xdist_auto_num_workers(config):
+    """Number of cores, and one more where browsers are driven: their tests wait half of the time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + ("not browser" not in config.option.markexpr)
 
 
 def pytest_make_parametrize_id(val):

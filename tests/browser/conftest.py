@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -38,11 +39,16 @@ ARGUMENTS = [
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects and pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
+    cases = Counter()
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            cases[item.path, item.originalname] += 1
+            more = item.get_closest_marker("more")
+            if more and cases[item.path, item.originalname] > more.kwargs.get("after", 0):
+                item.add_marker(pytest.mark.second)
             # On a busy machine a browser can be too slow: a test fails at its second failure; the first is listed.
             item.add_marker(pytest.mark.flaky(reruns=1))
             # Two workers, each with a browser and a server; starting more would take longer than it saves.

@@ -62,6 +62,7 @@ def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
 
 
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
+@pytest.mark.more(after=1)
 def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
     """Slow, because it starts a server."""
     page = open_page(path, address=start_server())
@@ -150,6 +151,7 @@ def test_clicking_points_adds_and_removes_landmarks(open_page):
         ("real_data?dataset=none", "dataset", None),
     ],
 )
+@pytest.mark.more(after=2)
 def test_a_broken_link_is_repaired_with_a_message(open_page, path, key, repaired):
     page = open_page(path)
     page.wait_for_selector("text=The link asked for")
@@ -225,6 +227,7 @@ def test_the_navigation_leads_to_every_page(open_page):
         settle(page)
 
 
+@pytest.mark.more
 def test_links_of_the_start_page_lead_to_figures(open_page):
     """Slow, because it opens seven pages, each from the start page."""
     page = open_page("")

@@ -181,6 +181,7 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
 
 
 @pytest.mark.parametrize("path", ["landmarks", "bounds", "kernel"])
+@pytest.mark.more(after=1)
 def test_on_a_projector_the_picture_comes_first(open_page, path):
     page = open_page(f"{path}?projector=true", width=1280)
     resize(page, 1280, 720)
@@ -233,6 +234,7 @@ PRINTED = """() => {
 
 
 @pytest.mark.parametrize(("path", "width"), [("paper", 1440), ("landmarks", 1440), ("kernel", PHONE)])
+@pytest.mark.more(after=2)
 def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width):
     page = open_page(path, width=width)
     drawn(page)

@@ -190,6 +190,7 @@ def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open
 
 
 @pytest.mark.parametrize("name", ["Figure 4", "Spirals", "XOR", "Noise", "Figure 1"])
+@pytest.mark.more(after=1)
 def test_every_preset_opens_its_experiment(open_page, name):
     page = open_live(open_page, "landmarks?data=blobs&seed=5")
     page.get_by_role("button", name=name, exact=True).click()
@@ -355,6 +356,7 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
     ("path", "text"),
     [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")] + [("adaptive", "over all points")],
 )
+@pytest.mark.more(after=2)
 def test_a_saved_picture_holds_every_panel(open_page, path, text):
     page = open_live(open_page, path)
     picture = ElementTree.fromstring(page.evaluate("document.querySelector('.live').view.picture()"))

@@ -164,6 +164,7 @@ def test_arrow_keys_move_by_kept_steps_and_announce_them(open_page):
 
 
 @pytest.mark.parametrize("playing", [False, True])
+@pytest.mark.more(after=1)
 def test_dragging_the_slider_shows_its_step(open_page, playing):
     page = opened(open_page, "adaptive?data=moons")
     page.evaluate(COUNT_RUNS)

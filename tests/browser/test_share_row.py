@@ -81,6 +81,7 @@ def shown(page, key: str):
         ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
     ],
 )
+@pytest.mark.more(after=1)
 def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     page = open_page(path)
     link = copied(page)
@@ -241,6 +242,7 @@ def test_all_figures_are_saved_at_once(open_page):
 
 
 @pytest.mark.parametrize("name", ["landmarks", "learn_kernel", "bounds", "adaptive"])
+@pytest.mark.more(after=2)
 def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
     page = open_page(name)
     page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
@@ -259,6 +261,7 @@ def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
 
 @pytest.mark.parametrize("name", ["landmarks", "bounds"])
 @pytest.mark.parametrize("plain", ["", "?plain=true"])
+@pytest.mark.more(after=2)
 def test_numbers_and_code_are_downloaded(open_page, name, plain):
     page = open_page(name + plain)
     row(page)

@@ -79,6 +79,7 @@ def test_hostile_names_are_shown_as_text(open_page):
 
 
 @pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
+@pytest.mark.more(after=1)
 def test_hostile_names_are_shown_as_text_in_a_refusal_and_on_an_axis(open_page, some):
     """Slow, because it uploads six tables."""
     page = open_page("your_data?plain=true")
