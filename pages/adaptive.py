@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 import datasets
-from pages.components import layout, lessons, live, sharing
+from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presets
 from pages.components.controls.toy import DATA, NOISE, PLAIN, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, mount, powers
@@ -220,6 +220,34 @@ def show_loss_gaps(gaps: dict) -> None:
     )
 
 
+class AdaptiveResults:
+    """The results of the page below its player, each computed when it is shown."""
+
+    def __init__(self, values, settings: AdaptiveSettings):
+        self.values, self.settings = values, settings
+        self.counts = landmark_counts(values.N)
+
+    def grid(self) -> toy_adaptive.GridWeights:
+        """Weights on a grid of frequencies."""
+        return grid_weights(self.settings, self.values.ridge)
+
+    def plane(self) -> toy_adaptive.ImportancePlane:
+        """Densities to draw frequencies from."""
+        return importance(self.settings.data, self.values.sigma)
+
+    def curves(self) -> dict:
+        """Errors against the number of landmarks, by the way of choosing them."""
+        values = self.values
+        return {
+            method: landmark_curve(self.settings.data, values.sigma, values.r, method)
+            for method in ("sample", "cluster")
+        }
+
+    def gaps(self) -> dict:
+        """Losses on landmarks against those on all points, by the number of frequencies."""
+        return {r: loss_gaps(self.settings.data, self.values.sigma, r) for r in GAP_R}
+
+
 def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -237,21 +265,19 @@ def main() -> None:
         settings = adaptive_settings(values)
         found = descent(settings, values.r)
     show_descent(values, settings, found)
-    with layout.show_errors():
-        grid = grid_weights(settings, values.ridge)
-        plane = importance(settings.data, values.sigma)
-    show_grid(settings, grid)
-    show_densities(settings, plane)
-    with layout.show_errors():
-        counts = landmark_counts(values.N)  # last, since it takes longest: the figures above are shown meanwhile
-        curves = {
-            method: landmark_curve(settings.data, values.sigma, values.r, method) for method in ("sample", "cluster")
-        }
-    show_landmark_curve(values, settings, found, counts, curves)
-    with layout.show_errors():
-        gaps = {r: loss_gaps(settings.data, values.sigma, r) for r in GAP_R}
-    show_loss_gaps(gaps)
-    sharing.offer("adaptive", CONTROLS, values, lambda: recipe.numbers(grid, found, plane, counts, curves, gaps))
+    results = AdaptiveResults(values, settings)
+    deferred.show("grid", lambda: show_grid(settings, results.grid()))
+    deferred.show("densities", lambda: show_densities(settings, results.plane()))
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, found, results.counts, results.curves()))
+    deferred.show("gaps", lambda: show_loss_gaps(results.gaps()))
+    sharing.offer(
+        "adaptive",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(
+            results.grid(), found, results.plane(), results.counts, results.curves(), results.gaps()
+        ),
+    )
 
 
 if __name__ == "__main__":

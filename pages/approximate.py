@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.components import layout, lessons, sharing
+from pages.components import deferred, layout, lessons, sharing
 from pages.components.controls import presets
 from pages.components.controls.toy import DATA, SEED
 from pages.components.controls.widgets import Options, Scale, Several, mount, powers
@@ -126,8 +126,15 @@ def compared(pair: tuple[str, str], views) -> str:
     return f"Over all pairs of rows, the similarity errs: {', '.join(errors)}." if errors else "Neither method fits."
 
 
-def show_errors(values, settings: ApproximationSettings, rows, counts, errors) -> None:
+def chosen_curves(values, settings: ApproximationSettings):
+    """The errors of the chosen methods, and what is said of those that cannot be used here."""
+    return error_curves(settings, [METHODS[name] for name in values.methods])
+
+
+def show_errors(values, settings: ApproximationSettings, rows, misfits: dict) -> None:
     """The error of every method against the number of frequencies."""
+    errors, refused = chosen_curves(values, settings)
+    counts = {method: curve_counts(method) for method in errors}
     ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
     layout.figure(
         figures.errors_against_frequencies(counts, errors, values.r),
@@ -139,6 +146,8 @@ def show_errors(values, settings: ApproximationSettings, rows, counts, errors) -
         key="errors",
         alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
     )
+    for sentence in (said for method, said in refused.items() if method not in misfits):
+        st.info(sentence, icon=":material/info:")
 
 
 def show_variances(curves) -> None:
@@ -190,8 +199,9 @@ def show_line(values, fit) -> None:
     )
 
 
-def show_learning(values, learned, measured, task: str) -> None:
+def show_learning(values, settings: ApproximationSettings, task: str) -> None:
     """Errors and times of kernel ridge regression and of its approximations."""
+    learned, measured = learning_errors(settings), learning_seconds(settings, values.r)
     left, right = st.columns(2)
     with left:
         layout.figure(
@@ -231,6 +241,21 @@ def show_learning(values, learned, measured, task: str) -> None:
     )
 
 
+def fitted_line(values, settings: ApproximationSettings):
+    """Regression of points on a line with the page's kernel."""
+    return line_fit(values.kernel, values.width, settings.nu, values.r, values.seed)
+
+
+def numbers(values, settings: ApproximationSettings, pair: tuple[str, str], views):
+    """The table of the page, from the results that its figures show."""
+    errors, _ = chosen_curves(values, settings)
+    counts = {method: curve_counts(method) for method in errors}
+    learned = learning_errors(settings)
+    return recipe.numbers(
+        pair, views, counts, errors, variance_curves(settings), fitted_line(values, settings), learned
+    )
+
+
 def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -254,26 +279,11 @@ def main() -> None:
 
     show_views(values, settings, rows, pair, views)
 
-    chosen = [METHODS[name] for name in values.methods]
-    errors, refused = error_curves(settings, chosen)
-    counts = {method: curve_counts(method) for method in errors}
-    show_errors(values, settings, rows, counts, errors)
-    for sentence in (said for method, said in refused.items() if method not in misfits):
-        st.info(sentence, icon=":material/info:")
-
-    curves = variance_curves(settings)
-    show_variances(curves)
-    with layout.show_errors():
-        fit = line_fit(values.kernel, values.width, settings.nu, values.r, values.seed)
-        show_line(values, fit)
-        learned = learning_errors(settings)
-        show_learning(values, learned, learning_seconds(settings, values.r), rows.task)
-    sharing.offer(
-        "approximate",
-        CONTROLS,
-        values,
-        lambda: recipe.numbers(pair, views, counts, errors, curves, fit, learned),
-    )
+    deferred.show("errors", lambda: show_errors(values, settings, rows, misfits))
+    deferred.show("variances", lambda: show_variances(variance_curves(settings)))
+    deferred.show("line", lambda: show_line(values, fitted_line(values, settings)))
+    deferred.show("learning", lambda: show_learning(values, settings, rows.task))
+    sharing.offer("approximate", CONTROLS, values, lambda: numbers(values, settings, pair, views))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.components import layout, lessons, live, sharing
+from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presentation
 from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.controls.widgets import Number, Options, Scale, Switch, Tabs, mount
@@ -388,7 +388,7 @@ def show_answer(values, problem: BoundProblem) -> None:
         show_curves(values, problem.settings, problem.curves(values.price))
     elif values.question == PRICE:
         show_price(values, problem.curves(False), problem.curves(True))
-        show_union(values, problem.union())
+        deferred.show("union", lambda: show_union(values, problem.union()))
     else:
         show_worst_case(values, problem.case())
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.components import layout, lessons, sharing
+from pages.components import deferred, layout, lessons, sharing
 from pages.components.controls.toy import SEED
 from pages.components.controls.widgets import Options, Scale, mount, powers
 from pages.components.results.kernel import (
@@ -177,20 +177,19 @@ def main() -> None:
     with layout.show_errors():
         settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
         line = kernel_line(settings, values.D)
-        plane = kernel_plane(settings, values.D)
         omega = kernel_draw(settings, 2)[0][: values.D]
-        n_features = [2 * D for D in FREQUENCY_COUNTS]
+    n_features = [2 * D for D in FREQUENCY_COUNTS]
 
     show_line(values, line)
-    show_plane(values, plane, omega)
-    with layout.show_errors():
-        measured, expected = kernel_errors(
-            settings
-        )  # last, since it takes longest: the figures above are shown meanwhile
-    show_errors(values, n_features, measured, expected)
-    lift = lifted_circles(values.seed)
-    show_lift(lift)
-    sharing.offer("kernel", CONTROLS, values, lambda: recipe.numbers(line, omega, n_features, measured, expected, lift))
+    deferred.show("plane", lambda: show_plane(values, kernel_plane(settings, values.D), omega))
+    deferred.show("errors", lambda: show_errors(values, n_features, *kernel_errors(settings)))
+    deferred.show("lift", lambda: show_lift(lifted_circles(values.seed)))
+    sharing.offer(
+        "kernel",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(line, omega, n_features, *kernel_errors(settings), lifted_circles(values.seed)),
+    )
 
 
 if __name__ == "__main__":

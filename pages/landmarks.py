@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import comparison, escaping, layout, lessons, live, sharing
+from pages.components import comparison, deferred, escaping, layout, lessons, live, sharing
 from pages.components.controls import own_points, presets, screen
 from pages.components.controls.own_points import POINTS
 from pages.components.controls.pins import Pin
@@ -346,8 +346,7 @@ def main() -> None:
             else:
                 show_plain(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
-    with layout.show_errors():
-        show_path(values, settings)
+    deferred.show("path", lambda: show_path(values, settings))
     layout.equation(*EQUATION)
     sharing.offer(
         "landmarks",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import comparison, layout, lessons, live, sharing
+from pages.components import comparison, deferred, layout, lessons, live, sharing
 from pages.components.controls import own_points
 from pages.components.controls.own_points import POINTS
 from pages.components.controls.pins import Pin
@@ -171,11 +171,10 @@ def show_candidates(values, settings: CandidateSettings, weights: dict[str, np.n
 
 def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
     """The test error against D, for each distribution of frequencies."""
-    with layout.show_errors():
-        curves, at_chosen = {}, {}
-        for method, weighting in weightings.items():
-            curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
-            at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
+    curves, at_chosen = {}, {}
+    for method, weighting in weightings.items():
+        curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
+        at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
     layout.figure(
         learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
         "**Compare the curves at few features: does learning help there?**",
@@ -292,8 +291,8 @@ def main() -> None:
     )
     layout.equation(*POSTERIOR_EQUATION)
     layout.equation(*OKRFF_EQUATION)
-    show_errors(values, settings, weightings)
-    show_path(values, settings)
+    deferred.show("errors", lambda: show_errors(values, settings, weightings))
+    deferred.show("path", lambda: show_path(values, settings))
     link = {POINTS.key: values.points, PIN.key: st.query_params.get(PIN.key, "")}
     sharing.offer(
         "learn_kernel",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import streamlit as st
 
-from pages.components import layout, lessons, live, sharing
+from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presentation, screen
 from pages.components.controls.toy import BETA
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent
@@ -170,7 +170,7 @@ def show_kernel() -> None:
         "Draw frequencies from the kernel's Fourier transform and average their cosines: the average approximates the "
         "kernel. The distribution of the frequencies determines the kernel.",
     )
-    kernel_figure()
+    deferred.show("kernel", kernel_figure)
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
     link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
@@ -184,7 +184,7 @@ def show_landmarks() -> None:
         "The kernel draws the same bump around every landmark. Reweighting 20 random cosines by the labels gives each "
         "landmark its own similarity, which follows the classes.",
     )
-    landmark_figure()
+    deferred.show("landmarks", landmark_figure)
     link("landmarks", "Move β, add landmarks, click your own", **landmark_query(LANDMARKS, 1.0))
     st.divider()
 
@@ -196,7 +196,7 @@ def show_spectrum() -> None:
         "A cosine agrees with the labels when it is large within a class and small between classes. The "
         "pseudo-posterior weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
     )
-    spectrum_figure()
+    deferred.show("spectrum", spectrum_figure)
     link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)
     st.divider()
 
@@ -208,7 +208,7 @@ def show_bound() -> None:
         "PAC-Bayes bounds the loss on new data by the loss on the sample plus the distance from the prior. β balances "
         "the two.",
     )
-    bound_figure()
+    deferred.show("bounds", bound_figure)
     link(
         "bounds",
         "See the terms of a bound, and a printed one fail",

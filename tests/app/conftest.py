@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from pages.components import deferred
+
 
 @pytest.fixture(autouse=True)
 def main_module():
@@ -12,6 +14,14 @@ def main_module():
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(scope="session", autouse=True)
+def whole_pages():
+    """Pages with all their parts: nobody scrolls here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deferred, "waits", False)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -211,9 +211,28 @@ def settle(page):
     """Wait until the script has run and every element and figure is drawn."""
     page.wait_for_function(
         """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-           && !document.querySelector('[data-testid=stSkeleton]')
+           && !document.querySelector('[data-testid=stSkeleton], .place[data-waiting=true]')
            && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
     )
+
+
+def show_all(page) -> None:
+    """Show the parts of a page that wait for the reader to scroll to them."""
+    page.evaluate(
+        """async () => {
+            const shown = [];
+            document.dispatchEvent(new CustomEvent('show-all', {detail: shown}));
+            await Promise.all(shown);
+        }"""
+    )
+    settle(page)
+
+
+def scroll_to(page, part: str) -> None:
+    """Scroll to a part of the page that waits for it, and wait until it is shown."""
+    page.locator(f"[class*=st-key-near_][class*=_{part}]").scroll_into_view_if_needed()
+    page.wait_for_selector(f"[class*=st-key-near_][class*=_{part}] .main-svg")
+    settle(page)
 
 
 def go_to(page, name: str) -> None:

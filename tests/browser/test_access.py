@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import settle
+from conftest import settle, show_all
 from test_layout import problems_by_width
 
 PAGES = (
@@ -167,11 +167,13 @@ def look_at(request, open_page, looked_at, kinds):
         if again or (path, scheme) not in looked_at:
             first, second = WIDTHS if PAGES.index(path) % 2 else reversed(WIDTHS)
             page = open_page(path, WIDTHS[first], first, reduced_motion="reduce")
+            show_all(page)
             opened, moving = state(page), page.evaluate(APP_MOVING)
             looked_at[path, first] = seen(page, path, first, opened, moving, kinds)
             page.emulate_media(color_scheme=second, reduced_motion="reduce")
             page.set_viewport_size({"width": WIDTHS[second], "height": 900})
             turned(page, second)
+            show_all(page)
             look = seen(page, path, second, state(page), moving, kinds)
             looked_at[path, second] = replace(look, layout=problems_by_width(page, path))
             looked_at[path, first] = replace(looked_at[path, first], layout=looked_at[path, second].layout)

@@ -9,7 +9,7 @@ import secrets
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import go_to, new_page, settle, wait_until
+from conftest import go_to, new_page, scroll_to, settle, wait_until
 from playwright.sync_api import expect
 
 
@@ -181,6 +181,7 @@ def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page, plain):
         return plot?.layout?.shapes?.map(shape => shape.x0);
     }"""
     page = open_page(f"landmarks?beta=1{plain}")
+    scroll_to(page, "path")
     wait_until(lambda: page.evaluate(marker) == [1, 1])
     before = figure(page, "along_beta")
     thumb = slider(page, "beta") if plain else page.locator(".live input[name=beta]")

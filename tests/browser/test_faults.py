@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
-from conftest import settle, wait_until
+from conftest import settle, show_all, wait_until
 from playwright.sync_api import expect
 
 from pages.components.server.runs import RunSettings
@@ -21,7 +21,7 @@ VIEW_PAGE = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5&pl
 
 def experiment(page) -> dict:
     """The address, the value of every control, and the numbers of every figure."""
-    settle(page)
+    show_all(page)
     return page.evaluate(
         """() => ({
             query: [...new URL(location).searchParams].map((one) => one.join('=')).sort(),

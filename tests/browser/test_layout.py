@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import settle
+from conftest import settle, show_all
 
 WIDTHS = (390, 768, 1280, 1440)
 PHONE = WIDTHS[0]
@@ -71,7 +71,7 @@ MEASURE = """() => {
 def drawn(page) -> None:
     """Wait until the page is drawn for its screen: figures as wide as their places, live views painted."""
     page.wait_for_function("() => document.querySelector('.screen')?.dataset.agrees === 'true'")
-    settle(page)
+    show_all(page)
     page.wait_for_function(
         """() => [...document.querySelectorAll('.js-plotly-plot')].every(plot => {
                const place = plot.closest('[data-testid=stPlotlyChart]');

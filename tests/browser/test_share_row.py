@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from conftest import settle, wait_until
+from conftest import settle, show_all, wait_until
 from PIL import Image, ImageChops, ImageSequence
 
 
@@ -206,6 +206,7 @@ def test_a_link_that_cannot_be_copied_is_shown_selected(open_page):
 
 def test_a_plotly_figure_is_saved_as_png_and_svg(open_page):
     page = open_page("kernel", scheme="dark")
+    show_all(page)
     here = row(page)
     names = here.locator(".figure option").all_inner_texts()
     assert len(names) == 7 and names[-1] == "all 6 figures" and all(len(name) > 10 for name in names)

@@ -34,6 +34,7 @@ class Screen {
     new MutationObserver(() => this.look()).observe(app, { attributes: true, attributeFilter: ["class"] });
     new ResizeObserver(() => this.fitPaper()).observe(document.querySelector("[data-testid=stMain]") ?? app);
     document.addEventListener("click", closeMenu);
+    document.addEventListener("keydown", printAll);
   }
 
   /** Report the look of the page, if it was drawn for another. */
@@ -62,6 +63,21 @@ function isDark(element) {
     .backgroundColor.match(/[\d.]+/g)
     .map(Number);
   return Math.max(r, g, b) < 128;
+}
+
+/**
+ * Print when all parts of the page are shown.
+ *
+ * @param {KeyboardEvent} event
+ */
+async function printAll(event) {
+  if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  /** @type {Promise<void>[]} */
+  const shown = [];
+  document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
+  await Promise.all(shown);
+  window.print();
 }
 
 /**

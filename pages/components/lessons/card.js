@@ -22,6 +22,8 @@
 
 /** Milliseconds for which the part to look at is kept in sight while figures load. */
 const SEEK = 4000;
+/** Milliseconds to wait for the part to look at before the rest of the page is asked for. */
+const PATIENCE = 700;
 /** Pixels above the part for the frame and its label. */
 const LABEL = 36;
 /** Pixels between the part and its frame. */
@@ -49,6 +51,10 @@ class LessonCard {
   /** When to stop keeping the part in sight; null until the part is there.
    * @type {number | null} */
   seekUntil = null;
+
+  /** When the part to look at was first missed.
+   * @type {number | null} */
+  missing = null;
 
   /** @param {Root} root */
   constructor(root) {
@@ -81,6 +87,7 @@ class LessonCard {
     const shown = `${data.lesson} ${data.step} ${data.answer}`;
     if (this.shown === shown) return;
     this.shown = shown;
+    this.missing = null;
     this.seekUntil = null;
     this.found = null;
     this.write();
@@ -154,10 +161,21 @@ class LessonCard {
     return null;
   }
 
+  /** Ask for the parts of the page that wait for the reader, if the one to look at does not come by itself. */
+  askForParts() {
+    const running = document.querySelector("[data-test-script-state=running]");
+    if (running || !this.data?.look.length) this.missing = null;
+    this.missing ??= performance.now();
+    if (performance.now() - this.missing < PATIENCE) return;
+    this.missing = Infinity;
+    document.dispatchEvent(new CustomEvent("show-all"));
+  }
+
   /** Put the frame around the part, and bring it into sight once it no longer moves. */
   follow() {
     if (!this.root.isConnected) return this.end();
     const part = this.part();
+    if (!part) this.askForParts();
     const page = this.root.closest("[data-testid=stMainBlockContainer]");
     this.frame.hidden = !part || !page;
     if (this.frame.hidden) return;

@@ -10,17 +10,23 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-_ENTERED = "entered through app.py"
+_ENTERED, _RUNS = "entered through app.py", "runs of the script"
 
 
 def record_page(page: str) -> None:
-    """Store the address of the current page; app.py calls this in every run."""
+    """Store the address of the current page, and count the run; app.py calls this in every run."""
     st.session_state[_ENTERED] = page
+    st.session_state[_RUNS] = count_of_runs() + 1
 
 
 def current_page() -> str:
     """The address of the current page; `st.context.url` may be wrong after a change of page."""
     return st.session_state[_ENTERED]
+
+
+def count_of_runs() -> int:
+    """How often the whole script has run for this session; runs of fragments are not counted."""
+    return st.session_state.get(_RUNS, 0)
 
 
 def require_navigation() -> None:

@@ -39,7 +39,10 @@ class ComputeSlots:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Wait for a slot, hold it, and free it at the end, also after an exception."""
+        """Wait for a slot, hold it, and free it at the end, also after an exception; a thread that has one keeps it."""
+        if getattr(self._mine, "held", False):
+            yield
+            return
         self._acquire()
         try:
             yield

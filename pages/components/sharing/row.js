@@ -73,7 +73,7 @@ class Sharing {
       this.list();
     };
     // Figures come and go: the list is made when the reader comes to the row.
-    for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, () => this.list());
+    for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, () => this.listAll());
     new IntersectionObserver(() => this.list()).observe(root);
   }
 
@@ -196,6 +196,16 @@ class Sharing {
     return figures;
   }
 
+  /** List the figures of the whole page, also of parts that are not shown yet. */
+  async listAll() {
+    /** @type {Promise<void>[]} */
+    const shown = [];
+    document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
+    this.list();
+    await Promise.all(shown);
+    return this.list();
+  }
+
   /**
    * The live view, if it is the chosen figure and can play.
    *
@@ -218,7 +228,7 @@ class Sharing {
 
   /** @param {Format} format */
   async save(format) {
-    for (const figure of this.list()) {
+    for (const figure of this.select.value === "all" ? await this.listAll() : this.list()) {
       if (![figure.file, "all"].includes(this.select.value)) continue;
       await figure.save(format, `${this.data.page}-${figure.file}`);
     }

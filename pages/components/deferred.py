@@ -1,0 +1,67 @@
+"""Parts of a page that are computed when the reader comes near to them.
+
+Most readers move a control and look at the first figure. What lies far below is neither computed nor sent until it is
+scrolled to; then it follows the controls for as long as it stays near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from pages.components import layout
+from pages.components.controls import alone
+from pages.components.javascript import join_modules
+from pages.components.server import entry, queues
+
+_HERE = Path(__file__).parent
+_place = st.components.v2.component(
+    "place",
+    html='<div class="place"></div>',
+    css=(_HERE / "deferred.css").read_text(encoding="utf-8"),
+    js=join_modules(_HERE / "deferred.js"),
+    isolate_styles=False,
+)
+#: False in tests without a browser: nobody scrolls there, so all parts are shown at once.
+waits = True
+
+
+def show(name: str, draw: Callable[[], object]) -> None:
+    """Show a part of a page, once the reader is near to it.
+
+    Parameters
+    ----------
+    name : str
+        Different for each part of a page.
+    draw : callable
+        Computes and shows the part. It runs again by itself when the reader comes near, so it must not set anything
+        that other parts use. Expected errors become one sentence in its place.
+    """
+    if not waits or alone.chosen():
+        with layout.show_errors():
+            draw()
+        return
+    # Names of containers are those of the page's address too, so that a page does not begin with the state of another.
+    _show_when_near(f"{entry.current_page() or 'start'}_{name}", entry.count_of_runs(), draw)
+
+
+@st.fragment
+def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
+    near = _is_near(key)
+    with st.container(key=f"near_{key}"):
+        _place(data={"run": run, "near": near}, key=f"place_{key}", default={"near": False}, on_near_change=_nothing)
+        if not near:
+            return
+        with queues.compute_slot(), layout.show_errors():
+            draw()
+
+
+def _is_near(key: str) -> bool:
+    state = st.session_state.get(f"place_{key}")
+    return bool(state and state.get("near"))
+
+
+def _nothing() -> None:
+    """Streamlit keeps only values that have a callback."""
