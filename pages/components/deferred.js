@@ -9,20 +9,19 @@
  */
 
 const MARGIN = 250; // pixels around the window in which a part is near
-const PATIENCE = 3000; // milliseconds without an answer after which a report was lost
+const PATIENCE = 3000; // milliseconds without an answer after which a report is lost
+const ALL = document.documentElement.dataset; // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report is lost
 const RUNNING = "[data-test-script-state=running]";
 
 class Place {
-  /** Whether the reader is near, whether all parts are asked for, and the last answer sent to the server. */
+  /** Whether the reader is near, whether settings have changed since the part was shown, and whether a report is sent. */
   near = false;
 
-  wanted = false;
+  left = false;
 
   told = false;
 
   run = -1;
-
-  asked = 0;
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   later;
@@ -33,17 +32,27 @@ class Place {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    /** @type {HTMLElement} */
-    this.part = root.closest("[class*=st-key-near_]") ?? root;
     const margins = { root: document.querySelector("[data-testid=stMain]"), rootMargin: `${MARGIN}px 0px` };
     this.observer = new IntersectionObserver((seen) => this.look(seen), margins);
-    this.observer.observe(this.part);
+    this.watch();
     this.want = (/** @type {Event} */ event) => {
-      this.wanted = true;
+      ALL.wholeRun = String(this.run);
       this.ask();
       if (event instanceof CustomEvent) event.detail?.push(this.shown());
     };
     document.addEventListener("show-all", this.want);
+  }
+
+  /** The part with its figures; none before Streamlit has put this into the page.
+   * @returns {HTMLElement | null} */
+  get part() {
+    return this.root.closest("[class*=st-key-near_]");
+  }
+
+  /** Watch where the part is, once it is in the page. */
+  watch() {
+    if (this.part) this.observer.observe(this.part);
+    else setTimeout(() => this.watch(), 10);
   }
 
   /** @param {IntersectionObserverEntry[]} seen */
@@ -51,59 +60,53 @@ class Place {
     const last = seen[seen.length - 1];
     this.near = last.isIntersecting;
     // The part keeps its height when it is no longer shown.
-    if (!this.near && this.isComplete()) this.part.style.setProperty("--place-height", `${this.part.offsetHeight}px`);
+    const { part } = this;
+    if (!this.near && part && isComplete(part)) part.style.setProperty("--place-height", `${part.offsetHeight}px`);
     this.ask();
   }
 
-  /** Ask for the part if the reader is near. Streamlit takes one report at a time: of several, only the last. */
+  /**
+   * Tell the server if the part is to come or to go. Streamlit takes one report at a time, and drops others of the same
+   * moment: parts report one after the other.
+   */
   ask() {
     clearTimeout(this.later);
-    const { dataset } = this.root;
-    const waits = (this.near || this.wanted) && dataset.near === "false";
-    dataset.waiting = String(waits);
-    if (!waits || !this.root.isConnected) return;
-    if (this.told && performance.now() - this.asked > PATIENCE && !document.querySelector(RUNNING)) this.told = false;
-    if (!this.told && !document.querySelector(".place[data-asked=true]")) this.answer(true);
+    const { root } = this;
+    if (!root.isConnected) return;
+    const shown = root.dataset.near === "true";
+    const wanted = this.near || ALL.wholeRun === String(this.run);
+    root.dataset.waiting = String(wanted && !shown);
+    if (shown ? wanted || !this.left : !wanted) return;
+    const now = performance.now();
+    if (now > Number(ALL.reportUntil ?? 0) && !(this.told && document.querySelector(RUNNING))) {
+      ALL.reportUntil = String(now + PATIENCE);
+      this.told = true;
+      this.tell(!shown);
+    }
     this.later = setTimeout(() => this.ask(), 40);
-  }
-
-  /** @param {boolean} near */
-  answer(near) {
-    this.told = near;
-    this.asked = performance.now();
-    this.root.dataset.asked = String(near);
-    this.tell(near);
   }
 
   /** @param {{ run: number, near: boolean }} data */
   update({ run, near }) {
     const { root } = this;
-    // A part that has been left is shown once more with the next settings, and no longer after that.
-    const left = near && run !== this.run && this.run >= 0 && !this.near;
-    if (!near && run !== this.run) {
-      this.told = false; // a server that has started again knows of no reader
-      root.dataset.asked = "false";
+    const again = run !== this.run;
+    if (again || root.dataset.near !== String(near)) {
+      ALL.reportUntil = "0";
+      this.told = false;
     }
+    // A part far away is shown once more with the next settings, and no longer after that.
+    this.left = near && ((again && this.run >= 0) || this.left);
     this.run = run;
     root.dataset.near = String(near);
-    if (near) root.dataset.asked = "false";
-    if (left) {
-      this.wanted = false;
-      this.answer(false);
-    }
     this.ask();
   }
 
-  /** Whether all figures of the part are drawn. */
-  isComplete() {
-    const charts = [...this.part.querySelectorAll("[data-testid=stPlotlyChart]")];
-    const shows = charts.length > 0 || this.part.querySelector("[data-testid=stAlert]") !== null;
-    return this.root.dataset.near === "true" && shows && charts.every((chart) => chart.querySelector(".main-svg"));
-  }
-
-  /** Wait until the part is complete, or gone. */
+  /** Wait until the part is complete, or gone; its elements may be replaced meanwhile. */
   async shown() {
-    while (this.root.isConnected && !this.isComplete()) await new Promise((wake) => setTimeout(wake, 50));
+    if (!this.part) return;
+    const name = [...this.part.classList].find((one) => one.startsWith("st-key-near_"));
+    const part = () => document.getElementsByClassName(name)[0];
+    while (part() && !isComplete(part())) await new Promise((wake) => setTimeout(wake, 50));
   }
 
   leave() {
@@ -113,16 +116,28 @@ class Place {
   }
 }
 
+/**
+ * Whether a part is shown with all its figures.
+ *
+ * @param {Element} part
+ */
+function isComplete(part) {
+  const charts = [...part.querySelectorAll("[data-testid=stPlotlyChart]")];
+  const shows = charts.length > 0 || part.querySelector("[data-testid=stAlert]") !== null;
+  const shown = part.querySelector(".place[data-near=true]") !== null && shows;
+  return shown && charts.every((chart) => chart.querySelector(".main-svg"));
+}
+
 /** @param {Component} component */
 export default function (component) {
   const { parentElement, data, setStateValue } = component;
   /** @type {HTMLElement} */
   const root = parentElement.querySelector(".place");
-  parentElement.place ??= new Place(root);
+  if (parentElement.place?.root !== root) {
+    parentElement.place?.leave();
+    parentElement.place = new Place(root);
+  }
   const { place } = parentElement;
   place.tell = (near) => setStateValue("near", near);
   place.update(data);
-  return () => {
-    if (!root.isConnected) place.leave();
-  };
 }

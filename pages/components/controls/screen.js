@@ -34,7 +34,8 @@ class Screen {
     new MutationObserver(() => this.look()).observe(app, { attributes: true, attributeFilter: ["class"] });
     new ResizeObserver(() => this.fitPaper()).observe(document.querySelector("[data-testid=stMain]") ?? app);
     document.addEventListener("click", closeMenu);
-    document.addEventListener("keydown", printAll);
+    if (!document.documentElement.hasAttribute("data-prints-all")) printWholePages();
+    document.documentElement.setAttribute("data-prints-all", "");
   }
 
   /** Report the look of the page, if it was drawn for another. */
@@ -65,19 +66,28 @@ function isDark(element) {
   return Math.max(r, g, b) < 128;
 }
 
-/**
- * Print when all parts of the page are shown.
- *
- * @param {KeyboardEvent} event
- */
-async function printAll(event) {
-  if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  /** @type {Promise<void>[]} */
-  const shown = [];
-  document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
-  await Promise.all(shown);
-  window.print();
+/** Let Streamlit's own Print and Ctrl+P wait until all parts of the page are shown. */
+function printWholePages() {
+  const print = window.print.bind(window);
+  let printing = false;
+  window.print = async () => {
+    if (printing) return;
+    printing = true;
+    do {
+      /** @type {Promise<void>[]} */
+      const shown = [];
+      document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
+      await Promise.all([new Promise((wake) => setTimeout(wake, 50)), ...shown]);
+    } while (document.querySelector(".place[data-near=false]")); // a part may have been replaced meanwhile
+    printing = false;
+    print();
+  };
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    window.print();
+  };
+  window.addEventListener("keydown", keys, true);
 }
 
 /**

@@ -1,0 +1,68 @@
+"""Parts of a page that wait for the reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components import deferred
+from rff_engine.experiments.toy import adaptive as toy_adaptive
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def near(monkeypatch):
+    """Names of the parts that the reader is near to; the page waits for the others."""
+    names: set[str] = set()
+    monkeypatch.setattr(deferred, "waits", True)
+    monkeypatch.setattr(deferred, "_is_near", lambda key: key.split("_", 1)[1] in names)
+    return names
+
+
+@pytest.fixture
+def page():
+    """The page, with settings that no other test uses: its results are not cached."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at.switch_page("pages/adaptive.py")
+    at.query_params["seed"] = "4711"
+    return at
+
+
+def captions(at) -> str:
+    return " ".join(caption.value for caption in at.caption)
+
+
+def test_parts_far_away_are_not_computed(near, page, monkeypatch):
+    computed = []
+    for name in ("grid_weights", "importance_plane", "landmark_curve", "loss_gaps"):
+        monkeypatch.setattr(toy_adaptive, name, lambda *args, name=name, **kwargs: computed.append(name))
+    assert not page.run().exception
+    assert computed == [] and len(page.get("plotly_chart")) == 0
+    assert "Moving lowers the error" in captions(page)
+
+
+def test_a_part_is_shown_when_the_reader_is_near(near, page):
+    near.update({"grid", "densities"})
+    assert not page.run().exception
+    assert len(page.get("plotly_chart")) == 2
+    assert "Weights for the points" in captions(page) and "Proposition 1" not in captions(page)
+
+
+def show_refused():
+    from pages.components import deferred
+    from pages.components.server import entry
+
+    def refuse():
+        raise ValueError("r is 7; allowed is 5")
+
+    entry.record_page("adaptive")
+    deferred.show("grid", refuse)
+
+
+def test_an_error_of_a_part_is_one_sentence_in_its_place(near):
+    near.add("grid")
+    at = AppTest.from_function(show_refused).run()
+    assert not at.exception and [error.value for error in at.error] == ["r is 7; allowed is 5."]

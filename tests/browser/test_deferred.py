@@ -1,0 +1,31 @@
+"""Parts of a page that wait until the reader scrolls to them."""
+
+from __future__ import annotations
+
+from conftest import scroll_to, settle
+
+SHOWN = "() => [...document.querySelectorAll('.place')].map(place => place.dataset.near === 'true')"
+
+
+def test_parts_appear_when_the_reader_scrolls_or_prints(open_page, server):
+    page = open_page("errata", apart=True)
+    page.add_init_script("window.print = () => { window.printed = document.querySelectorAll('.main-svg').length; }")
+    page.goto(f"{server}/adaptive")
+    page.wait_for_selector(".live canvas")
+    settle(page)
+    top = page.evaluate(SHOWN)
+    assert len(top) == 4 and not any(top[1:])
+    scroll_to(page, "curve")
+    assert page.evaluate(SHOWN)[2]
+    # A part that has been left follows the controls once more, and then waits again.
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    slider = page.locator("[data-testid=stSidebar] .st-key-r input[type=range]")
+    for r in (30, 50):
+        slider.press("ArrowRight")
+        page.wait_for_function(f"() => location.search.includes('r={r}')")
+        settle(page)
+    page.wait_for_function("() => document.querySelectorAll('.place')[2].dataset.near === 'false'")
+    assert page.locator(".st-key-landmark_curve").count() == 0
+    page.keyboard.press("Control+p")
+    page.wait_for_function("() => window.printed !== undefined")
+    assert page.evaluate("window.printed") >= 4 and all(page.evaluate(SHOWN))
