@@ -31,7 +31,7 @@ ARGUMENTS += ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]  # hi
 PAGES = {
     "start": ("",),
     "kernel": ("kernel",),
-    "landmarks": ("landmarks?landmarks=5&D=20&n=300", "landmarks?landmarks=5&D=256&n=300"),
+    "landmarks": tuple(f"landmarks?landmarks={L}&D={D}&n=300" for L, D in ((5, 20), (5, 256), (8, 256))),
     "learn_kernel": ("learn_kernel?N=2000",),
     "bounds": ("bounds",),
     "approximate": ("approximate",),

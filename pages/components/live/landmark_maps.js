@@ -3,16 +3,8 @@
 
 import { GRID } from "./constants.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
-import {
-  cellCentres,
-  cosineTable,
-  errorRate,
-  linearSvm,
-  pseudoPosterior,
-  similarities,
-  similarityMap,
-  waves,
-} from "./maths.js";
+import { cosineTable, errorRate, linearSvm, pseudoPosterior, similarities, similarityMap, waves } from "./maths.js";
+import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
 import { LiveView } from "./view.js";
 
@@ -22,7 +14,7 @@ import { LiveView } from "./view.js";
 
 const CELL_COUNT = GRID * GRID;
 
-/** A landmark's cosines, over the cells of its map and at the training and the test points.
+/** A landmark's cosines, over the nodes of its map and at the training and the test points.
  * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
 
 export class LandmarkMaps extends LiveView {
@@ -84,8 +76,8 @@ export class LandmarkMaps extends LiveView {
   /** Compute all cosines, and make room for what depends on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
-    const grid = cellCentres(this.extent, GRID);
-    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l, grid));
+    this.nodes = new Nodes(this.extent, GRID, this.omega);
+    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l));
     this.Q = new Float64Array(L * maxD);
     this.learnedMaps = Array.from({ length: L }, () => new Float32Array(CELL_COUNT));
     this.cosine = new Float32Array(CELL_COUNT);
@@ -95,15 +87,16 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** @param {number} l @param {Float64Array} grid @returns {Cosines} */
-  cosinesOf(l, grid) {
+  /** @param {number} l @returns {Cosines} */
+  cosinesOf(l) {
     const { omega, maxD } = this;
+    const { at } = this.nodes;
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
     return {
-      u: waves(omega, start, maxD, x, 0, grid),
-      v: waves(omega, start, maxD, y, 1, grid),
+      u: waves(omega, start, maxD, x, 0, at),
+      v: waves(omega, start, maxD, y, 1, at),
       train: cosineTable(omega, start, maxD, x, y, this.X),
       test: cosineTable(omega, start, maxD, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
@@ -165,11 +158,21 @@ export class LandmarkMaps extends LiveView {
   computeMaps() {
     const { L, D, maxD, n, Q, scratch } = this;
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
-    for (const [l, { u, v, train, test }] of this.cosines.entries()) {
-      similarityMap(Q, l * maxD, D, u, v, GRID, this.learnedMaps[l]);
+    for (const [l, { train, test }] of this.cosines.entries()) {
+      this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
       similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
       similarities(Q, l * maxD, D, test, this.testY.length, this.testPsi, l, L, scratch);
     }
+  }
+
+  /**
+   * A landmark's map with the weights of Q from `start` on.
+   *
+   * @param {number} l @param {Float64Array} Q @param {number} start @param {Float32Array} out
+   */
+  fillMap(l, Q, start, out) {
+    const { u, v } = this.cosines[l];
+    return this.nodes.map((count, values) => similarityMap(Q, start, this.D, u, v, count, values), out);
   }
 
   /** The linear SVM on the learned similarities, with its errors. */
@@ -190,7 +193,7 @@ export class LandmarkMaps extends LiveView {
     if (landmark !== l || frequency === undefined) return this.learnedMaps[l];
     const one = new Float64Array(this.maxD);
     one[this.order(l)[frequency]] = 1;
-    return similarityMap(one, 0, this.maxD, this.cosines[l].u, this.cosines[l].v, GRID, this.cosine);
+    return this.fillMap(l, one, 0, this.cosine);
   }
 
   /**
