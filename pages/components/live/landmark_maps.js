@@ -133,12 +133,17 @@ export class LandmarkMaps extends LiveView {
     canvas.setAttribute("aria-label", `${row} similarity to landmark ${l + 1}`);
     canvas.onpointerenter = () => this.setFocus({ landmark: l });
     canvas.onpointerleave = () => this.setFocus({});
-    const panel = this.panel(canvas, (c, w) => {
-      raster.paint(c, w, w);
-      paintPoints(c, w, this.extent, this.X, this.y, Math.min(1.6, w * 0.012), 100);
-      this.paintFocus(c, w, 5);
-      this.paintLandmark(c, w, l, Math.min(10, w * 0.08));
-    });
+    const panel = this.panel(
+      canvas,
+      (c, w) => {
+        const radius = Math.min(1.6, w * 0.012);
+        raster.paint(c, w, w);
+        panel.still(c, w, w, (still) => paintPoints(still, w, this.extent, this.X, this.y, radius, 100));
+        this.paintFocus(c, w, 5);
+        this.paintLandmark(c, w, l, Math.min(10, w * 0.08));
+      },
+      { fixed: row === "prior" },
+    );
     this.mapPanels.push(panel);
     return raster;
   }

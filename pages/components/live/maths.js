@@ -455,8 +455,12 @@ export function boundary(values, G) {
   const segments = [];
   for (let j = 0; j < G - 1; j++) {
     for (let i = 0; i < G - 1; i++) {
+      const k = j * G + i;
+      const positive = values[k] > 0;
+      if (positive === values[k + 1] > 0 && positive === values[k + G] > 0 && positive === values[k + G + 1] > 0)
+        continue;
       const crossings = crossingsOfCell(values, G, i, j);
-      for (let k = 0; k + 1 < crossings.length; k += 2) segments.push([crossings[k], crossings[k + 1]]);
+      for (let c = 0; c + 1 < crossings.length; c += 2) segments.push([crossings[c], crossings[c + 1]]);
     }
   }
   return segments;
