@@ -3,12 +3,23 @@
 
 import { GRID } from "./constants.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
-import { cosineTable, errorRate, linearSvm, pseudoPosterior, similarities, similarityMap, waves } from "./maths.js";
+import {
+  cellCentres,
+  cosineTable,
+  errorRate,
+  linearSvm,
+  pseudoPosterior,
+  similarities,
+  similarityMap,
+  waves,
+} from "./maths.js";
 import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
 import { LiveView } from "./view.js";
+import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
 /** @import { Waves } from "./maths.js" */
+/** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root } from "./view.js" */
 
@@ -79,7 +90,11 @@ export class LandmarkMaps extends LiveView {
     this.nodes = new Nodes(this.extent, GRID, this.omega);
     this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l));
     this.Q = new Float64Array(L * maxD);
-    this.learnedMaps = Array.from({ length: L }, () => new Float32Array(CELL_COUNT));
+    this.allMaps = new Float32Array(L * CELL_COUNT);
+    this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
+    /** For the graphics processor, if there is one. */
+    this.mapWaves = hasGraphics() ? this.wavesAtCells() : null;
+    this.singleQ = new Float32Array(L * maxD);
     this.cosine = new Float32Array(CELL_COUNT);
     this.svm = new Float64Array(L + 1);
     this.psi = new Float64Array(n * L);
@@ -101,6 +116,16 @@ export class LandmarkMaps extends LiveView {
       test: cosineTable(omega, start, maxD, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
+  }
+
+  /** @returns {MapWaves} */
+  wavesAtCells() {
+    const { omega, maxD: D } = this;
+    const centres = cellCentres(this.extent, GRID);
+    const [along, across] = /** @type {const} */ ([0, 1]).map((axis) =>
+      Array.from({ length: this.L }, (_, l) => waves(omega, 2 * l * D, D, this.landmark(l)[axis], axis, centres)),
+    );
+    return { cells: GRID, D, along, across };
   }
 
   /** @param {number} l */
@@ -163,8 +188,10 @@ export class LandmarkMaps extends LiveView {
   computeMaps() {
     const { L, D, maxD, n, Q, scratch } = this;
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
+    this.singleQ.set(Q);
+    const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
     for (const [l, { train, test }] of this.cosines.entries()) {
-      this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
+      if (!done) this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
       similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
       similarities(Q, l * maxD, D, test, this.testY.length, this.testPsi, l, L, scratch);
     }
