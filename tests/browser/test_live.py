@@ -145,7 +145,7 @@ def test_maps_are_the_same_by_webgl_and_after_it_is_lost(browser, server):
     page = new_page(context)
     page.complaints = []
     page.goto(f"{server}/landmarks?landmarks=8&D=256")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
+    page.wait_for_function("() => document.querySelector('.live')?.view?.mapWaves")
     settle(page)
     found = page.evaluate(COMPARE_SUMS, [-1.0, 0.0, 1.5])
     context.close()

@@ -24,6 +24,7 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 /** @import { Data, Root } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
+const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
 
 /** A landmark's cosines, over the nodes of its map and at the training and the test points.
  * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
@@ -44,6 +45,13 @@ export class LandmarkMaps extends LiveView {
   /** Settings that the numbers below belong to.
    * @type {string | null} */
   computed = null;
+
+  /** Waves for the graphics processor; null as long as the view sums by itself.
+   * @type {MapWaves | null} */
+  mapWaves = null;
+
+  /** @type {ReturnType<typeof setTimeout>} */
+  graphicsTimer;
 
   trainError = NaN;
 
@@ -92,9 +100,10 @@ export class LandmarkMaps extends LiveView {
     this.Q = new Float64Array(L * maxD);
     this.allMaps = new Float32Array(L * CELL_COUNT);
     this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
-    /** For the graphics processor, if there is one. */
-    this.mapWaves = hasGraphics() ? this.wavesAtCells() : null;
     this.singleQ = new Float32Array(L * maxD);
+    this.mapWaves = null;
+    clearTimeout(this.graphicsTimer);
+    this.graphicsTimer = setTimeout(() => this.prepareGraphics(), AFTER_FIRST_PICTURE);
     this.cosine = new Float32Array(CELL_COUNT);
     this.svm = new Float64Array(L + 1);
     this.psi = new Float64Array(n * L);
@@ -116,6 +125,11 @@ export class LandmarkMaps extends LiveView {
       test: cosineTable(omega, start, maxD, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
+  }
+
+  /** From now on, sum on the graphics processor, if there is one. */
+  prepareGraphics() {
+    if (hasGraphics()) this.mapWaves = this.wavesAtCells();
   }
 
   /** @returns {MapWaves} */

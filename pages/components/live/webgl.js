@@ -186,8 +186,9 @@ function openGraphics() {
   const settings = { antialias: false, depth: false, failIfMajorPerformanceCaveat: !anyContext };
   try {
     const gl = /** @type {WebGL2RenderingContext | null} */ (canvas.getContext("webgl2", settings));
-    if (!gl?.getExtension("EXT_color_buffer_float") || (isSoftware(gl) && !anyContext)) return null;
-    return new Graphics(gl);
+    if (gl?.getExtension("EXT_color_buffer_float") && (anyContext || !isSoftware(gl))) return new Graphics(gl);
+    gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow few contexts at a time
+    return null;
   } catch {
     return null;
   }
@@ -199,7 +200,7 @@ let graphics;
 
 /** Whether a graphics processor can be asked for sums. */
 export function hasGraphics() {
-  graphics ??= graphics === null ? null : openGraphics();
+  if (graphics === undefined) graphics = openGraphics();
   return graphics !== null;
 }
 
