@@ -118,20 +118,39 @@ export class Nodes {
    * @param {Float32Array} out (cells, cells)
    */
   spread(out) {
-    const { cells, count, table, values, rows } = this;
-    for (let i = 0; i < cells; i++) {
-      for (let j = 0; j < count; j++) {
-        let sum = 0;
-        for (let k = 0; k < count; k++) sum += values[j * count + k] * table[i * count + k];
-        rows[i * count + j] = sum;
+    const { count, table, values, rows } = this;
+    innerProducts(table, values, count, rows);
+    innerProducts(table, rows, count, out);
+  }
+}
+
+/**
+ * Inner products of the rows of two matrices, four at a time: sums that wait for each other would take longer.
+ *
+ * @param {Float32Array} A (a, count)
+ * @param {Float32Array} B (b, count), b at least 4
+ * @param {number} count
+ * @param {Float32Array} out (a, b)
+ */
+function innerProducts(A, B, count, out) {
+  const b = B.length / count;
+  for (let from = 0, to = 0; from < A.length; from += count, to += b) {
+    for (let next = 0; next < b; next += 4) {
+      const first = Math.min(next, b - 4); // the last four may overlap those before
+      const start = first * count;
+      let [p, q, r, s] = [0, 0, 0, 0];
+      for (let k = 0; k < count; k++) {
+        const factor = A[from + k];
+        const at = start + k;
+        p += factor * B[at];
+        q += factor * B[at + count];
+        r += factor * B[at + 2 * count];
+        s += factor * B[at + 3 * count];
       }
-    }
-    for (let j = 0; j < cells; j++) {
-      for (let i = 0; i < cells; i++) {
-        let sum = 0;
-        for (let k = 0; k < count; k++) sum += table[j * count + k] * rows[i * count + k];
-        out[j * cells + i] = sum;
-      }
+      out[to + first] = p;
+      out[to + first + 1] = q;
+      out[to + first + 2] = r;
+      out[to + first + 3] = s;
     }
   }
 }

@@ -431,17 +431,18 @@ export class LiveView {
   }
 
   draw(panels = this.panels) {
-    const style = getComputedStyle(this.root);
-    this.ink = style.color;
-    setFamily(style.fontFamily);
-    setTheme(isLight(this.ink) ? "dark" : "light");
-    this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
       this.find(`.${name}-value`).textContent = this.text(name);
       input.setAttribute("aria-valuetext", this.spoken(name));
     }
     this.write();
+    // After all words are written, so that the browser lays the page out once.
+    const style = getComputedStyle(this.root);
+    this.ink = style.color;
+    setFamily(style.fontFamily);
+    setTheme(isLight(this.ink) ? "dark" : "light");
+    this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     const look = [this.data.version, this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
     const focus = JSON.stringify(this.focus);
     for (const panel of panels) panel.redraw(look, focus);
