@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -31,7 +32,7 @@ ARGUMENTS += ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]  # hi
 PAGES = {
     "start": ("",),
     "kernel": ("kernel",),
-    "landmarks": ("landmarks?landmarks=5&D=20&n=300", "landmarks?landmarks=5&D=256&n=300"),
+    "landmarks": tuple(f"landmarks?landmarks={L}&D={D}&n=300" for L, D in ((5, 20), (5, 256), (8, 256))),
     "learn_kernel": ("learn_kernel?N=2000",),
     "bounds": ("bounds",),
     "approximate": ("approximate",),
@@ -231,7 +232,7 @@ def measure(browser, server: str, name: str, of_each_control: bool) -> None:
         cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
         if every := [delays for of_one in found.values() for delays in of_one]:
             cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
-        print(row(f"{name} {'D = 256' if 'D=256' in address else ''}", *cells), flush=True)
+        print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)
         for key, delays in found.items() if of_each_control else ():
             middle, worst = np.median(delays, axis=0), np.max(delays, axis=0)
             print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")

@@ -19,6 +19,7 @@ import {
   pseudoPosterior,
   waves,
 } from "./maths.js";
+import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
 import { LiveView, mounting } from "./view.js";
 
@@ -119,9 +120,9 @@ class LiveKernel extends LiveView {
     this.X = this.array("points", Float32Array);
     this.y = this.array("labels", Int8Array);
     const N = (this.N = this.candidateLoss.length);
-    const grid = cellCentres(data.delta_extent, CELLS);
-    this.u = waves(this.omega, 0, N, 0, 0, grid);
-    this.v = waves(this.omega, 0, N, 0, 1, grid);
+    this.nodes = new Nodes(data.delta_extent, CELLS, this.omega);
+    this.u = waves(this.omega, 0, N, 0, 0, this.nodes.at);
+    this.v = waves(this.omega, 0, N, 0, 1, this.nodes.at);
     this.posterior = new Float64Array(this.loss.length);
     this.Q = { rff: new Float64Array(N).fill(1 / N), pbrff: new Float64Array(N), okrff: new Float64Array(N) };
     this.maps = { pbrff: new Float32Array(CELLS * CELLS), okrff: new Float32Array(CELLS * CELLS) };
@@ -207,7 +208,7 @@ class LiveKernel extends LiveView {
   /** @param {Learned} method */
   summarise(method) {
     const Q = this.Q[method];
-    kernelMap(Q, this.N, this.u, this.v, CELLS, this.maps[method]);
+    this.nodes.map((count, values) => kernelMap(Q, this.N, this.u, this.v, count, values), this.maps[method]);
     this.kernels[method].set(this.maps[method], -1, 1, "similarity");
     this.order[method] = descendingOrder(Q);
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };

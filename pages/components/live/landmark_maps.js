@@ -13,16 +13,20 @@ import {
   similarityMap,
   waves,
 } from "./maths.js";
+import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
 import { LiveView } from "./view.js";
+import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
 /** @import { Waves } from "./maths.js" */
+/** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
+const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
 
-/** A landmark's cosines, over the cells of its map and at the training and the test points.
+/** A landmark's cosines, over the nodes of its map and at the training and the test points.
  * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
 
 export class LandmarkMaps extends LiveView {
@@ -41,6 +45,13 @@ export class LandmarkMaps extends LiveView {
   /** Settings that the numbers below belong to.
    * @type {string | null} */
   computed = null;
+
+  /** Waves for the graphics processor; null as long as the view sums by itself.
+   * @type {MapWaves | null} */
+  mapWaves = null;
+
+  /** @type {ReturnType<typeof setTimeout>} */
+  graphicsTimer;
 
   trainError = NaN;
 
@@ -84,10 +95,15 @@ export class LandmarkMaps extends LiveView {
   /** Compute all cosines, and make room for what depends on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
-    const grid = cellCentres(this.extent, GRID);
-    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l, grid));
+    this.nodes = new Nodes(this.extent, GRID, this.omega);
+    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l));
     this.Q = new Float64Array(L * maxD);
-    this.learnedMaps = Array.from({ length: L }, () => new Float32Array(CELL_COUNT));
+    this.allMaps = new Float32Array(L * CELL_COUNT);
+    this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
+    this.singleQ = new Float32Array(L * maxD);
+    this.mapWaves = null;
+    clearTimeout(this.graphicsTimer);
+    this.graphicsTimer = setTimeout(() => this.prepareGraphics(), AFTER_FIRST_PICTURE);
     this.cosine = new Float32Array(CELL_COUNT);
     this.svm = new Float64Array(L + 1);
     this.psi = new Float64Array(n * L);
@@ -95,19 +111,35 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** @param {number} l @param {Float64Array} grid @returns {Cosines} */
-  cosinesOf(l, grid) {
+  /** @param {number} l @returns {Cosines} */
+  cosinesOf(l) {
     const { omega, maxD } = this;
+    const { at } = this.nodes;
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
     return {
-      u: waves(omega, start, maxD, x, 0, grid),
-      v: waves(omega, start, maxD, y, 1, grid),
+      u: waves(omega, start, maxD, x, 0, at),
+      v: waves(omega, start, maxD, y, 1, at),
       train: cosineTable(omega, start, maxD, x, y, this.X),
       test: cosineTable(omega, start, maxD, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
+  }
+
+  /** From now on, sum on the graphics processor, if there is one. */
+  prepareGraphics() {
+    if (hasGraphics()) this.mapWaves = this.wavesAtCells();
+  }
+
+  /** @returns {MapWaves} */
+  wavesAtCells() {
+    const { omega, maxD: D } = this;
+    const centres = cellCentres(this.extent, GRID);
+    const [along, across] = /** @type {const} */ ([0, 1]).map((axis) =>
+      Array.from({ length: this.L }, (_, l) => waves(omega, 2 * l * D, D, this.landmark(l)[axis], axis, centres)),
+    );
+    return { cells: GRID, D, along, across };
   }
 
   /** @param {number} l */
@@ -140,12 +172,17 @@ export class LandmarkMaps extends LiveView {
     canvas.setAttribute("aria-label", `${row} similarity to landmark ${l + 1}`);
     canvas.onpointerenter = () => this.setFocus({ landmark: l });
     canvas.onpointerleave = () => this.setFocus({});
-    const panel = this.panel(canvas, (c, w) => {
-      raster.paint(c, w, w);
-      paintPoints(c, w, this.extent, this.X, this.y, Math.min(1.6, w * 0.012), 100);
-      this.paintFocus(c, w, 5);
-      this.paintLandmark(c, w, l, Math.min(10, w * 0.08));
-    });
+    const panel = this.panel(
+      canvas,
+      (c, w) => {
+        const radius = Math.min(1.6, w * 0.012);
+        raster.paint(c, w, w);
+        panel.still(c, w, w, (still) => paintPoints(still, w, this.extent, this.X, this.y, radius, 100));
+        this.paintFocus(c, w, 5);
+        this.paintLandmark(c, w, l, Math.min(10, w * 0.08));
+      },
+      { fixed: row === "prior" },
+    );
     this.mapPanels.push(panel);
     return raster;
   }
@@ -165,11 +202,23 @@ export class LandmarkMaps extends LiveView {
   computeMaps() {
     const { L, D, maxD, n, Q, scratch } = this;
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
-    for (const [l, { u, v, train, test }] of this.cosines.entries()) {
-      similarityMap(Q, l * maxD, D, u, v, GRID, this.learnedMaps[l]);
+    this.singleQ.set(Q);
+    const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
+    for (const [l, { train, test }] of this.cosines.entries()) {
+      if (!done) this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
       similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
       similarities(Q, l * maxD, D, test, this.testY.length, this.testPsi, l, L, scratch);
     }
+  }
+
+  /**
+   * A landmark's map with the weights of Q from `start` on.
+   *
+   * @param {number} l @param {Float64Array} Q @param {number} start @param {Float32Array} out
+   */
+  fillMap(l, Q, start, out) {
+    const { u, v } = this.cosines[l];
+    return this.nodes.map((count, values) => similarityMap(Q, start, this.D, u, v, count, values), out);
   }
 
   /** The linear SVM on the learned similarities, with its errors. */
@@ -190,7 +239,7 @@ export class LandmarkMaps extends LiveView {
     if (landmark !== l || frequency === undefined) return this.learnedMaps[l];
     const one = new Float64Array(this.maxD);
     one[this.order(l)[frequency]] = 1;
-    return similarityMap(one, 0, this.maxD, this.cosines[l].u, this.cosines[l].v, GRID, this.cosine);
+    return this.fillMap(l, one, 0, this.cosine);
   }
 
   /**

@@ -9,7 +9,7 @@ import { Raster, paintBoundary } from "./rasters.js";
 import { mounting } from "./view.js";
 
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Panel, Root } from "./view.js" */
 
 class LiveLandmarks extends LandmarkMaps {
   /** @type {Raster} */
@@ -21,19 +21,26 @@ class LiveLandmarks extends LandmarkMaps {
   /** @param {Root} root */
   constructor(root) {
     super(root);
-    this.points = this.panel("canvas.points", (c, w) => this.paintData(c, w, 4));
-    this.decisions = ["prior", "learned"].map((name) => {
-      const raster = new Raster(GRID);
-      this.panel(`canvas.${name}`, (c, w) => {
-        raster.paint(c, w, w);
-        paintBoundary(c, w, name === "prior" ? this.priorDecision : this.decision, GRID);
-        this.paintData(c, w, 2.6);
-      });
-      return raster;
-    });
+    this.points = this.panel("canvas.points", (c, w) => this.paintData(this.points, c, w, 4), { fixed: true });
+    this.decisions = ["prior", "learned"].map((name) => this.addDecision(name));
     this.weights = this.panel("canvas.weights", (c, w, h) => this.paintWeights(c, w, h));
     this.listenToPoints(this.points.canvas);
     this.listenToWeights(this.weights.canvas);
+  }
+
+  /** @param {string} name */
+  addDecision(name) {
+    const raster = new Raster(GRID);
+    const panel = this.panel(
+      `canvas.${name}`,
+      (c, w) => {
+        raster.paint(c, w, w);
+        paintBoundary(c, w, name === "prior" ? this.priorDecision : this.decision, GRID);
+        this.paintData(panel, c, w, 2.6);
+      },
+      { fixed: name === "prior" },
+    );
+    return raster;
   }
 
   get D() {
@@ -169,9 +176,9 @@ class LiveLandmarks extends LandmarkMaps {
 
   // --- figures ------------------------------------------------------------------------------------------------------
 
-  /** @param {Context} c @param {number} w @param {number} radius */
-  paintData(c, w, radius) {
-    paintPoints(c, w, this.extent, this.X, this.y, radius);
+  /** @param {Panel} panel @param {Context} c @param {number} w @param {number} radius */
+  paintData(panel, c, w, radius) {
+    panel.still(c, w, w, (still) => paintPoints(still, w, this.extent, this.X, this.y, radius));
     this.paintFocus(c, w, radius + 4);
     for (let l = 0; l < this.L; l++) this.paintLandmark(c, w, l, Math.min(12, w * 0.05));
   }

@@ -32,15 +32,27 @@ const SAME = 0.02; // positions closer than this fraction of a slider's range co
 export const reducedMotion = () => REDUCED_MOTION.matches;
 
 /** A canvas and the painter that fills it, in CSS pixels. The same painter draws the panel of a saved picture. */
-class Panel {
-  /** @param {HTMLCanvasElement} canvas @param {Painter} painter */
-  constructor(canvas, painter) {
+export class Panel {
+  /** What `still` painted last, and the look and the size that it was painted for. */
+  layer = { canvas: document.createElement("canvas"), look: "" };
+
+  /** Look and size that the panel was painted for. */
+  painted = "";
+
+  /**
+   * @param {HTMLCanvasElement} canvas @param {Painter} painter
+   * @param {boolean} fixed whether no slider changes the panel
+   */
+  constructor(canvas, painter, fixed) {
     this.canvas = canvas;
     this.painter = painter;
+    this.fixed = fixed;
     this.context = canvas.getContext("2d");
+    canvas.oncontextrestored = () => (this.painted = this.layer.look = "");
   }
 
-  redraw() {
+  /** @param {string} look what the panel's picture depends on, apart from sliders and focus @param {string} focus */
+  redraw(look, focus) {
     const { canvas, context } = this;
     const ratio = window.devicePixelRatio || 1;
     const w = canvas.clientWidth;
@@ -48,10 +60,33 @@ class Panel {
     if (!w || !h) return; // hidden
     const width = Math.max(1, Math.round(w * ratio));
     const height = Math.max(1, Math.round(h * ratio));
+    this.look = `${look} ${width} ${height}`;
+    const now = `${this.look} ${focus}`;
+    if (this.fixed && this.painted === now) return;
+    this.painted = now;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, w, h);
     this.painter(context, w, h);
+  }
+
+  /**
+   * Paint what neither a slider nor the focus changes: on the screen as a picture that is kept, in a file as it is.
+   *
+   * @param {Context} c of the panel or of a file @param {number} w @param {number} h
+   * @param {(c: Context) => void} paint
+   */
+  still(c, w, h, paint) {
+    if (c !== this.context) return paint(c);
+    const { layer, canvas } = this;
+    if (layer.look !== this.look) {
+      layer.look = this.look;
+      Object.assign(layer.canvas, { width: canvas.width, height: canvas.height }); // clears it
+      const context = layer.canvas.getContext("2d");
+      context.setTransform(this.context.getTransform());
+      paint(context);
+    }
+    c.drawImage(layer.canvas, 0, 0, w, h);
   }
 }
 
@@ -127,7 +162,7 @@ export class LiveView {
     this.beta = this.inputs.beta;
     /** @type {NodeListOf<HTMLCanvasElement>} */
     const scales = root.querySelectorAll("canvas.scale");
-    for (const scale of scales) this.panel(scale, paintScale);
+    for (const scale of scales) this.panel(scale, paintScale, { fixed: true });
     for (const input of inputs) {
       input.oninput = (event) => this.moved(event);
       input.onchange = () => {
@@ -167,10 +202,13 @@ export class LiveView {
     return this.root.querySelector(selector);
   }
 
-  /** @param {string | HTMLCanvasElement} canvas @param {Painter} painter */
-  panel(canvas, painter) {
+  /**
+   * @param {string | HTMLCanvasElement} canvas @param {Painter} painter
+   * @param {{ fixed?: boolean }} [options] whether no slider changes the panel
+   */
+  panel(canvas, painter, { fixed = false } = {}) {
     const element = typeof canvas === "string" ? this.root.querySelector(canvas) : canvas;
-    const panel = new Panel(/** @type {HTMLCanvasElement} */ (element), painter);
+    const panel = new Panel(/** @type {HTMLCanvasElement} */ (element), painter, fixed);
     this.panels.push(panel);
     return panel;
   }
@@ -393,18 +431,21 @@ export class LiveView {
   }
 
   draw(panels = this.panels) {
-    const style = getComputedStyle(this.root);
-    this.ink = style.color;
-    setFamily(style.fontFamily);
-    setTheme(isLight(this.ink) ? "dark" : "light");
-    this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
       this.find(`.${name}-value`).textContent = this.text(name);
       input.setAttribute("aria-valuetext", this.spoken(name));
     }
     this.write();
-    for (const panel of panels) panel.redraw();
+    // After all words are written, so that the browser lays the page out once.
+    const style = getComputedStyle(this.root);
+    this.ink = style.color;
+    setFamily(style.fontFamily);
+    setTheme(isLight(this.ink) ? "dark" : "light");
+    this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const look = [this.data.version, this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
+    const focus = JSON.stringify(this.focus);
+    for (const panel of panels) panel.redraw(look, focus);
     if (this.beta) followBeta(this.value("beta"));
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;
