@@ -149,8 +149,9 @@ def show_methods(values, found) -> None:
     if seen.known:
         st.markdown(
             f"**How many numbers agree?** {judgement(found).sentence()} Where the test rows come with the data (a9a, "
-            "mnist01) reruns differ by the draw alone, elsewhere by the split as well. A 95 % interval leaves 5 of 100 "
-            f"numbers outside by chance. {seen.near} of {seen.known} differ from the mean by at most a third. "
+            "mnist01) reruns differ by the draw alone, elsewhere by the split as well. A rare draw or split is the "
+            "cause where some of many more reruns lie as far out; the cells say how many. "
+            f"{seen.near} of {seen.known} differ from the mean by at most a third. "
             f"Among the methods of the paper, a proposed one has the lowest error on {len(seen.best_learned)} of "
             f"{len(seen.best)} data sets."
         )

@@ -130,7 +130,7 @@ def _method_hover(name: str, row, unit: str) -> str:
     if np.isfinite(row["spread"]):
         low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
         lines.append(f"95 % of single splits: {_shown(low, unit, _MEASURED)} to {_shown(high, unit, _MEASURED)}")
-    return "<br>".join(lines)
+    return "<br>".join(lines + _cause_lines(row, _shown(row["cause_error"], unit, _MEASURED)))
 
 
 def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
@@ -207,11 +207,16 @@ def _hover(name: str, column: str, row) -> str:
         lines.append(f"mean over {row['splits']:.0f} splits: {_percent(row['mean'])} ± {_percent(row['half_width'])} %")
         low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
         lines.append(f"95 % of single splits: {_percent(low)} to {_percent(high)} %")
-    if np.isfinite(row["cause_error"]):
-        lines.append(f"rerun of the presumed cause: {_percent(row['cause_error'])} %")
-    if isinstance(row["cause"], str):
-        lines.append(f"cause: {row['cause']}")
+    lines += _cause_lines(row, f"{_percent(row['cause_error'])} %")
     return "<br>".join([*lines, *([row["note"]] if row["note"] else [])])
+
+
+def _cause_lines(row, error: str) -> list[str]:
+    """What reruns say of the cause of a number outside; `error` is that of the presumed cause's."""
+    lines = [f"rerun of the presumed cause: {error}"] if np.isfinite(row["cause_error"]) else []
+    if row.get("again", 0) > 0:
+        lines.append(f"{row['as_far']:.0f} of {row['again']:.0f} more reruns lie at least as far out")
+    return [*lines, f"cause: {row['cause']}"] if isinstance(row["cause"], str) else lines
 
 
 def _percent(value: float) -> str:

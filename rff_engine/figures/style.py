@@ -50,7 +50,11 @@ METHOD_NAMES = {
     "weight_regression": "Weight, by regression",
     "sample_alternating": "Sample, alternating",
     "cluster_alternating": "Cluster, alternating",
+    "sample_large_steps": "Sample, large steps",
+    "cluster_large_steps": "Cluster, large steps",
+    "cluster_larger_steps": "Cluster, larger steps",
     "supervise_alternating": "Supervise, alternating",
+    "supervise_alternating_15": "Supervise, 15 alternating steps",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -83,7 +87,11 @@ METHOD_COLOURS = {
     "weight_regression": "#CC79A7",
     "sample_alternating": "#D6336C",
     "cluster_alternating": "#B146C2",
+    "sample_large_steps": "#A3123F",
+    "cluster_large_steps": "#7A1FA2",
+    "cluster_larger_steps": "#4A148C",
     "supervise_alternating": "#C2571A",
+    "supervise_alternating_15": "#8F3F12",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -115,7 +123,11 @@ METHOD_SYMBOLS = {
     "weight_regression": "star-triangle-up-open",
     "sample_alternating": "star-square",
     "cluster_alternating": "hexagon",
+    "sample_large_steps": "star-square-open",
+    "cluster_large_steps": "hexagon-open-dot",
+    "cluster_larger_steps": "hexagon2-open-dot",
     "supervise_alternating": "pentagon-open",
+    "supervise_alternating_15": "pentagon-open-dot",
 }
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
 METHOD_DASHES = {
@@ -145,7 +157,11 @@ METHOD_DASHES = {
     "weight_regression": _FITTED,
     "sample_alternating": _FITTED,
     "cluster_alternating": _FITTED,
+    "sample_large_steps": _FITTED,
+    "cluster_large_steps": _FITTED,
+    "cluster_larger_steps": _FITTED,
     "supervise_alternating": _FITTED,
+    "supervise_alternating_15": _FITTED,
 }
 
 #: The two feature maps of random frequencies.

@@ -13,7 +13,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
-__all__ = ["AGREEMENTS", "OUTSIDE", "Judgement", "compared", "judgement", "notes", "with_causes"]
+__all__ = [
+    "AGREEMENTS",
+    "OUTSIDE",
+    "RARE_DRAW",
+    "RARE_SPLIT",
+    "Judgement",
+    "compared",
+    "judgement",
+    "notes",
+    "with_causes",
+]
 
 AGREEMENTS = (
     "not in the paper",
@@ -25,6 +35,11 @@ AGREEMENTS = (
 )
 OUTSIDE = AGREEMENTS[4:]
 """Of a number outside both spreads"""
+
+RARE_DRAW, RARE_SPLIT = "a rare draw", "a rare split"
+"""Causes that more reruns of the method itself show; a rare split has a draw of its own"""
+
+_LEVEL = 0.95  # of the intervals for one more rerun
 
 
 def compared(
@@ -65,6 +80,9 @@ def compared(
           the half-width `draw_spread` of a 95 % interval for one more draw;
         - of random splits their number `splits`, mean `mean`, the half-width `half_width` of the mean's 95 %
           interval, and the half-width `spread` of a 95 % interval for one more split;
+        - `chance`, the share of its own reruns that would lie outside if each in turn were the printed number and
+          were judged by the others: how likely it is that chance alone leaves a number outside. It is 0.05 for two
+          reruns, and 0 where there is no spread, since only a number equal to a rerun is then judged;
         - `note`, the notes of the chosen rows, such as a number of rows that a choice rests on;
         - `agreement`, one of `AGREEMENTS`: the first spread that holds the paper's number, else on which side of the
           reruns it lies. The spread of draws holds what lies between two draws as well.
@@ -78,10 +96,17 @@ def compared(
     first = first[[*by, "test_error", "train_error", "tied_low", "tied_high"]]
     first = first.rename(columns={"test_error": "published", "train_error": "published_train"})
     random = chosen[chosen["split"] == "random"]
-    result = paper.rename(columns={"test_error": "paper"})
-    for other in (first, _of_draws(drawn, by), _of_splits(random, by), _notes(pd.concat([chosen, drawn]), by)):
+    result, splits = paper.rename(columns={"test_error": "paper"}), _of_splits(random, by)
+    chance = _chance(drawn, random, splits if draws is None else splits.iloc[:0], by, rounding)
+    for other in (first, _of_draws(drawn, by), splits, chance, _notes(pd.concat([chosen, drawn]), by)):
         result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
-    return result.assign(note=result["note"].fillna(""), rounding=rounding, agreement=_agreement(result, rounding))
+    known = result["spread"].notna() | result["draw_spread"].notna()
+    return result.assign(
+        note=result["note"].fillna(""),
+        chance=result["chance"].fillna(known * (1 - _LEVEL)),
+        rounding=rounding,
+        agreement=_agreement(result, rounding),
+    )
 
 
 @dataclass(frozen=True)
@@ -96,6 +121,8 @@ class Judgement:
         Inside the spread of draws; not there, but inside the spread of splits; in neither.
     causes : dict
         Number of those outside by the cause that a rerun shows.
+    by_chance : float
+        Number that chance alone is expected to leave outside.
     """
 
     printed: int
@@ -103,6 +130,7 @@ class Judgement:
     inside_splits: int
     outside: int
     causes: dict[str, int]
+    by_chance: float
 
     @property
     def judged(self) -> int:
@@ -122,7 +150,8 @@ class Judgement:
         )
         causes = [f"{count} by {cause}" for cause, count in sorted(self.causes.items(), key=lambda item: -item[1])]
         causes += [f"{self.unexplained} without a known cause"] if self.unexplained else []
-        return f"{words} ({', '.join(causes)})." if self.outside else f"{words}."
+        words += f" ({', '.join(causes)})" if self.outside else ""
+        return f"{words}; chance alone would leave about {self.by_chance:.0f} outside." if self.judged else f"{words}."
 
 
 def judgement(found: pd.DataFrame) -> Judgement:
@@ -138,6 +167,7 @@ def judgement(found: pd.DataFrame) -> Judgement:
     Judgement
     """
     outside = found["agreement"].isin(OUTSIDE)
+    judged = outside | found["agreement"].isin(AGREEMENTS[2:4])
     causes = found.loc[outside, "cause"].dropna().value_counts() if "cause" in found else {}
     return Judgement(
         printed=int(found["paper"].notna().sum()),
@@ -145,6 +175,7 @@ def judgement(found: pd.DataFrame) -> Judgement:
         inside_splits=int((found["agreement"] == AGREEMENTS[3]).sum()),
         outside=int(outside.sum()),
         causes={str(cause): int(count) for cause, count in dict(causes).items()},
+        by_chance=float(found.loc[judged, "chance"].sum()),
     )
 
 
@@ -163,7 +194,9 @@ def notes(found: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(note for notes in found["note"] for note in notes.split("; ") if note))
 
 
-def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def with_causes(
+    found: pd.DataFrame, causes: pd.DataFrame, by: list[str], again: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """A comparison with the causes of the numbers outside, each judged by its own rerun.
 
     Parameters
@@ -175,37 +208,107 @@ def with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.
         reruns of one number and cause are draws.
     by : list of str
         Columns that identify a number of the paper.
+    again : DataFrame, optional
+        More reruns of the method itself, with the same columns; their `cause` says what differs between them, the
+        draw or the split.
 
     Returns
     -------
     DataFrame
-        `found` with the columns `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's
-        reruns, wherever there are some. A cause holds if the paper's number lies between its reruns, or no further
-        from their mean than the largest of the spreads of draws, of splits, and of one more rerun of the cause, apart
-        from rounding; and at most half as far from it as from the mean of the reruns without the cause, on the same
-        split if there are some. Else it is missing. If several hold, the one with the nearest mean is given.
+        `found` with the columns
+
+        - `again` and `as_far`, for numbers outside: how many reruns of the method itself there are, and how many of
+          them lie at least as far out as the paper's number, on its side, apart from rounding;
+        - `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's reruns, wherever there
+          are some.
+
+        A cause holds if the paper's number lies between its reruns, or no further from their mean than the largest of
+        the spreads of draws, of splits, and of one more rerun of the cause, apart from rounding; and at most half as
+        far from it as from the mean of the reruns without the cause, on the same split if there are some. If several
+        hold, the one with the nearest mean is given. If none does, chance is the cause of a number that `as_far` is at
+        least 1 for. A cause also holds if the number lies between its reruns, and none of at least as many reruns of
+        the method itself, those of `again` or the draws, lies as far out. Else the cause is missing.
     """
+    chance = _as_far(found, again, by)
+    pairs = _cells_with_causes(found, causes, by).join(chance[["again", "as_far"]], on="cell")
+    between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
+        pairs["paper"] <= pairs["max"] + pairs["rounding"]
+    )
+    reach = pairs[["spread", "draw_spread", "cause_spread"]].max(axis=1).fillna(0) + pairs["rounding"]
+    without = (pairs["paper"] - pairs["draw_mean"].fillna(pairs["split_mean"])).abs()
+    holds = (pairs["distance"] <= without / 2) & (between | (pairs["distance"] <= reach))
+    n_without = pairs[["again", "draws"]].astype(float).max(axis=1)
+    never_without = between & ~(pairs["as_far"] > 0) & (n_without >= pairs["size"])
+    first = [_first(pairs, holds), chance["cause"], _first(pairs, never_without)]
+    names = pd.concat(first, axis=1).reindex(found.index).bfill(axis=1).iloc[:, 0].astype(object)
+    shown = pd.concat([pairs[holds], pairs[~holds]]).drop_duplicates("cell").set_index("cell")["mean"]
+    return found.assign(
+        cause=names.where(found["agreement"].isin(OUTSIDE)),
+        cause_error=shown.reindex(found.index).astype(float),
+        again=chance["again"].reindex(found.index),
+        as_far=chance["as_far"].reindex(found.index),
+    )
+
+
+def _cells_with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Each number and cause, with mean, range and spread of the cause's reruns; the nearest mean first."""
     reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(
         ["mean", "min", "max", "std", "size"]
     )
     reruns["cause_spread"] = _reach(reruns["std"], reruns["size"])
-    cells = found[[*by, "paper", "mean", "spread", "draw_mean", "draw_spread", "rounding", "agreement"]]
+    cells = found[[*by, "paper", "mean", "spread", "draws", "draw_mean", "draw_spread", "rounding"]]
     cells = cells.rename(columns={"mean": "split_mean"}).reset_index(names="cell")
     pairs = cells.merge(_same_types(reruns, cells, by), on=by)
     pairs["distance"] = (pairs["paper"] - pairs["mean"]).abs()
-    pairs = pairs.sort_values("distance", kind="stable")
-    reach = pairs[["spread", "draw_spread", "cause_spread"]].max(axis=1).fillna(0) + pairs["rounding"]
-    between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
-        pairs["paper"] <= pairs["max"] + pairs["rounding"]
-    )
-    without = (pairs["paper"] - pairs["draw_mean"].fillna(pairs["split_mean"])).abs()
-    nearer = pairs["distance"] <= without / 2
-    holds = nearer & (between | (pairs["distance"] <= reach)) & pairs["agreement"].isin(OUTSIDE)
-    shown = pd.concat([pairs[holds], pairs[~holds]]).drop_duplicates("cell").set_index("cell")
-    names = pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
-    return found.assign(
-        cause=names.reindex(found.index).astype(object), cause_error=shown["mean"].reindex(found.index).astype(float)
-    )
+    return pairs.sort_values("distance", kind="stable")
+
+
+def _first(pairs: pd.DataFrame, holds: pd.Series) -> pd.Series:
+    """The first cause that holds for each number."""
+    return pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
+
+
+def _as_far(found: pd.DataFrame, again: pd.DataFrame | None, by: list[str]) -> pd.DataFrame:
+    """Number of reruns of the method itself, of those as far out as the paper's number, and their cause if any is."""
+    cells = found.loc[found["agreement"].isin(OUTSIDE), [*by, "paper", "rounding", "agreement"]]
+    if again is None or again.empty or cells.empty:
+        return pd.DataFrame(columns=["again", "as_far", "cause"], index=found.index[:0])
+    pairs = cells.reset_index(names="cell").merge(_same_types(again, cells, by), on=by)
+    further = pairs["error"] >= pairs["paper"] - pairs["rounding"]
+    nearer = pairs["error"] <= pairs["paper"] + pairs["rounding"]
+    pairs["far"] = np.where(pairs["agreement"] == OUTSIDE[0], nearer, further)
+    counts = pairs.groupby("cell").agg(again=("far", "size"), as_far=("far", "sum"), cause=("cause", "first"))
+    return counts.assign(cause=counts["cause"].where(counts["as_far"] > 0))
+
+
+def _chance(
+    drawn: pd.DataFrame, random: pd.DataFrame, splits: pd.DataFrame, by: list[str], rounding: float
+) -> pd.DataFrame:
+    """Share of a number's own reruns that would lie outside, each left out in turn and judged by the others.
+
+    Draws on one split, which the spread of `splits` judges as well, where there are three; else random splits.
+    """
+    draws = _left_out(drawn, by, rounding, between=True)
+    spreads = draws[by].merge(_same_types(splits, draws, by), on=by, how="left")
+    inside = (draws["test_error"] - spreads["mean"]).abs() <= spreads["spread"] + rounding
+    draws["outside"] &= ~inside
+    shares = [
+        left["outside"].groupby([left[name] for name in by]).mean() for left in (draws, _left_out(random, by, rounding))
+    ]
+    return shares[0].combine_first(shares[1]).rename("chance").reset_index()
+
+
+def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: bool = False) -> pd.DataFrame:
+    """Each of three reruns or more, and whether it lies outside the spread of the others, or also not between them."""
+    left = reruns.groupby(by).filter(lambda cell: len(cell) >= 3)[[*by, "test_error"]].reset_index(drop=True)
+    errors = left.groupby(by)["test_error"]
+    n, distance = errors.transform("size"), left["test_error"] - errors.transform("mean")
+    squares = (n - 1) * errors.transform("var") - distance**2 * n / (n - 1)
+    reach = _reach(np.sqrt(squares.clip(lower=0) / (n - 2)), n - 1)
+    left["outside"] = distance.abs() * n / (n - 1) > reach + rounding
+    if between:
+        left["outside"] &= (errors.rank(method="max") == 1) | (errors.rank(method="min") == n)
+    return left
 
 
 def _of_draws(drawn: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -235,7 +338,7 @@ def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:
     """Half-width of the 95 % interval for one more value, by Student's t."""
-    return student_t.ppf(0.975, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
+    return student_t.ppf((1 + _LEVEL) / 2, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
 
 
 def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:

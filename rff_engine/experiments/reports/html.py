@@ -108,6 +108,7 @@ def _add_tables_of_li(document: Document, store: Store) -> None:
     document.words("Means over random splits with their 95 % interval; a star marks the least of the paper's methods.")
     for target, rows in known.items():
         found = reproduction.compare_with_paper(target, rows)
+        document.words(f"Table {target[-1]}: {judgement(found).sentence()}")
         for r in li.sizes(target):
             document.heading(li.HEADINGS[target].format(r))
             of_size = found[found["D"] == r]

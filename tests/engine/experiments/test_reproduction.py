@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import AGREEMENTS, compared, judgement, with_causes
+from rff_engine.experiments.reports.comparison import AGREEMENTS, OUTSIDE, compared, judgement, with_causes
 from rff_engine.experiments.reports.tables import to_frame
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
@@ -237,6 +237,58 @@ def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
     assert inside["cause"].isna().all()  # a number inside needs none
 
 
+RERUNS = (0.040, 0.050, 0.051, 0.052, 0.053, 0.049, 0.060, 0.048)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 0.004])
+@pytest.mark.parametrize("splits", [(), (0.03, 0.04, 0.05), (0.050, 0.051, 0.052)])
+def test_chance_is_the_share_of_draws_that_the_others_leave_outside(splits, rounding):
+    """Two draws far from six: the judgement of each by the other seven, one after another."""
+    found = one_cell(0.05, draws=RERUNS, splits=splits, rounding=rounding)["chance"].item()
+    judged = [
+        one_cell(RERUNS[i], draws=RERUNS[:i] + RERUNS[i + 1 :], splits=splits, rounding=rounding)["agreement"].item()
+        for i in range(len(RERUNS))
+    ]
+    outside = np.isin(judged, OUTSIDE)
+    assert found == outside.mean() and (outside.any() or rounding > 0 or 0.03 in splits)
+
+
+def test_chance_of_splits_counts_where_draws_are_few():
+    judged = [one_cell(RERUNS[i], splits=RERUNS[:i] + RERUNS[i + 1 :])["agreement"].item() for i in range(len(RERUNS))]
+    for draws in ((), (0.05,), (0.05, 0.06)):
+        assert one_cell(0.05, draws=draws, splits=RERUNS)["chance"].item() == np.isin(judged, OUTSIDE).mean() > 0
+    # A number is judged by one draw only if it is equal to it, and never outside; two have a spread of 95 %.
+    assert [one_cell(0.05, draws=(0.05, 0.06)[:n])["chance"].item() for n in (0, 1)] == [0, 0]
+    assert one_cell(0.05, draws=(0.05, 0.06))["chance"].item() == pytest.approx(0.05)
+
+
+def test_chance_is_the_cause_if_more_reruns_lie_as_far_out():
+    found = one_cell(0.30, draws=(0.05, 0.06, 0.07), rounding=0.001)
+
+    def cause(again, errors=(0.0,), found=found):
+        one = {"dataset": "breast", "column": "pb"}
+        causes = pd.DataFrame([one | {"cause": "a", "error": error} for error in errors])
+        more = pd.DataFrame([one | {"cause": "a rare draw", "error": error} for error in again])
+        return with_causes(found, causes, ["dataset", "column"], more).loc[0]
+
+    seen = cause((0.06, 0.299, 0.4))
+    assert (seen["again"], seen["as_far"], seen["cause"]) == (3, 2, "a rare draw")
+    seen = cause((0.0, 0.06, 0.298))  # the other side does not count
+    assert (seen["again"], seen["as_far"]) == (3, 0) and pd.isna(seen["cause"])
+    lower = one_cell(0.01, draws=(0.05, 0.051, 0.052), rounding=0.001)
+    assert cause((0.011, 0.06), found=lower)["as_far"] == 1
+    assert cause((0.06, 0.30), errors=(0.29,))["cause"] == "a"  # a cause that comes near is given first
+    # Reruns of the cause on both sides, and none without it, three draws among them, where there are as many.
+    both_sides = (0.0, 0.0, 0.0, 0.301)
+    assert pd.isna(cause((0.06,), errors=both_sides)["cause"])
+    assert cause((0.06,), errors=both_sides[1:])["cause"] == "a"
+    assert cause((0.06, 0.06, 0.06, 0.07), errors=both_sides)["cause"] == "a"
+    assert cause((0.06, 0.06, 0.06, 0.40), errors=both_sides)["cause"] == "a rare draw"
+    assert pd.isna(cause((0.06, 0.07), errors=(0.0, 0.20))["cause"])
+    inside = cause((0.06, 0.07), found=one_cell(0.06, draws=(0.05, 0.07)))
+    assert pd.isna(inside["cause"]) and pd.isna(inside["again"])
+
+
 def test_judgement_counts_cells_and_causes():
     cells = [(0.06, "a"), (0.3, "a"), (0.4, "b"), (0.5, "b"), (0.5, None)]
     found = pd.concat([one_cell(paper, draws=(0.05, 0.06, 0.07)).assign(cause=cause) for paper, cause in cells])
@@ -244,7 +296,9 @@ def test_judgement_counts_cells_and_causes():
     seen = judgement(found)
     assert (seen.printed, seen.judged, seen.inside_draws, seen.inside_splits, seen.outside) == (7, 6, 1, 1, 4)
     assert seen.causes == {"a": 1, "b": 2} and seen.unexplained == 1
-    assert seen.sentence().endswith("4 outside (2 by b, 1 by a, 1 without a known cause).")
+    assert seen.by_chance == found["chance"].sum() - found["chance"].iloc[-1]  # the last has no rerun
+    words = "4 outside (2 by b, 1 by a, 1 without a known cause); chance alone would leave about 0 outside."
+    assert seen.sentence().endswith(words)
 
 
 @pytest.mark.parametrize("ties", [False, True])
