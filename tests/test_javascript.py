@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = ROOT / "pages" / "components"
 ENTRIES = [
     *(f"live/{view}.js" for view in live.VIEWS),
+    "deferred.js",
     "live/own_points.js",
     "controls/screen.js",
     "controls/steps.js",
