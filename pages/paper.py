@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.components import layout, sharing
+from pages.components import deferred, layout, sharing
 from pages.components.controls.widgets import Options, Switch, mount
 from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, ties
 from pages.components.sharing.recipes import paper as recipe
@@ -162,6 +162,20 @@ def show_methods(values, found) -> None:
         st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
 
 
+def show_tables(target: str, scaled: tuple[str, ...], of_view) -> None:
+    """The numbers of the view, and what they come from."""
+    if target == "table1":
+        show_svm_grid()
+    with st.expander("All numbers as a table", icon=":material/table:"):
+        layout.table(of_view)
+    with st.expander("Where the reruns come from", icon=":material/history:"):
+        st.markdown(
+            f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was stopped; `python "
+            "-m rff_engine report --format html --output paper.html` writes all tables and figures into one file."
+        )
+        layout.table(made_by(target, scaled))
+
+
 def main() -> None:
     values = mount(CONTROLS)
     target = SHOWN[values.what]
@@ -185,16 +199,7 @@ def main() -> None:
             show_curves(of_view, found, target, values.dataset, values.ties)
         show_choices(of_view)
         show_notes(target, values.dataset)
-        if target == "table1":
-            show_svm_grid()
-    with st.expander("All numbers as a table", icon=":material/table:"):
-        layout.table(of_view)
-    with st.expander("Where the reruns come from", icon=":material/history:"):
-        st.markdown(
-            f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was stopped; `python "
-            "-m rff_engine report --format html --output paper.html` writes all tables and figures into one file."
-        )
-        layout.table(made_by(target, scaled))
+    deferred.show("tables", lambda: show_tables(target, scaled, of_view))
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 

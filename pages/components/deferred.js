@@ -123,8 +123,8 @@ class Place {
  */
 function isComplete(part) {
   const charts = [...part.querySelectorAll("[data-testid=stPlotlyChart]")];
-  const shows = charts.length > 0 || part.querySelector("[data-testid=stAlert]") !== null;
-  const shown = part.querySelector(".place[data-near=true]") !== null && shows;
+  const more = part.querySelectorAll("[data-testid=stElementContainer]").length > 1; // than the place itself
+  const shown = part.querySelector(".place[data-near=true]") !== null && more;
   return shown && charts.every((chart) => chart.querySelector(".main-svg"));
 }
 

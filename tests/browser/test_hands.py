@@ -26,6 +26,7 @@ def drawn(page) -> list[int]:
 
 def test_points_are_drawn_undone_and_linked(open_page):
     page = open_page("landmarks?data=your+own+points", apart=True)  # a history holds at most 50 entries
+    wait_until(lambda: page.locator(COUNT).inner_text())
     start, box = counted(page), page.locator(".own-points canvas").bounding_box()
     before = page.evaluate("history.length")
 
