@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { paintChart, tickStep } from "../../pages/components/live/charts.js";
+import { apart, paintChart, tickStep } from "../../pages/components/live/charts.js";
 import { colourAt, colourTable, cssColour } from "../../pages/components/live/colours.js";
 import { SvgContext } from "../../pages/components/live/svg.js";
 import { assertClose } from "./engine.js";
@@ -119,4 +119,12 @@ test("text in SVG is escaped, aligned, and condensed to its room", () => {
   assert.match(c.parts[0], /font-size="12.5" text-anchor="middle" font-weight="bold" dominant-baseline="central"/);
   assert.ok(!c.parts[0].includes("textLength"));
   assert.match(c.parts[1], /textLength="20" lengthAdjust="spacingAndGlyphs"/);
+});
+
+test("labels keep their distance and stay below the top", () => {
+  assert.deepEqual(apart([90, 60, 30], 10, 20), [90, 60, 30]);
+  assert.deepEqual(apart([90, 85, 30], 10, 20), [90, 70, 30]);
+  // all of them above the figure: the lowest is moved down most
+  assert.deepEqual(apart([-500, -600, -900], 10, 20), [50, 30, 10]);
+  assert.deepEqual(apart([200, 15, 5], 10, 20), [200, 30, 10]);
 });

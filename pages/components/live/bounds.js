@@ -1,7 +1,7 @@
 // @ts-check
 // The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
 
-import { DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
+import { apart, DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
 import { circle, diamond, fillAndOutline } from "./marks.js";
 import { addingUp, nearestIndex } from "./maths.js";
 import { LiveView, mounting } from "./view.js";
@@ -338,21 +338,25 @@ class LiveBounds extends LiveView {
    */
   paintBar(c, py, left, right, top, short) {
     const size = 0.8 * this.rem;
+    const { parts } = this.chosen;
+    const values = parts.map((part) => part.values[this.at]);
+    /** @type {number[]} */
+    const middles = [];
     let sum = 0;
-    let labelY = Infinity;
-    for (const part of this.chosen.parts) {
-      const value = part.values[this.at];
+    c.globalAlpha = 0.75;
+    for (const [k, part] of parts.entries()) {
       const from = py(sum);
-      const to = py((sum += value));
+      const to = py((sum += values[k]));
       c.fillStyle = part.colour;
-      c.globalAlpha = 0.75;
       c.fillRect(left, to, right - left, from - to);
-      c.globalAlpha = 1;
-      // Labels keep a line's distance from the one below, and stay in the figure.
-      labelY = Math.max(Math.min((from + to) / 2 + 0.35 * size, labelY - 1.3 * size), top + size);
-      c.fillStyle = this.ink;
-      c.textAlign = "left";
-      c.fillText(`${value.toFixed(3)} ${short ? part.label.split(":")[0] : part.label}`, right + 10, labelY);
+      middles.push((from + to) / 2 + 0.35 * size);
+    }
+    c.globalAlpha = 1;
+    c.fillStyle = this.ink;
+    c.textAlign = "left";
+    for (const [k, y] of apart(middles, top + size, 1.3 * size).entries()) {
+      const { label } = parts[k];
+      c.fillText(`${values[k].toFixed(3)} ${short ? label.split(":")[0] : label}`, right + 10, y);
     }
   }
 }

@@ -142,3 +142,17 @@ export function tickStep(length, count) {
   const power = 10 ** Math.floor(Math.log10(limit));
   return power * [5, 2, 1].find((lead) => lead * power <= limit);
 }
+
+/**
+ * Heights of labels, listed from the lowest to the highest, that keep a distance from each other and stay below the top.
+ *
+ * @param {number[]} wanted in pixels, which grow downwards
+ * @param {number} top @param {number} gap
+ */
+export function apart(wanted, top, gap) {
+  const heights = [...wanted];
+  for (let k = 1; k < heights.length; k++) heights[k] = Math.min(heights[k], heights[k - 1] - gap);
+  let least = top;
+  for (let k = heights.length - 1; k >= 0; k--, least += gap) heights[k] = Math.max(heights[k], least);
+  return heights;
+}
