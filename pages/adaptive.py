@@ -32,6 +32,7 @@ from pages.components.results.adaptive import (
 from pages.components.sharing.recipes import adaptive as recipe
 from rff_engine.experiments.toy import adaptive as toy_adaptive
 from rff_engine.figures import adaptive as figures
+from rff_engine.figures.approximation import error_text
 
 CONTROLS = (
     "Kernel and frequencies",
@@ -116,14 +117,14 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
 def show_descent(values, settings: AdaptiveSettings, found: toy_adaptive.Descent) -> None:
     """The descent of the frequencies, as a live view or as Plotly frames."""
     seen = (
-        f"**Moving lowers the error from {found.drawn_error:.3g} to {found.errors[-1]:.3g}: frequencies go where the "
-        "points need them.**"
+        f"**Weights alone lower the error from {error_text(found.drawn_error)} to {error_text(found.errors[0])}; "
+        f"moving the frequencies lowers it to {error_text(found.errors[-1])}.**"
     )
     details = (
         f"Press Play, or drag the slider: {values.r} [[frequencies]] drawn from the [[prior]] (rings) move; the area "
-        "of a dot is its weight, the best one at every step. [[Right|Below]]: the error. Weights alone lower it from "
-        f"{found.drawn_error:.3g} to {found.errors[0]:.3g}; {len(found.landmark_errors) - 1} steps later it is "
-        f"{found.errors[-1]:.3g} over all points and {found.landmark_errors[-1]:.3g} at the [[landmarks]], the only "
+        "of a dot is its weight, the best one at every step; grey dots have almost none. [[Right|Below]]: the error. "
+        f"After {len(found.landmark_errors) - 1} steps it is {error_text(found.errors[-1])} over all points and "
+        f"{error_text(found.landmark_errors[-1])} at the [[landmarks]], the only "
         f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
         "the paper use a larger one, which keeps the weights even."
     )

@@ -65,8 +65,8 @@ def show_table(found, show_ties: bool) -> None:
     seen = orders(found)
     layout.figure(
         reruns.table_beside_paper(found, letarte.COLUMNS_OF_TABLE_1, show_ties),
-        "**Look for cells that are neither blue nor green: there neither another draw, nor another split, gives the "
-        "paper's number.**",
+        "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
+        "cause.**",
         f"A draw is of frequencies and landmarks. {judgement(found).sentence()} All are test errors in percent; "
         "[[landmarks]] are k-means centroids, 10 % of the training points.",
         key="table",

@@ -48,14 +48,14 @@ def show_opening() -> None:
     with layout.show_errors():
         live.mount("opening", live_landmarks(OPENING, 1.0), SimpleNamespace(beta=beta), (BETA,))
     layout.caption_below(
-        "**The prior is the same bump around every landmark; learned similarities follow the two classes, red and "
-        "blue.** Green: similar to the landmark, a star; purple: dissimilar. Errors are measured on "
-        f"{TEST_POINTS} fresh points."
+        "**β changes the learned row alone: points of the star's own class become similar, those of the other class "
+        "dissimilar.** The prior is the same bump around every star. Green: similar to the star; purple: dissimilar; "
+        f"red and blue: the classes. Errors are measured on {TEST_POINTS} fresh points."
     )
     with st.container(horizontal=True, key="first_steps"):
-        link("landmarks", "**Try it**", **landmark_query(OPENING, beta))
+        link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
         first = lessons.content.LESSONS[0]
-        link(first.page, "**Be asked:** predict before you look", icon="school", **lessons.address(first))
+        link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
 
 
 def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
@@ -242,8 +242,9 @@ def main() -> None:
     values = mount(())
     layout.title(
         "What if a kernel were only a first guess?",
-        "A kernel says which points are similar before any label is seen: a **[[prior]]** over cosines. Labels turn it "
-        "into a **[[posterior]]**: drag [[β]], and each [[landmark]] learns from them.",
+        "A kernel says which points are similar to a **[[landmark]]**, a star, before any label is seen: the "
+        "**[[prior]]**. Drag **[[β]]**: the more the labels count, the more each star learns a similarity of its own, "
+        "the **[[posterior]]**.",
     )
     show_opening()
     st.divider()

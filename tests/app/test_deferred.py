@@ -41,7 +41,7 @@ def test_parts_far_away_are_not_computed(near, page, monkeypatch):
         monkeypatch.setattr(toy_adaptive, name, lambda *args, name=name, **kwargs: computed.append(name))
     assert not page.run().exception
     assert computed == [] and len(page.get("plotly_chart")) == 0
-    assert "Moving lowers the error" in captions(page)
+    assert "moving the frequencies lowers it" in captions(page)
 
 
 def test_a_part_is_shown_when_the_reader_is_near(near, page):

@@ -201,7 +201,7 @@ class LiveDescent extends LiveView {
     const [all, landmarks] = this.shown.errors.map(errorText);
     const outside = weight.filter((_, j) => Math.max(Math.abs(omega[2 * j]), Math.abs(omega[2 * j + 1])) > extent);
     this.find(".plane-words").textContent =
-      `${this.r} frequencies: ○ as drawn, ● at step ${this.value()}, area their weight` +
+      `${this.r} frequencies: rings as drawn, discs at step ${this.value()}, area their weight` +
       (outside.length ? `; ${outside.length} outside the axes` : "");
     this.find(".all-words").textContent = `over all points: ${all}`;
     this.find(".landmarks-words").textContent = `at the landmarks: ${landmarks}`;
