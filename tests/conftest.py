@@ -29,9 +29,9 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Number of cores, and one more where browsers are driven: their tests wait half of the time."""
+    """Number of cores, and two more where browsers are driven: their tests wait half of the time."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + ("not browser" not in config.option.markexpr)
+    return cores + 2 * ("not browser" not in config.option.markexpr)
 
 
 def pytest_make_parametrize_id(val):

@@ -3,17 +3,24 @@
 
 import { GRID } from "./constants.js";
 import { LandmarkMaps, percent } from "./landmark_maps.js";
-import { paintPoints, pointerIn } from "./marks.js";
+import { paintPoints, paintStar, pointerIn } from "./marks.js";
 import { klDivergence, largest, nearestPoint } from "./maths.js";
 import { Raster, paintBoundary } from "./rasters.js";
+import { fontOf } from "./typeface.js";
 import { mounting } from "./view.js";
 
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Panel, Root } from "./view.js" */
 
+const STAR = 11; // radius in pixels of the stars beside the weights
+
 class LiveLandmarks extends LandmarkMaps {
   /** @type {Raster} */
   weightRaster;
+
+  /** KL divergences of the landmarks, in words.
+   * @type {string[]} */
+  divergences = [];
 
   /** The weight, relative to the prior's, at the end of the colour scale. */
   topWeight = 2;
@@ -134,8 +141,9 @@ class LiveLandmarks extends LandmarkMaps {
   weightAt(event) {
     const box = this.weights.canvas.getBoundingClientRect();
     const { D } = this;
-    const landmark = Math.floor(((event.clientY - box.top) / box.height) * this.L);
-    const frequency = Math.floor(((event.clientX - box.left) / box.width) * D);
+    const { left, right, bottom } = this.weightFrame(box.width, box.height);
+    const landmark = Math.floor(((event.clientY - box.top) / bottom) * this.L);
+    const frequency = Math.floor(((event.clientX - box.left - left) / (right - left)) * D);
     return landmark >= 0 && landmark < this.L && frequency >= 0 && frequency < D ? { landmark, frequency } : {};
   }
 
@@ -168,10 +176,9 @@ class LiveLandmarks extends LandmarkMaps {
     this.find(".prior-train").textContent = percent(this.data.prior_train);
     this.find(".learned-train").textContent = percent(this.trainError);
     this.topWeight = Math.max(2, largest(Q) * D);
-    const kl = Array.from({ length: L }, (_, l) => klDivergence(Q, l * maxD, D).toFixed(2)).join(", ");
+    this.divergences = Array.from({ length: L }, (_, l) => klDivergence(Q, l * maxD, D).toFixed(2));
     this.find(".weights-caption").textContent =
-      "spectral weights, one row per landmark, slow to fast frequencies; " +
-      `colours from 0 to ${this.topWeight.toPrecision(3)} × the prior's weight. KL: ${kl} nats`;
+      `spectral weights of every star, from 0 to ${this.topWeight.toPrecision(3)} × the prior's; KL in nats`;
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
@@ -183,8 +190,40 @@ class LiveLandmarks extends LandmarkMaps {
     for (let l = 0; l < this.L; l++) this.paintLandmark(c, w, l, Math.min(12, w * 0.05));
   }
 
+  /**
+   * Where the weights lie in their figure: a star stands on the left of each row, its KL divergence on the right.
+   *
+   * @param {number} width @param {number} height
+   */
+  weightFrame(width, height) {
+    return { left: 2 * STAR + 6, right: width - 4.6 * this.rem, bottom: height - 1.4 * this.rem };
+  }
+
   /** @param {Context} c @param {number} w @param {number} h */
   paintWeights(c, w, h) {
+    const { left, right, bottom } = this.weightFrame(w, h);
+    c.save();
+    c.translate(left, 0);
+    this.paintCells(c, right - left, bottom);
+    c.restore();
+    const size = 0.85 * this.rem;
+    const row = bottom / this.L;
+    c.font = fontOf(size);
+    c.fillStyle = this.ink;
+    c.textAlign = "left";
+    for (const [l, kl] of this.divergences.entries()) c.fillText(`KL ${kl}`, right + 8, (l + 0.5) * row + 0.35 * size);
+    c.fillText("slow", left, h - 0.3 * size);
+    c.textAlign = "right";
+    c.fillText("fast cosines", right, h - 0.3 * size);
+    for (let l = 0; l < this.L; l++) paintStar(c, STAR + 2, (l + 0.5) * row, Math.min(STAR, 0.45 * row), l);
+  }
+
+  /**
+   * The weights, a cell each, and a frame around the one in focus.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintCells(c, w, h) {
     const { L, D, maxD, Q } = this;
     const { landmark, frequency } = this.focus;
     if (this.weightRaster?.columns !== D || this.weightRaster.rows !== L) this.weightRaster = new Raster(D, L);
