@@ -19,6 +19,7 @@ __all__ = [
     "RARE_DRAW",
     "RARE_SPLIT",
     "Judgement",
+    "chosen_by_validation",
     "compared",
     "judgement",
     "notes",
@@ -89,9 +90,9 @@ def compared(
 
         Unknown values are missing. Errors are fractions, or what the rows have.
     """
-    chosen = _chosen(reruns, by)
+    chosen = chosen_by_validation(reruns, by)
     published = chosen[chosen["split"] == "published"]
-    drawn = published if draws is None else _chosen(draws, by)
+    drawn = published if draws is None else chosen_by_validation(draws, by)
     first = published.groupby(by, as_index=False).first()
     first = first[[*by, "test_error", "train_error", "tied_low", "tied_high"]]
     first = first.rename(columns={"test_error": "published", "train_error": "published_train"})
@@ -107,6 +108,34 @@ def compared(
         rounding=rounding,
         agreement=_agreement(result, rounding),
     )
+
+
+def chosen_by_validation(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The row that validation chooses for each number, split and repeat, and the test errors of those that tie with it.
+
+    Parameters
+    ----------
+    reruns : DataFrame
+        Result rows, with the columns `by`, in the order of `tables.to_frame`: of equal validation errors the first is
+        chosen.
+    by : list of str
+        Columns that identify a number of the paper.
+
+    Returns
+    -------
+    DataFrame with columns `by`, split, repeat, test_error, train_error, note, tied_low, tied_high
+        One row for each number, split and repeat.
+    """
+    one = [*by, "split", "repeat"]
+    fewest = reruns.groupby(one, dropna=False)["valid_error"].transform("min")
+    ties = reruns[reruns["valid_error"] == fewest].groupby(one, dropna=False, sort=False)
+    return ties.agg(
+        test_error=("test_error", "first"),
+        train_error=("train_error", "first"),
+        note=("note", "first"),
+        tied_low=("test_error", "min"),
+        tied_high=("test_error", "max"),
+    ).reset_index()
 
 
 @dataclass(frozen=True)
@@ -350,20 +379,6 @@ def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:
     middle = found["mean"].fillna(found["draw_mean"])
     cases = [found["paper"].isna(), of_draws, of_splits, ~known, found["paper"] < middle]
     return np.select(cases, [unprinted, by_draw, by_split, unknown, lower], higher)
-
-
-def _chosen(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """The row that validation chooses for each number and split, and the test errors of those that tie with it."""
-    one = [*by, "split", "repeat"]
-    fewest = reruns.groupby(one, dropna=False)["valid_error"].transform("min")
-    ties = reruns[reruns["valid_error"] == fewest].groupby(one, dropna=False, sort=False)
-    return ties.agg(
-        test_error=("test_error", "first"),
-        train_error=("train_error", "first"),
-        note=("note", "first"),
-        tied_low=("test_error", "min"),
-        tied_high=("test_error", "max"),
-    ).reset_index()
 
 
 def _same_types(frame: pd.DataFrame, like: pd.DataFrame, by: list[str]) -> pd.DataFrame:

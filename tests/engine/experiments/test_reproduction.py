@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import AGREEMENTS, OUTSIDE, compared, judgement, with_causes
+from rff_engine.experiments.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
 from rff_engine.experiments.reports.tables import to_frame
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
@@ -287,6 +287,21 @@ def test_chance_is_the_cause_if_more_reruns_lie_as_far_out():
     assert pd.isna(cause((0.06, 0.07), errors=(0.0, 0.20))["cause"])
     inside = cause((0.06, 0.07), found=one_cell(0.06, draws=(0.05, 0.07)))
     assert pd.isna(inside["cause"]) and pd.isna(inside["again"])
+
+
+def test_many_draws_of_one_number_are_counted_and_are_no_part_of_its_spread():
+    """OKRFF on mnist17, D = 10: 2.72 % in print."""
+    (many,) = [spec for spec in reproduction.specs("figure5", ["mnist17"]) if spec.protocol.methods == ("okrff",)]
+    given = {"dataset": "mnist17", "D": 10}
+    few = [row("okrff", 0.1, error, repeat=i, rho=0.1, **given) for i, error in enumerate((0.016, 0.017, 0.018))]
+    again = [
+        row("okrff", valid, error, repeat=i, rho=rho, run=many.run_id, **given)
+        for i, error in enumerate((0.0251, 0.0253, 0.016))  # the figure is read to 0.002
+        for valid, rho, error in ((0.1, 0.01, error), (0.2, 0.1, 0.04))
+    ]
+    found = letarte.figure("figure5", few + again).set_index(["dataset", "method", "D"]).loc[("mnist17", "okrff", 10)]
+    assert (found["draws"], found["draw_high"], found["agreement"]) == (3, 0.018, "paper higher")
+    assert (found["again"], found["as_far"], found["cause"]) == (3, 1, RARE_DRAW)
 
 
 def test_judgement_counts_cells_and_causes():
