@@ -9,6 +9,7 @@
  */
 
 const MARGIN = 250; // pixels around the window in which a part is near
+const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
 const PATIENCE = 3000; // milliseconds without an answer after which a report is lost
 const ALL = document.documentElement.dataset; // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report is lost
 const RUNNING = "[data-test-script-state=running]";
@@ -106,7 +107,8 @@ class Place {
     if (!this.part) return;
     const name = [...this.part.classList].find((one) => one.startsWith("st-key-near_"));
     const part = () => document.getElementsByClassName(name)[0];
-    while (part() && !isComplete(part())) await new Promise((wake) => setTimeout(wake, 50));
+    const end = performance.now() + LONGEST;
+    while (part() && !isComplete(part()) && performance.now() < end) await new Promise((wake) => setTimeout(wake, 50));
   }
 
   leave() {

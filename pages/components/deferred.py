@@ -51,7 +51,10 @@ def show(name: str, draw: Callable[[], object]) -> None:
 def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
     near = _is_near(key)
     with st.container(key=f"near_{key}"):
-        _place(data={"run": run, "near": near}, key=f"place_{key}", default={"near": False}, on_near_change=_nothing)
+        sent = {"run": run, "near": near}
+        place = _place(data=sent, key=f"place_{key}", default={"near": False}, on_near_change=_nothing)
+        if place.near and not near:  # a browser that was connected to an earlier server has told it before
+            st.rerun()
         if not near:
             return
         with queues.compute_slot(), layout.show_errors():

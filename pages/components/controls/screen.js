@@ -12,6 +12,7 @@
 
 const NARROW = window.matchMedia("(max-width: 639.98px)"); // where Streamlit puts columns one below the other
 const PAPER = 680; // pixels: the width of A4 and Letter between their margins
+const LONGEST = 30000; // milliseconds to wait for all parts before printing
 const PAGE_LINK = "[data-testid=stSidebarNavLink]";
 
 class Screen {
@@ -73,12 +74,14 @@ function printWholePages() {
   window.print = async () => {
     if (printing) return;
     printing = true;
+    const end = performance.now() + LONGEST;
     do {
       /** @type {Promise<void>[]} */
       const shown = [];
       document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
       await Promise.all([new Promise((wake) => setTimeout(wake, 50)), ...shown]);
-    } while (document.querySelector(".place[data-near=false]")); // a part may have been replaced meanwhile
+      // A part may have been replaced meanwhile.
+    } while (document.querySelector(".place[data-near=false]") && performance.now() < end);
     printing = false;
     print();
   };
