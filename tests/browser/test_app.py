@@ -206,6 +206,7 @@ def test_a_link_of_the_start_page_overrides_earlier_settings(open_page):
     expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "10")
 
 
+@pytest.mark.more
 def test_the_navigation_leads_to_every_page(open_page):
     """Slow, because it opens ten pages."""
     page = open_page("errata")

@@ -117,7 +117,7 @@ def walk(page, lesson: content.Lesson, correct: bool = True) -> None:
 
 @pytest.mark.slow("walks through every step of every lesson")
 @pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
-@pytest.mark.more(after=3)
+@pytest.mark.more(after=1)
 def test_a_lesson_leads_to_the_next_one(open_page, lesson):
     """Every other lesson with reduced motion, which is faster: no frames of gliding and scrolling are drawn."""
     motion = "reduce" if content.LESSONS.index(lesson) % 2 else "no-preference"
@@ -142,6 +142,7 @@ def test_wrong_predictions_are_shown_and_lead_on_as_well(open_page):
     walk(open_lesson(open_page, lesson, width=900), lesson, correct=False)
 
 
+@pytest.mark.more
 def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
     """Slow, because it starts a server."""
     lesson = content.LESSONS[1]
@@ -176,6 +177,7 @@ def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, 
     wait_until(lambda: query(page).get("step") in (step, None if step == "1" else step))
 
 
+@pytest.mark.more
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
     lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)

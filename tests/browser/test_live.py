@@ -449,6 +449,7 @@ def drag_to(page, fraction: float) -> None:
     page.mouse.up()
 
 
+@pytest.mark.more
 def test_the_first_drag_on_each_page_is_reported(open_page):
     page = open_live(open_page, "landmarks")
     drag_to(page, 0.7)

@@ -45,7 +45,7 @@ def own_host_only():
 
 @pytest.mark.parametrize("plain", [False, True], ids=["live", "plain"])
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.more(after=2)
+@pytest.mark.more(after=1)
 def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view, plain):
     if plain and view not in VIEWS[:2]:
         pytest.skip("the view has one form")

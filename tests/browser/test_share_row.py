@@ -98,6 +98,7 @@ def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     wait_until(lambda: parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query))
 
 
+@pytest.mark.more
 def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     page = open_page("landmarks")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
