@@ -5,10 +5,12 @@
  * @typedef {object} Component of Streamlit
  * @property {HTMLElement & { place?: Place }} parentElement
  * @property {{ run: number, near: boolean }} data number of the script's run, and whether the part is shown
- * @property {(name: string, value: boolean) => void} setStateValue
+ * @property {(name: string, value: number) => void} setStateValue
  */
 
 const MARGIN = 250; // pixels around the window in which a part is near
+const CALM = 120; // milliseconds that a part is near before it is asked for: scrolling past it asks for nothing
+const GOING = 5000; // milliseconds in which another page opens after a click on a link
 const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
 const PATIENCE = 3000; // milliseconds without an answer after which a report is lost
 const ALL = document.documentElement.dataset; // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report is lost
@@ -23,6 +25,10 @@ class Place {
   told = false;
 
   run = -1;
+
+  since = -Infinity;
+
+  goes = -Infinity;
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   later;
@@ -42,6 +48,11 @@ class Place {
       if (event instanceof CustomEvent) event.detail?.push(this.shown());
     };
     document.addEventListener("show-all", this.want);
+    // A report that comes with a change of page would leave the new page empty.
+    this.go = (/** @type {Event} */ event) => {
+      if (event.target instanceof Element && event.target.closest("a, [role=menuitem]")) this.goes = performance.now();
+    };
+    for (const kind of ["pointerdown", "click"]) document.addEventListener(kind, this.go, true);
   }
 
   /** The part with its figures; none before Streamlit has put this into the page.
@@ -59,6 +70,7 @@ class Place {
   /** @param {IntersectionObserverEntry[]} seen */
   look(seen) {
     const last = seen[seen.length - 1];
+    if (this.near !== last.isIntersecting) this.since = performance.now();
     this.near = last.isIntersecting;
     // The part keeps its height when it is no longer shown.
     const { part } = this;
@@ -79,7 +91,8 @@ class Place {
     root.dataset.waiting = String(wanted && !shown);
     if (shown ? wanted || !this.left : !wanted) return;
     const now = performance.now();
-    if (now > Number(ALL.reportUntil ?? 0) && !(this.told && document.querySelector(RUNNING))) {
+    const calm = now - this.since > CALM && now - this.goes > GOING;
+    if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.told && document.querySelector(RUNNING))) {
       ALL.reportUntil = String(now + PATIENCE);
       this.told = true;
       this.tell(!shown);
@@ -115,6 +128,7 @@ class Place {
     this.observer.disconnect();
     clearTimeout(this.later);
     document.removeEventListener("show-all", this.want);
+    for (const kind of ["pointerdown", "click"]) document.removeEventListener(kind, this.go, true);
   }
 }
 
@@ -140,6 +154,7 @@ export default function (component) {
     parentElement.place = new Place(root);
   }
   const { place } = parentElement;
-  place.tell = (near) => setStateValue("near", near);
+  // A new value each time: Streamlit sends no value that it has sent before, not even to a server that has started again.
+  place.tell = (near) => setStateValue("near", near ? Date.now() : 0);
   place.update(data);
 }

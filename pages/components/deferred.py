@@ -52,7 +52,7 @@ def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
     near = _is_near(key)
     with st.container(key=f"near_{key}"):
         sent = {"run": run, "near": near}
-        place = _place(data=sent, key=f"place_{key}", default={"near": False}, on_near_change=_nothing)
+        place = _place(data=sent, key=f"place_{key}", default={"near": 0}, on_near_change=_nothing)
         if place.near and not near:  # a browser that was connected to an earlier server has told it before
             st.rerun()
         if not near:
@@ -63,7 +63,7 @@ def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
 
 def _is_near(key: str) -> bool:
     state = st.session_state.get(f"place_{key}")
-    return bool(state and state.get("near"))
+    return bool(state and state.get("near"))  # the time of the browser's report, or 0
 
 
 def _nothing() -> None:
