@@ -17,7 +17,7 @@ def test_a_plane_separates_what_no_line_does():
     lift = lifted()
     assert lift.risks["lifted"]["zero_one"] == (0.0, 0.0)
     assert min(lift.risks["flat"]["zero_one"]) > 0.3
-    np.testing.assert_allclose(lift.Z @ lift.coef + lift.intercept, lift.decisions["lifted"], rtol=1e-12)
+    np.testing.assert_allclose(lift.Z @ lift.coef + lift.intercept, lift.decisions["lifted"], rtol=1e-9, atol=1e-9)
 
 
 def test_lifted_points_are_three_cosines_of_points_with_an_outer_radius_of_one():
