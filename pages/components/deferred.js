@@ -12,8 +12,9 @@ const MARGIN = 250; // pixels around the window in which a part is near
 const CALM = 120; // milliseconds that a part is near before it is asked for: scrolling past it asks for nothing
 const GOING = 5000; // milliseconds in which another page opens after a click on a link
 const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
-const PATIENCE = 3000; // milliseconds without an answer after which a report is lost
-const ALL = document.documentElement.dataset; // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report is lost
+const PATIENCE = 3000; // milliseconds without an answer after which a report counts as lost
+// `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report counts as lost
+const ALL = document.documentElement.dataset;
 const RUNNING = "[data-test-script-state=running]";
 
 class Place {
@@ -22,7 +23,7 @@ class Place {
 
   left = false;
 
-  told = false;
+  reported = false;
 
   run = -1;
 
@@ -92,9 +93,9 @@ class Place {
     if (shown ? wanted || !this.left : !wanted) return;
     const now = performance.now();
     const calm = now - this.since > CALM && now - this.goes > GOING;
-    if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.told && document.querySelector(RUNNING))) {
+    if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.reported && document.querySelector(RUNNING))) {
       ALL.reportUntil = String(now + PATIENCE);
-      this.told = true;
+      this.reported = true;
       this.tell(!shown);
     }
     this.later = setTimeout(() => this.ask(), 40);
@@ -106,7 +107,7 @@ class Place {
     const again = run !== this.run;
     if (again || root.dataset.near !== String(near)) {
       ALL.reportUntil = "0";
-      this.told = false;
+      this.reported = false;
     }
     // A part far away is shown once more with the next settings, and no longer after that.
     this.left = near && ((again && this.run >= 0) || this.left);
@@ -154,7 +155,7 @@ export default function (component) {
     parentElement.place = new Place(root);
   }
   const { place } = parentElement;
-  // A new value each time: Streamlit sends no value that it has sent before, not even to a server that has started again.
+  // A new value each time: Streamlit sends no value twice, not even to a server that has started again.
   place.tell = (near) => setStateValue("near", near ? Date.now() : 0);
   place.update(data);
 }

@@ -53,7 +53,7 @@ def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
     with st.container(key=f"near_{key}"):
         sent = {"run": run, "near": near}
         place = _place(data=sent, key=f"place_{key}", default={"near": 0}, on_near_change=_nothing)
-        if place.near and not near:  # a browser that was connected to an earlier server has told it before
+        if place.near and not near:  # reported to a server that has been restarted since
             st.rerun()
         if not near:
             return
