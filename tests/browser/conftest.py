@@ -212,12 +212,14 @@ def settle(page):
     page.wait_for_function(
         """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
            && !document.querySelector('[data-testid=stSkeleton], .place[data-waiting=true]')
+           && [...document.querySelectorAll('[class*=st-key-near_]')].every(p => p.querySelector('.place[data-near]'))
            && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
     )
 
 
 def show_all(page) -> None:
     """Show the parts of a page that wait for the reader to scroll to them."""
+    settle(page)
     page.evaluate(
         """async () => {
             const shown = [];

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import settle, show_all
+from conftest import settle, show_all, wait_until
 from test_layout import problems_by_width
 
 PAGES = (
@@ -101,11 +101,7 @@ def axe_core() -> str:
 
 def findings(page) -> list[tuple[str, str, str]]:
     """Rule, selector and message of each serious or critical finding, and of headings out of order."""
-    equations = page.locator("[data-testid=stExpander]").filter(has_text="The equation")
-    for equation in equations.filter(has_not=page.locator("details[open]")).all()[::-1]:
-        equation.locator("summary").click()
-    if equations.count():
-        equations.locator(".katex").last.wait_for()
+    wait_until(lambda: equations_are_open(page))
     page.evaluate(axe_core())
     return [
         tuple(found)
@@ -119,6 +115,16 @@ def findings(page) -> list[tuple[str, str, str]]:
             }"""
         )
     ]
+
+
+def equations_are_open(page) -> bool:
+    """Whether all folded equations are open; opens one that is not. A part that is drawn again closes its own."""
+    equations = page.locator("[data-testid=stExpander]").filter(has_text="The equation")
+    closed = equations.filter(has_not=page.locator("details[open]"))
+    if closed.count():
+        closed.first.locator("summary").click()
+        return False
+    return all(equation.is_visible() for equation in equations.locator(".katex").all())
 
 
 @dataclass(frozen=True)
