@@ -13,7 +13,7 @@ def settle_libraries() -> None:
     """Limit BLAS threads and freeze the garbage collector, once a server, so that reruns are faster."""
     # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
     threadpool_limits(limits=1, user_api="blas")
-    # Streamlit collects garbage after every script run: objects made by imports need not be scanned again.
+    # Objects made by imports need not be scanned at each collection.
     gc.collect()
     gc.freeze()
 
