@@ -1,0 +1,1 @@
+"""Running the app on a server of one's own: several processes behind nginx."""
