@@ -370,7 +370,7 @@ def _coverage(options) -> int:
     for bound in found:
         low, high = bound.interval()
         interval = f"{low:.2%} - {high:.2%}"
-        print(f"{bound.name:<20} {bound.form:<10} {bound.rate:>7.2%}  {interval:<16} {-bound.slack.mean():>7.3f}")
+        print(f"{bound.name:<24} {bound.form:<12} {bound.rate:>7.2%}  {interval:<16} {-bound.slack.mean():>7.3f}")
     return 0
 
 

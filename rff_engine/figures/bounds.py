@@ -23,6 +23,7 @@ BOUND_NAMES = {
     "landmark_kl_inverse": "PAC-Bayes-kl",
     "first_order_kl": "Corollary 2",
     "second_order_kl": "Theorem 3",
+    "second_order_kl_inverse": "PAC-Bayes-kl of pairs",
     "f_divergence": "Theorem 4",
     "chi_square": "Corollary 5",
 }
@@ -31,6 +32,7 @@ BOUND_COLOURS = {
     "landmark_kl_inverse": BROWN,
     "first_order_kl": PINK,
     "second_order_kl": GREEN,
+    "second_order_kl_inverse": BROWN,
     "f_divergence": VERMILION,
     "chi_square": SKY,
 }
@@ -39,6 +41,7 @@ LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
 BOUND_DASHES = {
     "landmark_kl_inverse": "dashdot",
     "first_order_kl": "dashdot",
+    "second_order_kl_inverse": "longdash",
     "f_divergence": "dash",
     "chi_square": "dot",
 }

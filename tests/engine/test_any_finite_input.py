@@ -447,10 +447,14 @@ def test_bounds(data):
     found += [
         answer(bounds.f_divergence, loss, kl, mu, n, epsilon, form, must=tame, infinite=True),
         answer(bounds.chi_square, loss, kl, n, epsilon, form, must=tame, infinite=True),
+        answer(bounds.chi_square, loss, kl, n, epsilon, "sub_gaussian", **may),
     ]
     assert all(value is None or np.min(value) >= 0 for value in found)
-    inverse = answer(bounds.landmark_kl_inverse, loss, kl, n, epsilon, n_landmarks, must=tame)
-    assert inverse is None or (np.min(inverse) >= 0 and np.max(inverse) <= 1)
+    inverses = [
+        answer(bounds.landmark_kl_inverse, loss, kl, n, epsilon, n_landmarks, must=tame),
+        answer(bounds.second_order_kl_inverse, loss, kl, n, epsilon, must=tame),
+    ]
+    assert all(inverse is None or (np.min(inverse) >= 0 and np.max(inverse) <= 1) for inverse in inverses)
 
 
 # --- landmarks ----------------------------------------------------------------------------------------------------

@@ -102,6 +102,52 @@ def test_kl_inverse_inverts(loss, kl, n, t, epsilon):
             assert naive.bernoulli_kl(loss, 1 - 1e-12) <= budget
 
 
+@every_point
+def test_kl_inverse_over_pairs_is_that_of_half_as_many_independent_losses(loss, kl, n, t, epsilon):
+    m = n // 2
+    budget = (kl + math.log(2 * math.sqrt(m) / epsilon)) / m
+    bound = bounds.second_order_kl_inverse(loss, kl, n, epsilon)
+    assert loss <= bound <= 1
+    if bound < 1 - 1e-12:
+        assert naive.bernoulli_kl(loss, bound) == pytest.approx(budget, rel=1e-6)
+    assert bound == pytest.approx(bounds.landmark_kl_inverse(loss, kl, m + 1, epsilon), rel=1e-12)
+
+
+def test_moment_behind_the_kl_inverse_is_at_most_twice_the_root_of_the_number_of_losses():
+    """E exp(m kl(k/m || p)) for k of m losses equal to 1 is the same for every p; Maurer proves it from m = 8."""
+    for m in (1, 2, 3, 4, 5, 6, 7, 8, 50, 400):
+        size = np.arange(m + 1)
+        assert binom.pmf(size, m, size / m).sum() <= 2 * math.sqrt(m) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.9, 0.5, 0.05, 1e-3, 1e-100, 1e-300])
+@pytest.mark.parametrize("n", [2, 7, 1000])
+def test_sub_gaussian_corollary_5(n, epsilon):
+    width = bounds.chi_square(0.3, 2.0, n, epsilon, "sub_gaussian") - 0.3
+    a = 4 * (n // 2) * width**2 / 3  # chi2 + 1 = 3
+    assert a > 1
+    assert math.log(a) / 2 + (1 - a) / 2 == pytest.approx(math.log(epsilon), rel=1e-9)
+
+
+def test_sub_gaussian_corollary_5_is_below_the_other_forms_at_small_epsilon():
+    for n, epsilon in ((10, 0.05), (1000, 0.05), (1000, 1e-3), (10**6, 1e-6)):
+        sharp, printed, corrected = (
+            bounds.chi_square(0.3, 2.0, n, epsilon, form) for form in ("sub_gaussian", "paper", "corrected")
+        )
+        assert sharp < printed < corrected
+    # In ln(1 / epsilon) it grows like a root, they like a power of 1 / epsilon.
+    few, many = (bounds.chi_square(0.0, 2.0, 1000, epsilon, "sub_gaussian") for epsilon in (1e-4, 1e-16))
+    assert many / few < 2
+
+
+@pytest.mark.parametrize("loss", [0.05, 0.1, 0.2])
+def test_kl_inverse_over_pairs_is_below_theorem_3_at_the_best_of_61_t_that_are_paid_for(loss):
+    for n in (1000, 10_000):
+        t = np.sqrt(n) * np.logspace(-3, 3, 61)
+        paid = bounds.second_order_kl(loss, 3.0, n, t, 0.05 / 61).min()
+        assert bounds.second_order_kl_inverse(loss, 3.0, n, 0.05) < paid
+
+
 def test_kl_inverse_equals_its_closed_forms():
     # kl(0 || L) = -ln(1 - L)
     budget = (0.4 + math.log(2 * math.sqrt(99) / 0.05)) / 99
@@ -127,7 +173,9 @@ BOUNDS = {  # as functions of loss, divergence, n and epsilon, t being fixed
     **{f"{name}, {form}": kl_bound(name, form) for name in bounds.KL_BOUNDS for form in bounds.FORMS},
     **{f"f_divergence, {mu}, {form}": divergence_bound(mu, form) for mu in (1.2, 2, 4) for form in bounds.FORMS},
     "chi_square": bounds.chi_square,
+    "chi_square, sub_gaussian": lambda *given: bounds.chi_square(*given, form="sub_gaussian"),
     "landmark_kl_inverse": bounds.landmark_kl_inverse,
+    "second_order_kl_inverse": bounds.second_order_kl_inverse,
 }
 every_bound = pytest.mark.parametrize("name", BOUNDS)
 
@@ -157,7 +205,10 @@ def test_arrays_equal_their_entries(name):
     assert bound(0.2, divergence, 50, 0.05).shape == (3, 4)
 
 
-@pytest.mark.parametrize("name", sorted(set(bounds.__all__) - {"KLTerms", "landmark_kl_inverse"}))
+WITH_FORMS = sorted(name for name in set(bounds.__all__) - {"KLTerms"} if not name.endswith("_inverse"))
+
+
+@pytest.mark.parametrize("name", WITH_FORMS)
 def test_corrected_form_is_the_default(name):
     arguments = {"bound": "second_order_kl", "loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 3.0}
     arguments |= dict.fromkeys(("kl", "divergence", "chi2"), 1.0)
@@ -252,6 +303,8 @@ def test_corrected_bounds_hold_on_simulated_samples(n):
         bounds.second_order_kl(loss, 0.0, n, math.sqrt(n), epsilon, form="corrected"),
         bounds.first_order_kl(loss, 0.0, n, math.sqrt(n), epsilon, form="corrected"),
         *(bounds.f_divergence(loss, 0.0, mu, n, epsilon) for mu in (1.5, 2, 5, 20)),
+        bounds.chi_square(loss, 0.0, n, epsilon, "sub_gaussian"),
+        bounds.second_order_kl_inverse(loss, 0.0, n, epsilon),
     ):
         assert np.mean(bound < true_loss) <= allowed
     # One landmark, of the positive class: a mean of n - 1 independent terms of mean 1 - p.

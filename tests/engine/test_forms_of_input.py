@@ -130,6 +130,7 @@ CALLS = {
         {"bound": "landmark_kl", "n": 50, "t": 5.0, "epsilon": 0.05},
     ),
     "bounds.landmark_kl_inverse": (bounds.landmark_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
+    "bounds.second_order_kl_inverse": (bounds.second_order_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
     "bounds.f_divergence": (
         bounds.f_divergence,
         {"loss": OF_KL["loss"], "divergence": OF_KL["kl"]},

@@ -119,6 +119,11 @@ FUNCTIONS = {
         {},
         {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05, "n_landmarks": 2},
     ),
+    "second_order_kl_inverse": (
+        rff.bounds.second_order_kl_inverse,
+        {},
+        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05},
+    ),
     "f_divergence": (
         rff.bounds.f_divergence,
         {},

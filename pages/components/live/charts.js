@@ -27,6 +27,7 @@ export const DASHES = {
   dot: [2, 4],
   dash: [8, 5],
   dashdot: [8, 4, 2, 4],
+  longdash: [14, 5],
 };
 
 /**

@@ -37,7 +37,7 @@ __all__ = [
 
 #: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
 LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
-KERNEL_BOUNDS = ("first_order_kl", "second_order_kl", "f_divergence", "chi_square")
+KERNEL_BOUNDS = ("first_order_kl", "second_order_kl", "second_order_kl_inverse", "f_divergence", "chi_square")
 #: Bounds that hold at a t fixed in advance. The others have no t: along their curves only Q changes.
 WITH_T = bounds.KL_BOUNDS
 
@@ -210,7 +210,7 @@ def bound_curves(
     mu : float
         Of Theorem 4; above 1.
     form : {"corrected", "paper"}
-        As in `rff_engine.bounds`. The PAC-Bayes-kl bound has one form.
+        As in `rff_engine.bounds`. The PAC-Bayes-kl bounds have one form.
     pay_for_beta : bool
         Whether the bounds of `WITH_T` hold at all betas at once, with epsilon / B for each (union bound), so that the
         best may be read off the curve. The others hold at all betas anyway.
@@ -241,6 +241,9 @@ def bound_curves(
         ),
         "first_order_kl": _kl_parts("first_order_kl", kernel, betas, risks.n, each, form),
         "second_order_kl": _kl_parts("second_order_kl", kernel, betas, risks.n, each, form),
+        "second_order_kl_inverse": _two_parts(
+            kernel, bounds.second_order_kl_inverse(kernel.loss, kernel.kl, risks.n, epsilon)
+        ),
         "f_divergence": _two_parts(
             kernel, bounds.f_divergence(kernel.loss, kernel.divergence, mu, risks.n, epsilon, form)
         ),

@@ -287,8 +287,8 @@ def simulate_two_gaussians(
     Returns
     -------
     list of BoundFailures
-        landmark_kl, first_order_kl, second_order_kl, f_divergence and chi_square in both forms, and
-        landmark_kl_inverse, which has one ("corrected").
+        landmark_kl, first_order_kl, second_order_kl, f_divergence and chi_square in all forms, and
+        landmark_kl_inverse and second_order_kl_inverse, which have one ("corrected").
 
     Raises
     ------
@@ -329,6 +329,8 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
             slacks[name, form] = truth - getattr(bounds, name)(loss, kl, n, t, epsilon, form=form)
         slacks["f_divergence", form] = truth - bounds.f_divergence(loss, divergence, mu, n, epsilon, form)
         slacks["chi_square", form] = truth - bounds.chi_square(loss, chi2, n, epsilon, form)
+    slacks["chi_square", "sub_gaussian"] = truth - bounds.chi_square(loss, chi2, n, epsilon, "sub_gaussian")
+    slacks["second_order_kl_inverse", "corrected"] = truth - bounds.second_order_kl_inverse(loss, kl, n, epsilon)
     inverse = bounds.landmark_kl_inverse(landmark_loss, landmark_kl, n, epsilon)
     slacks["landmark_kl_inverse", "corrected"] = landmark_truth - inverse
     return slacks

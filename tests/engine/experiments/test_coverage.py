@@ -40,6 +40,11 @@ def test_the_other_corrected_bounds_hold_in_the_worst_cases(case, n):
         for bound in (rff.bounds.first_order_kl, rff.bounds.second_order_kl):
             failed = bound(result.losses, 0.0, n, t, EPSILON, form="corrected") < result.true_loss - 1e-12
             assert not too_many(failed.sum(), 4000)
+    for without_t in (
+        rff.bounds.second_order_kl_inverse(result.losses, 0.0, n, EPSILON),
+        rff.bounds.chi_square(result.losses, 0.0, n, EPSILON, "sub_gaussian"),
+    ):
+        assert not too_many((without_t < result.true_loss - 1e-12).sum(), 4000)
 
 
 @pytest.mark.parametrize("n", [10, 100])
@@ -133,10 +138,10 @@ def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
 @pytest.mark.parametrize("n", [10, 100])
 def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
     found = simulate_two_gaussians(n, 20, beta, 3.0, EPSILON, 2000, random_state=0)
-    assert len(found) == 11 and len({(bound.name, bound.form) for bound in found}) == 11
+    assert len(found) == 13 and len({(bound.name, bound.form) for bound in found}) == 13
     for bound in found:
         assert bound.slack.shape == (2000,) and np.isfinite(bound.slack).all()
-        if bound.form == "corrected":
+        if bound.form != "paper":
             assert not too_many(bound.failures, 2000)
 
 
