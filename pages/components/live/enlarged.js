@@ -283,8 +283,8 @@ export class Enlarged {
     const lacking = this.reached.distances[count].toFixed(3);
     const share = percent(this.reached.shares[count]);
     this.find("h2").textContent = `Landmark ${landmark + 1}`;
-    this.find(".sum-words").textContent =
-      count === D ? `learned similarity: the sum of all ${D} cosines` : `sum of the ${count} heaviest of ${D} cosines`;
+    const whole = `learned similarity: ${D === 1 ? "one cosine" : `the sum of all ${D} cosines`}`;
+    this.find(".sum-words").textContent = count === D ? whole : `sum of the ${count} heaviest of ${D} cosines`;
     this.find(".last-words").textContent = `cosine ${count}, weight ${percent(weight)}`;
     this.find(".count-value").textContent = `${count} of ${D}`;
     this.find(".share-value").textContent = share;
