@@ -170,7 +170,8 @@ def show_live(values, settings: LandmarkSettings) -> None:
     )
     layout.caption_below(
         "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
-        "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither."
+        "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Click a map to enlarge "
+        "it and to add up its cosines one by one."
     )
 
 

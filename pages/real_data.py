@@ -22,7 +22,9 @@ METHODS = {
 }
 
 _LEFT = "run that was left"
-_LEAVE_HELP = "The run continues. The visitor who started it can cancel it; after that visitor has left, anyone can."
+_LEAVE_HELP = (
+    "Hides the run; it goes on. The visitor who started it can cancel it; once that visitor has left, anyone can."
+)
 
 CONTROLS = (
     "Experiment",
@@ -113,17 +115,17 @@ def status(run: Run | None) -> RunStatus:
 
 
 def show_active_buttons(run: Run) -> None:
-    """Show Cancel to a visitor who may; to others, Leave and Watch."""
+    """Show Cancel to a visitor who may; to others, Stop watching and Watch again."""
     me = visits.current_visitor()
     if run.may_cancel(me):
         gone = " The visitor who started it has left." if run.owner != me else ""
         if st.button("Cancel", icon=":material/stop:", help=f"Ends the run for everyone who watches it.{gone}"):
             run.cancel(me)
     elif has_left(run):
-        if st.button("Watch", icon=":material/visibility:"):
+        if st.button("Watch again", icon=":material/visibility:"):
             st.session_state[_LEFT] = None
             st.rerun()
-    elif st.button("Leave", icon=":material/visibility_off:", help=_LEAVE_HELP):
+    elif st.button("Stop watching", icon=":material/visibility_off:", help=_LEAVE_HELP):
         st.session_state[_LEFT] = run
         st.rerun()
 
@@ -229,7 +231,7 @@ def show_run(run: Run | None, shown: RunStatus) -> None:
 
     if run is not None and has_left(run):
         st.info(
-            "You have left this run; it continues. Watch shows its progress; its results stay available to everyone.",
+            "You no longer watch this run; it continues. *Watch again* shows it; everyone can see its results.",
             icon=":material/visibility_off:",
         )
     elif run is not None:

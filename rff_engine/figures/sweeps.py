@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_note, finish
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_note, finish
 
 #: Number of runs from which intervals are drawn.
 _FEWEST_RUNS = 4
@@ -31,6 +31,7 @@ def error_against_features(means, all_D) -> go.Figure:
     fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
         _add_curve(fig, method, curve["D"].astype(int), curve, "D")
+    _name_training_errors(fig)
     _add_svm(fig, means)
     low, high = np.log10(min(all_D)), np.log10(max(all_D))
     margin = 0.05 * (high - low or 1)
@@ -58,6 +59,7 @@ def error_against_landmarks(means, all_shares) -> go.Figure:
     fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
         _add_curve(fig, method, 100 * curve["share"], curve, "landmarks %", selection)
+    _name_training_errors(fig)
     _add_svm(fig, means)
     fig.update_xaxes(title="landmarks, % of the training points", range=[0, 105 * max(all_shares)])
     return _finish(fig)
@@ -95,6 +97,13 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
         hovertemplate=f"{name}<br>{unit} %{{x}}: training error %{{y:.2f}} %<extra></extra>",
         **(look | {"line": look["line"] | {"width": 1, "dash": "dot"}, "error_y": None}),
     )
+
+
+def _name_training_errors(fig):
+    """An entry of the legend for the thin dotted lines of all methods."""
+    if fig.data:
+        line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
+        fig.add_scatter(x=[None], y=[None], mode="lines", name="training errors", line=line, hoverinfo="skip")
 
 
 def _add_svm(fig, means):

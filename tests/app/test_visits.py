@@ -99,7 +99,7 @@ class Watcher:
         self.app.run()
 
     def buttons(self) -> set[str]:
-        names = {"Run", "Resume", "Cancel", "Leave", "Watch"}
+        names = {"Run", "Resume", "Cancel", "Stop watching", "Watch again"}
         return {button.label for button in self.app.run().button} & names
 
     def press(self, name: str) -> None:
@@ -126,29 +126,29 @@ def two(queue, gone):
 
 def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
     owner, watcher, run = two
-    assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Leave"}
+    assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Stop watching"}
     owner.press("Cancel")
     wait(lambda: run.state == "cancelled")
     assert "You cancelled it at 25 %, after " in owner.text()
     assert "Cancelled at 25 %, after " in watcher.text() and "by the visitor who started it" in watcher.text()
     assert watcher.buttons() == {"Resume"}
     watcher.press("Resume")  # and is now its owner
-    assert watcher.buttons() == {"Cancel"} and owner.buttons() == {"Leave"}
+    assert watcher.buttons() == {"Cancel"} and owner.buttons() == {"Stop watching"}
 
 
 def test_a_watcher_can_leave_a_run_and_return(two):
     owner, watcher, run = two
-    watcher.press("Leave")
+    watcher.press("Stop watching")
     assert run.active and not run.cancelled.is_set()
-    assert watcher.buttons() == {"Watch"} and "You have left this run" in watcher.text()
+    assert watcher.buttons() == {"Watch again"} and "You no longer watch this run" in watcher.text()
     assert owner.buttons() == {"Cancel"}
-    watcher.press("Watch")
-    assert watcher.buttons() == {"Leave"}
+    watcher.press("Watch again")
+    assert watcher.buttons() == {"Stop watching"}
 
 
 def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
     owner, watcher, run = two
-    watcher.press("Leave")
+    watcher.press("Stop watching")
     gone.add(run.owner)
     assert watcher.buttons() == {"Cancel"}
     watcher.press("Cancel")

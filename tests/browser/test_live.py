@@ -249,7 +249,7 @@ def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open
     page.wait_for_function("() => document.querySelectorAll('.live .maps canvas.on').length === 0")
 
 
-@pytest.mark.parametrize("name", ["Figure 4", "Spirals", "XOR", "Noise", "Figure 1"])
+@pytest.mark.parametrize("name", ["Two circles", "Spirals", "XOR", "Noise", "Two moons"])
 @pytest.mark.more(after=1)
 def test_every_preset_opens_its_experiment(open_page, name):
     page = open_live(open_page, "landmarks?data=blobs&seed=5")

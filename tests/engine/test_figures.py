@@ -121,8 +121,23 @@ def test_interval_needs_four_runs():
             {"method": "rff", "D": [1, 10], "test_error": 0.2, "half_width": 0.1, "train_error": 0.1, "runs": runs}
         )
 
-    assert len(sweeps.error_against_features(means(4), (1, 10)).data) == 3
-    assert len(sweeps.error_against_features(means(3), (1, 10)).data) == 2
+    def bands(fig):
+        return [trace for trace in fig.data if trace.fill == "toself"]
+
+    assert len(bands(sweeps.error_against_features(means(4), (1, 10)))) == 1
+    assert bands(sweeps.error_against_features(means(3), (1, 10))) == []
+
+
+def test_training_errors_have_one_entry_in_the_legend():
+    means = pd.DataFrame(
+        {"method": ["rff", "pbrff"], "D": 10, "test_error": 0.2, "half_width": 0.1, "train_error": 0.1, "runs": 3}
+    )
+    fig = sweeps.error_against_features(means, (1, 10))
+    named = [trace.name for trace in fig.data if trace.showlegend is not False]
+    assert len(named) == 3 and named.count("training errors") == 1
+    (dash,) = {trace.line.dash for trace in fig.data if trace.name == "training errors"}
+    assert {trace.line.dash for trace in fig.data if trace.showlegend is False} == {dash}
+    assert sweeps.error_against_features(means[:0], (1, 10)).data == ()
 
 
 def test_the_svm_is_a_line_at_its_error():

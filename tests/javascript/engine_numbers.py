@@ -73,6 +73,18 @@ def machines(psi: np.ndarray, y: np.ndarray, test_psi: np.ndarray, test_y: np.nd
     ]
 
 
+def build_up(grid: np.ndarray, landmarks: np.ndarray, omega: np.ndarray, Q: np.ndarray) -> list[dict]:
+    """For each landmark, sums of its first 0 to D cosines, the heaviest first, and what they lack of the whole sum."""
+    cases = []
+    for point, frequencies, weights in zip(landmarks, omega, Q, strict=True):
+        order = np.argsort(-weights, kind="stable")
+        kept = [np.where(np.isin(np.arange(D), order[:count]), weights, 0) for count in range(D + 1)]
+        maps = rff.similarity_maps(grid, grid, np.tile(point, (D + 1, 1)), np.tile(frequencies, (D + 1, 1, 1)), kept)
+        distances = [np.sqrt(np.mean((part - maps[-1]) ** 2)) for part in maps]
+        cases.append({"order": order, "shares": [row.sum() for row in kept], "distances": distances, "maps": maps})
+    return cases
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -105,6 +117,7 @@ def numbers() -> dict:
         "Q": Q,
         "maps": rff.similarity_maps(grid, grid, landmarks, omega, Q),
         "kernel_map": rff.similarity_maps(grid, grid, np.zeros((1, 2)), omega[:1], Q[:1]),
+        "build_up": build_up(grid, landmarks, omega, Q),
         "psi": psi,
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),

@@ -116,6 +116,23 @@ test("similarity maps are the engine's", () => {
   }
 });
 
+test("sums of the first cosines, and what they lack of the whole, are the engine's", () => {
+  const G = grid.length;
+  for (const [l, { order, shares, distances, maps }] of engine.build_up.entries()) {
+    const [u, v] = wavesAt(l, landmarks[l]);
+    const start = l * D;
+    assert.deepEqual(maths.descendingOrder(Q.subarray(start, start + D)), order);
+    const found = maths.partialSums(Q, start, order, u, v, G);
+    assertClose(found.shares, shares, { absolute: 1e-12 });
+    assertClose(found.distances, distances, SINGLE);
+    for (let count = 0; count <= D; count++) {
+      const weights = maths.firstWeights(Q, start, order, count, new Float64Array(D).fill(7));
+      const map = maths.similarityMap(weights, 0, D, u, v, G, new Float32Array(G * G));
+      assertClose(map, maps.slice(count * G * G, (count + 1) * G * G), SINGLE);
+    }
+  }
+});
+
 test("the map of a kernel is the engine's, on grids of even and of odd size", () => {
   const [u, v] = wavesAt(0, [0, 0]);
   const G = grid.length;

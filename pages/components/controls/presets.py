@@ -20,14 +20,14 @@ class Preset:
 
 LANDMARK_PRESETS = (
     Preset(
-        "Figure 1",
-        "As in Figure 1 of Letarte et al. (2019). Two moons, five landmarks, 20 cosines each: the learned similarities "
-        "follow the moons.",
+        "Two moons",
+        "Five landmarks, 20 cosines each: the learned similarities follow the moons. As in Figure 1 of Letarte et al. "
+        "(2019).",
     ),
     Preset(
-        "Figure 4",
-        "As in Figure 4 of Letarte et al. (2019). Two circles: no straight stripe separates them, yet five learned "
-        "similarities do.",
+        "Two circles",
+        "No straight stripe separates the circles, yet five learned similarities do. As in Figure 4 of Letarte et al. "
+        "(2019).",
         {"data": "circles", "sigma": 0.398, "D": 30},
     ),
     Preset(

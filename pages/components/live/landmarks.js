@@ -2,6 +2,7 @@
 // The live Landmarks view: prior and learned maps, decisions, points and spectral weights, all under one beta and D.
 
 import { GRID } from "./constants.js";
+import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps, percent } from "./landmark_maps.js";
 import { paintPoints, paintStar, pointerIn } from "./marks.js";
 import { klDivergence, largest, nearestPoint } from "./maths.js";
@@ -33,6 +34,7 @@ class LiveLandmarks extends LandmarkMaps {
     this.weights = this.panel("canvas.weights", (c, w, h) => this.paintWeights(c, w, h));
     this.listenToPoints(this.points.canvas);
     this.listenToWeights(this.weights.canvas);
+    this.enlarged = new Enlarged(this);
   }
 
   /** @param {string} name */
@@ -58,6 +60,7 @@ class LiveLandmarks extends LandmarkMaps {
 
   /** @param {Data} data */
   receive(data) {
+    this.enlarged.close();
     super.receive(data);
     this.inputs.D.max = String(this.maxD);
     this.priorDecision = this.array("prior_decision", Float32Array);
@@ -79,6 +82,29 @@ class LiveLandmarks extends LandmarkMaps {
       ? "Click a point to make it a landmark, a star to remove it; or go from point to point with the arrow keys and press Enter."
       : "Go from point to point with the arrow keys to see how similar the landmarks are to it.";
     canvas.setAttribute("aria-label", `Training points and landmarks. ${advice}`);
+  }
+
+  /**
+   * A map that a click enlarges; the keyboard reaches those of the learned row.
+   *
+   * @param {string} row @param {number} l
+   */
+  addMap(row, l) {
+    const raster = super.addMap(row, l);
+    const { canvas } = this.mapPanels[this.mapPanels.length - 1];
+    canvas.classList.add("enlarges");
+    canvas.onclick = () => this.enlarged.open(l);
+    if (row === "prior") return raster;
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "button");
+    canvas.setAttribute("aria-haspopup", "dialog");
+    canvas.setAttribute("aria-label", `Enlarge the learned similarity to landmark ${l + 1}`);
+    canvas.onkeydown = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.enlarged.open(l);
+    };
+    return raster;
   }
 
   // --- input --------------------------------------------------------------------------------------------------------
@@ -157,6 +183,7 @@ class LiveLandmarks extends LandmarkMaps {
   compute() {
     super.compute();
     this.decisions[1].set(this.decision, -1, 1, "decision");
+    this.enlarged.compute();
   }
 
   /** The SVM, and its values on the grid. */
@@ -177,6 +204,7 @@ class LiveLandmarks extends LandmarkMaps {
     this.find(".learned-train").textContent = percent(this.trainError);
     this.topWeight = Math.max(2, largest(Q) * D);
     this.divergences = Array.from({ length: L }, (_, l) => klDivergence(Q, l * maxD, D).toFixed(2));
+    this.enlarged.write();
     this.find(".weights-caption").textContent =
       `spectral weights of every star, from 0 to ${this.topWeight.toPrecision(3)} × the prior's; KL in nats`;
   }

@@ -169,6 +169,53 @@ export function similarityMap(Q, start, D, u, v, G, out, rows = G) {
 }
 
 /**
+ * The weights of the first `count` frequencies of an order, zeros elsewhere.
+ *
+ * @param {Floats} Q @param {number} start of the row in Q @param {number[]} order positions in the row
+ * @param {number} count @param {Float64Array} out
+ */
+export function firstWeights(Q, start, order, count, out) {
+  out.fill(0);
+  for (const m of order.slice(0, count)) out[m] = Q[start + m];
+  return out;
+}
+
+/**
+ * What sums of the first 0, 1, ..., D cosines of an order have reached: their share of the weight, and the root mean
+ * square, over a square grid, of what they lack of the whole sum.
+ *
+ * @param {Floats} Q @param {number} start @param {number[]} order all D positions in the row
+ * @param {Waves} u @param {Waves} v @param {number} G
+ */
+export function partialSums(Q, start, order, u, v, G) {
+  const D = order.length;
+  const shares = new Float64Array(D + 1);
+  const distances = new Float64Array(D + 1);
+  const lacking = new Float64Array(G * G);
+  for (const [k, m] of order.entries()) shares[k + 1] = shares[k] + Q[start + m];
+  for (let k = D - 1; k >= 0; k--) {
+    addCosine(Q[start + order[k]], order[k] * G, u, v, G, lacking);
+    let squares = 0;
+    for (const value of lacking) squares += value * value;
+    distances[k] = Math.sqrt(squares) / G;
+  }
+  return { shares, distances };
+}
+
+/**
+ * Add a weighted cosine to values on a square grid.
+ *
+ * @param {number} weight @param {number} row where the cosine starts in its waves
+ * @param {Waves} u @param {Waves} v @param {number} G @param {Float64Array} out (G, G)
+ */
+function addCosine(weight, row, u, v, G, out) {
+  for (let j = 0; j < G; j++) {
+    const [c, s] = [weight * v.cos[row + j], weight * v.sin[row + j]];
+    for (let i = 0; i < G; i++) out[j * G + i] += c * u.cos[row + i] - s * u.sin[row + i];
+  }
+}
+
+/**
  * The kernel sum_m Q_m cos(omega_m . delta) over a square of differences around 0: half is summed, half mirrored.
  *
  * @param {Floats} Q @param {number} D @param {Waves} u @param {Waves} v @param {number} G

@@ -523,7 +523,7 @@ function range(input) {
  *
  * @param {Context} c @param {number} w @param {number} h
  */
-function paintScale(c, w, h) {
+export function paintScale(c, w, h) {
   const table = tableOf("similarity");
   for (let k = 0; k < 64; k++) {
     c.fillStyle = cssColour(table[k * 4 + 2]);
