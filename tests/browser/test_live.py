@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from conftest import go_to, new_page, settle
+from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
@@ -205,6 +206,24 @@ def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     again.wait_for_function(
         "text => document.querySelector('.live .learned-errors').textContent.trim() === text", arg=shown.strip()
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("", ["β: how much the labels count"]),
+        ("landmarks", ["Inverse temperature β", "Frequencies per landmark D"]),
+        ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N"]),
+        ("bounds", ["Inverse temperature β"]),
+    ],
+)
+@pytest.mark.more(after=2)
+def test_sliders_of_live_views_have_names(open_page, path, names):
+    page = open_live(open_page, path)
+    sliders = page.locator(".live .scrubbers")
+    assert sliders.locator("input").count() == len(names)
+    for name in names:
+        expect(sliders.get_by_role("slider", name=name, exact=True)).to_be_visible()
 
 
 def test_arrow_keys_and_play_move_beta(open_page):
