@@ -59,11 +59,14 @@ _STYLE = """<style>
 @media print {
     @page {margin: 14mm}
     [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-preset_line,
-        .st-key-take_it_with_you, .st-key-lecture, .st-key-shown_code,
-        [data-testid="stExpandSidebarButton"] {display: none !important}
+        .st-key-pin_settings, .st-key-first_steps, .st-key-ending, .st-key-lecture, .st-key-projector_mode,
+        [data-testid="stExpandSidebarButton"], [data-testid="stExpander"]:has(> details:not([open])) {
+        display: none !important}
     [data-testid="stMain"] {zoom: var(--paper, 1)}
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
+    /* Streamlit would put all pictures one below the other. */
+    [data-testid="stHorizontalBlock"][data-beside="true"] {display: flex !important; flex-wrap: nowrap}
     /* Figures keep their width and are printed smaller; words stay large enough to read. */
     :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) :is(p, li), .on-paper table {
         font-size: max(1rem, 0.72rem / var(--paper, 1))}
@@ -80,14 +83,18 @@ _STYLE = """<style>
 </style>"""
 
 
-def title(question: str, introduction: str) -> None:
-    """The question of a page, and a few sentences on how to find the answer there."""
+def title(question: str, introduction: str = "") -> None:
+    """The question of a page, and a few sentences on how to find the answer there.
+
+    Without sentences there is no button for them in projector mode.
+    """
     st.html(_STYLE)
     screen.mount()
     st.title(question)
     glossary.mount()
-    with presentation.folded("What is this page about?", key="introduction"):
-        st.markdown(_words(introduction))
+    if introduction:
+        with presentation.folded("What is this page about?", key="introduction"):
+            st.markdown(_words(introduction))
 
 
 def _words(text: str) -> str:

@@ -164,6 +164,7 @@ def show_buttons(keys) -> None:
     if not projecting():
         st.button(
             "Projector mode",
+            key="projector_mode",
             help="Larger type, without sidebar and header: for a lecture.",
             type="tertiary",
             icon=":material/present_to_all:",
