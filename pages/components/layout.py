@@ -29,7 +29,7 @@ _STYLE = """<style>
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
     padding: 0.5rem 1rem}
 /* The words of a link go on in the next line. */
-[data-testid="stPageLink"] a {height: auto; white-space: normal}
+[data-testid="stPageLink"] a {height: auto; white-space: normal; align-items: start}
 [data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}
 [data-testid="stMain"] h1 {padding: 0.6rem 0 0.4rem}
 .st-key-preset_line {margin-top: -0.6rem}
@@ -46,6 +46,11 @@ _STYLE = """<style>
 [data-testid="stMarkdownContainer"] :not(pre) > code {white-space: break-spaces; overflow-wrap: anywhere}
 @media (max-width: 639.98px) {
     [data-testid="stMainBlockContainer"] {padding: 3.5rem 1rem 2rem}
+    /* Little above the picture: a smaller title, buttons close together. */
+    [data-testid="stMain"] h1 {font-size: 1.6rem}
+    :is(.st-key-beginnings, .st-key-presets) {gap: 0.4rem}
+    .st-key-lessons {gap: 0 1rem}
+    .st-key-presets button, .st-key-pin_settings button {padding-inline: 0.5rem}
     :is(.st-key-table, .st-key-methods) {overflow-x: auto}
     .st-key-table > * {min-width: 50rem}
     .st-key-methods > * {min-width: 50rem}
