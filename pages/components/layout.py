@@ -22,6 +22,7 @@ _STYLE = """<style>
 .js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text,
     text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
+[data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 :has(> .st-key-screen) {display: none}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
