@@ -36,6 +36,9 @@ html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 .stApp [data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
 [data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
+@media (max-width: 639.98px) {{
+    .stApp :is(.st-key-lecture, .st-key-introduction) {{position: static}}
+}}
 @media (min-width: 640px) {{
     .stApp .live {{--largest-map: min(14rem, 26vh)}}
     .stApp .live:has(> .sum) {{row-gap: 0.4rem}}
