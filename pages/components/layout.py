@@ -22,6 +22,7 @@ _STYLE = """<style>
 .js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text,
     text[class*="slider"], text[class*="updatemenu"]) {
     fill: currentColor !important}
+[data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 :has(> .st-key-screen) {display: none}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
@@ -29,7 +30,7 @@ _STYLE = """<style>
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
     padding: 0.5rem 1rem}
 /* The words of a link go on in the next line. */
-[data-testid="stPageLink"] a {height: auto; white-space: normal}
+[data-testid="stPageLink"] a {height: auto; white-space: normal; align-items: start}
 [data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}
 [data-testid="stMain"] h1 {padding: 0.6rem 0 0.4rem}
 .st-key-preset_line {margin-top: -0.6rem}
@@ -46,6 +47,11 @@ _STYLE = """<style>
 [data-testid="stMarkdownContainer"] :not(pre) > code {white-space: break-spaces; overflow-wrap: anywhere}
 @media (max-width: 639.98px) {
     [data-testid="stMainBlockContainer"] {padding: 3.5rem 1rem 2rem}
+    /* Little above the picture: a smaller title, buttons close together. */
+    [data-testid="stMain"] h1 {font-size: 1.6rem}
+    :is(.st-key-beginnings, .st-key-presets) {gap: 0.4rem}
+    .st-key-lessons {gap: 0 1rem}
+    .st-key-presets button, .st-key-pin_settings button {padding-inline: 0.5rem}
     :is(.st-key-table, .st-key-methods) {overflow-x: auto}
     .st-key-table > * {min-width: 50rem}
     .st-key-methods > * {min-width: 50rem}
@@ -59,11 +65,14 @@ _STYLE = """<style>
 @media print {
     @page {margin: 14mm}
     [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-lessons, .st-key-presets, .st-key-preset_line,
-        .st-key-take_it_with_you, .st-key-lecture, .st-key-shown_code,
-        [data-testid="stExpandSidebarButton"] {display: none !important}
+        .st-key-pin_settings, .st-key-first_steps, .st-key-ending, .st-key-lecture, .st-key-projector_mode,
+        [data-testid="stExpandSidebarButton"], [data-testid="stExpander"]:has(> details:not([open])) {
+        display: none !important}
     [data-testid="stMain"] {zoom: var(--paper, 1)}
     [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
     [data-testid="stPlotlyChart"], [data-testid="stImage"] {break-inside: avoid}
+    /* Streamlit would put all pictures one below the other. */
+    [data-testid="stHorizontalBlock"][data-beside="true"] {display: flex !important; flex-wrap: nowrap}
     /* Figures keep their width and are printed smaller; words stay large enough to read. */
     :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) :is(p, li), .on-paper table {
         font-size: max(1rem, 0.72rem / var(--paper, 1))}
@@ -80,14 +89,18 @@ _STYLE = """<style>
 </style>"""
 
 
-def title(question: str, introduction: str) -> None:
-    """The question of a page, and a few sentences on how to find the answer there."""
+def title(question: str, introduction: str = "") -> None:
+    """The question of a page, and a few sentences on how to find the answer there.
+
+    Without sentences there is no button for them in projector mode.
+    """
     st.html(_STYLE)
     screen.mount()
     st.title(question)
     glossary.mount()
-    with presentation.folded("What is this page about?", key="introduction"):
-        st.markdown(_words(introduction))
+    if introduction:
+        with presentation.folded("What is this page about?", key="introduction"):
+            st.markdown(_words(introduction))
 
 
 def _words(text: str) -> str:

@@ -1,8 +1,14 @@
-"""Drawing, undo and the browser's Back, in one open page; a link to all of it shows the same in a fresh browser."""
+"""Drawing, undo and the browser's Back, in one open page; its QR code shows the same in a fresh browser."""
 
 from __future__ import annotations
 
+import io
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
 from conftest import settle, wait_until
+from PIL import Image
 
 COUNT = ".own-points .count"
 
@@ -24,7 +30,19 @@ def drawn(page) -> list[int]:
     )
 
 
-def test_points_are_drawn_undone_and_linked(open_page):
+def read_code(page) -> str:
+    """The link in the QR code of the Share panel, as a camera sees it."""
+    zxingcpp = pytest.importorskip("zxingcpp")
+    page.get_by_role("button", name="Share…").click()
+    code = page.get_by_role("dialog", name="Share this page").get_by_alt_text("QR code of ")
+    code.wait_for()
+    code.evaluate("image => image.decode()")
+    picture = Image.open(io.BytesIO(code.screenshot())).convert("L")
+    (found,) = zxingcpp.read_barcodes(np.asarray(picture))
+    return found.text
+
+
+def test_points_are_drawn_undone_and_linked(open_page, server):
     page = open_page("landmarks?data=your+own+points", apart=True)  # a history holds at most 50 entries
     wait_until(lambda: page.locator(COUNT).inner_text())
     start, box = counted(page), page.locator(".own-points canvas").bounding_box()
@@ -61,11 +79,13 @@ def test_points_are_drawn_undone_and_linked(open_page):
     assert "each needs at least 2" in page.locator(".own-points .said").inner_text()
     assert drawn(page) == [start + 2, 0]
 
-    # the address holds points and pin; a fresh browser shows the same
+    # the QR code holds points and pin; a fresh browser shows the same
     page.get_by_role("button", name="Pin", exact=True).first.click()
     page.get_by_text("nothing yet").wait_for()
     settle(page)
-    fresh = open_page(page.url.split("/", 3)[3], apart=True)
+    link = read_code(page)
+    assert link.startswith(f"{server}/landmarks?") and {"points", "pin"} <= parse_qs(urlsplit(link).query).keys()
+    fresh = open_page(link.split("/", 3)[3], apart=True)
     assert drawn(fresh) == [start + 2, start + 2]
     errors = [shown.locator(".live .learned-errors").inner_text() for shown in (page, fresh)]
     assert errors[0] == errors[1] != ""

@@ -94,20 +94,20 @@ def problems(page, path: str) -> dict:
     return {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
 
 
-def problems_by_width(page, path: str) -> dict[int, dict]:
-    """What is wrong with a page at each width; a width without a problem is left out."""
+def at_each_width(page):
+    """The widths of `WIDTHS`, each when the page has it."""
     page.evaluate("document.activeElement.blur()")  # the focus shows help
-    found = {}
     for width in WIDTHS:
         resize(page, width)
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")  # sliders cover what is scrolled
-        found[width] = problems(page, path)
-    return {width: problem for width, problem in found.items() if problem}
+        yield width
 
 
-@pytest.mark.parametrize("path", ["errata"])  # not looked at by `test_access`
+@pytest.mark.parametrize("path", ["errata", "errata?projector=true"])  # not looked at by `test_access`
+@pytest.mark.more(after=1)
 def test_no_text_overlaps_or_is_cut_at_any_width(open_page, path):
-    assert problems_by_width(open_page(path, reduced_motion="reduce"), path) == {}
+    page = open_page(path, reduced_motion="reduce")
+    assert {width: found for width in at_each_width(page) if (found := problems(page, path))} == {}
 
 
 def test_planted_defects_are_found(open_page):
@@ -180,11 +180,12 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
 # --- a projector --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["landmarks", "bounds", "kernel"])
+@pytest.mark.parametrize("path", ["landmarks", "", "bounds", "kernel", "adaptive"])
 @pytest.mark.more(after=1)
-def test_on_a_projector_the_picture_comes_first(open_page, path):
+def test_on_a_projector_the_picture_comes_first_and_fits(open_page, path):
     page = open_page(f"{path}?projector=true", width=1280)
     resize(page, 1280, 720)
+    assert problems(page, path) == {}
     place = page.evaluate(
         """() => {
             const picture = document.querySelector('.live canvas:not(.scale), .js-plotly-plot').getBoundingClientRect();
@@ -255,6 +256,34 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
         if path == "paper":
             assert printed["rows"] > 30
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
+
+
+# A printed scene, by its number of colours, and the columns that lie beside others.
+ON_PAPER = """() => ({
+    scenes: [...document.querySelectorAll('.on-paper-still')].map(still => {
+        const {width, height} = still;
+        const pixels = new Uint32Array(still.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+        return new Set(pixels).size;
+    }),
+    beside: [...document.querySelectorAll('[data-testid=stColumn] + [data-testid=stColumn]')].filter(column => {
+        const before = column.previousElementSibling.getBoundingClientRect();
+        return column.getBoundingClientRect().left >= before.right;
+    }).length,
+})"""
+
+
+def test_paper_has_scenes_and_columns_as_the_screen_has_them(open_page):
+    page = open_page("kernel")
+    drawn(page)
+    screen = page.evaluate(ON_PAPER)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    paper = page.evaluate(ON_PAPER)
+    page.emulate_media(media="null")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert screen["scenes"] == [] and len(paper["scenes"]) == 1 and paper["scenes"][0] > 50
+    assert paper["beside"] == screen["beside"] > 1
+    assert page.evaluate(ON_PAPER) == screen
 
 
 # --- a dark theme -------------------------------------------------------------------------------------------------

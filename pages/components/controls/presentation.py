@@ -26,7 +26,7 @@ _FOLDED = """
 [data-testid="stSidebar"], [data-testid="stHeader"] {display: none !important}
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
 .live .scrubbers {top: 0 !important}
-.st-key-lecture {position: absolute; top: 0.3rem; left: 2rem}
+.st-key-lecture {position: absolute; top: 0.3rem; left: 2rem; max-width: calc(100% - 4rem)}
 :has(> :is(.st-key-beginnings, .st-key-presets, .st-key-preset_line, .st-key-lessons)), .st-key-steps {display: none}
 """
 _LARGE = f"""
@@ -36,10 +36,19 @@ html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
 .stApp [data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
 [data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
 .st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
+@media (max-width: 639.98px) {{
+    .stApp :is(.st-key-lecture, .st-key-introduction) {{position: static}}
+}}
 @media (min-width: 640px) {{
     .stApp .live {{--largest-map: min(14rem, 26vh)}}
     .stApp .live:has(> .sum) {{row-gap: 0.4rem}}
     .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 42vh)}}
+    .stApp .live:not(.alone) .descent-panels {{--side: min(34rem, 52vh, 47cqw)}}
+}}
+@media (min-width: 60rem) {{
+    .stApp .live:not(.alone) .opening {{--largest-map: min(17rem, 31vh);
+        grid-template-columns: minmax(0, calc(3 * var(--largest-map) + 2.6rem)) minmax(17.5rem, 1fr)}}
+    .stApp .live:not(.alone) .opening .ends {{margin-left: 0}}
 }}
 """
 
@@ -164,6 +173,7 @@ def show_buttons(keys) -> None:
     if not projecting():
         st.button(
             "Projector mode",
+            key="projector_mode",
             help="Larger type, without sidebar and header: for a lecture.",
             type="tertiary",
             icon=":material/present_to_all:",

@@ -13,6 +13,8 @@
 const NARROW = window.matchMedia("(max-width: 639.98px)"); // where Streamlit puts columns one below the other
 const PAPER = 680; // pixels: the width of A4 and Letter between their margins
 const LONGEST = 30000; // milliseconds to wait for all parts before printing
+const SCENES = ".js-plotly-plot:has([id^=scene] canvas)"; // figures in three dimensions
+const COLUMNS = "[data-testid=stHorizontalBlock]:has(> [data-testid=stColumn])";
 const PAGE_LINK = "[data-testid=stSidebarNavLink]";
 
 class Screen {
@@ -91,6 +93,40 @@ function printWholePages() {
     window.print();
   };
   window.addEventListener("keydown", keys, true);
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll(COLUMNS).forEach(markBeside);
+    document.querySelectorAll(SCENES).forEach(showStill);
+  });
+  window.addEventListener("afterprint", () =>
+    document.querySelectorAll(".on-paper-still").forEach((one) => one.remove()),
+  );
+}
+
+/**
+ * Tell the styles for paper whether columns are side by side on the screen.
+ *
+ * @param {Element} columns
+ */
+function markBeside(columns) {
+  const tops = [...columns.children].map((column) => column.getBoundingClientRect().top);
+  columns.setAttribute("data-beside", String(tops.every((top) => Math.abs(top - tops[0]) < 1)));
+}
+
+/**
+ * Lay a picture over a scene: the browser keeps nothing of what WebGL has drawn, so paper would be blank.
+ *
+ * @param {Element & { _fullLayout?: { scene?: { _scene?: { glplot: { redraw: () => void } } } } }} figure
+ */
+function showStill(figure) {
+  const canvas = figure.querySelector("canvas");
+  figure._fullLayout?.scene?._scene?.glplot.redraw();
+  const still = document.createElement("canvas");
+  still.className = "on-paper-still";
+  still.width = canvas.width;
+  still.height = canvas.height;
+  still.style.cssText = canvas.style.cssText;
+  still.getContext("2d").drawImage(canvas, 0, 0); // in the task that has drawn it
+  canvas.after(still);
 }
 
 /**

@@ -110,12 +110,13 @@ def offer(
     """
     alone.report_missing()
     code = program(page, vars(values) | dict(settings or {}))
-    st.divider()
-    st.markdown("**Take it with you**")
     link = [*query(controls, values), *(parameters or {}).items(), *_place()]
-    _row(page, {"page": page, "query": link, "choices": _choices(page, controls, values)}, numbers, code)
-    st.caption(caption)
-    _show(code)
+    with st.container(key="ending"):
+        st.divider()
+        st.markdown("**Take it with you**")
+        _row(page, {"page": page, "query": link, "choices": _choices(page, controls, values)}, numbers, code)
+        st.caption(caption)
+        _show(code)
 
 
 @st.fragment
