@@ -19,12 +19,13 @@ _STYLE = """<style>
 [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
 .js-plotly-plot .modebar-container, .plotly-notifier {display: none}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}
-.js-plotly-plot :is(g[class*="tick"] > text, text[class*="title"], text[class*="legend"], text.annotation-text,
-    text[class*="slider"], text[class*="updatemenu"]) {
+.js-plotly-plot text:is(g[class*="tick"] > text, [class*="title"], [class*="legend"], .annotation-text,
+    [class*="slider"], [class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
-:has(> .st-key-screen) {display: none}
+/* Styles are computed anew at every change of the page: `:has` and `*` stand only where few elements are tried. */
+[data-testid="stLayoutWrapper"]:has(> .st-key-unseen) {position: absolute; height: 0}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
 .st-key-beginnings > :has(> .st-key-preset_line) {order: 1; flex: 1 0 100%}
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;
@@ -42,7 +43,8 @@ _STYLE = """<style>
 .sum .term > span {font-size: 0.9rem}
 .sum .term small {font-size: 0.8rem}
 /* What is wider than its place scrolls there, not the page. */
-.katex-display, [data-testid="stMarkdownContainer"] :is(pre, table) {overflow-x: auto; max-width: 100%}
+.katex-display, [data-testid="stMarkdownContainer"] pre, [data-testid="stMarkdownContainer"] table {
+    overflow-x: auto; max-width: 100%}
 [data-testid="stMarkdownContainer"] table {display: block}
 [data-testid="stMarkdownContainer"] :not(pre) > code {white-space: break-spaces; overflow-wrap: anywhere}
 @media (max-width: 639.98px) {
@@ -95,9 +97,10 @@ def title(question: str, introduction: str = "") -> None:
     Without sentences there is no button for them in projector mode.
     """
     st.html(_STYLE)
-    screen.mount()
+    with st.container(key="unseen"):
+        screen.mount()
+        glossary.mount()
     st.title(question)
-    glossary.mount()
     if introduction:
         with presentation.folded("What is this page about?", key="introduction"):
             st.markdown(_words(introduction))

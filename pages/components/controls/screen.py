@@ -25,8 +25,7 @@ _PLACE, _COLOUR = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]"), re.compile(r"<<([
 
 def mount() -> None:
     """Let the browser report its screen; called once a page."""
-    with st.container(key="screen"):
-        _component(data={"narrow": narrow(), "dark": dark()}, key="screen_look", on_look_change=_take)
+    _component(data={"narrow": narrow(), "dark": dark()}, key="screen_look", on_look_change=_take)
 
 
 def _take() -> None:

@@ -29,18 +29,16 @@ _component = st.components.v2.component(
 _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
     z-index: 3}
-[data-testid="stMain"]:has(.st-key-steps) h1 {padding-right: 9.5rem}
+[data-testid="stMain"] [data-testid="stHeading"] h1 {padding-right: 9.5rem}
 /* A note on the link stands above the title. */
-[data-testid="stMain"]:has(.st-key-steps) [data-testid="stElementContainer"]:has([data-testid="stAlert"]):has(
-    ~ [data-testid="stElementContainer"] h1) {padding-right: 9.5rem}
+.st-key-link_note {padding-right: 9.5rem}
 @media (max-width: 639.98px) {
     [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: fixed; top: 0.5rem; right: 3.2rem; z-index: 999991}
-    [data-testid="stMain"]:has(.st-key-steps) :is(h1, [data-testid="stElementContainer"]:has([data-testid="stAlert"])) {
-        padding-right: 0 !important}
+    .st-key-link_note, [data-testid="stMain"] [data-testid="stHeading"] h1 {padding-right: 0 !important}
 }
 .st-key-steps {gap: 0}
 .st-key-steps button {min-height: 1.8rem; padding: 0 0.4rem}
-.st-key-steps > :last-child {display: none}
+.st-key-step_entries {display: none}
 @media (pointer: coarse) {.st-key-steps button {min-width: 44px; min-height: 44px}}
 @media print {.st-key-steps {display: none !important}}
 </style>"""

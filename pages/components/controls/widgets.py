@@ -424,7 +424,8 @@ def _sanitize_url(controls: list, names: Sequence[str]) -> None:
     if st.query_params.to_dict() != sanitized_url:  # changed since: the notes are out of date
         st.session_state.pop(_NOTES, None)
     elif notes:
-        st.warning("\n\n".join(notes), icon=":material/link_off:")
+        with st.container(key="link_note"):
+            st.warning("\n\n".join(notes), icon=":material/link_off:")
 
 
 def _rename(controls: list[Control]) -> bool:

@@ -28,8 +28,7 @@ _component = st.components.v2.component(
 
 def mount() -> None:
     """Let the browser show meanings; called once a page."""
-    with st.container(key="glossary"):
-        _component(data={"terms": {term.key: [term.name, term.meaning] for term in TERMS}}, key="glossary_tip")
+    _component(data={"terms": {term.key: [term.name, term.meaning] for term in TERMS}}, key="glossary_tip")
 
 
 def linked(text: str) -> str:
