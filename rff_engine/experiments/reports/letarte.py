@@ -274,7 +274,8 @@ def _published_draw(by: list[str]) -> pd.DataFrame:
     """Errors with the frequencies and the solver of the published code, at the beta or rho that validation chooses."""
     rows = pd.read_csv(_REFERENCE / "published_draw.csv")
     best = rows.sort_values("stopped_valid", kind="stable").groupby(by, as_index=False).first()
-    return best[by].assign(cause=OWN_DRAW, error=best["stopped_test"])
+    same = best["stopped_test"] == best["exact_test"]
+    return best[by].assign(cause=np.where(same, OWN_DRAW, STOPPED), error=best["stopped_test"])
 
 
 def _stopped_solver(by: list[str]) -> pd.DataFrame:
