@@ -32,11 +32,12 @@ def test_first_frequency_of_mnist17_gives_the_error_of_the_figure():
     assert error == pytest.approx(printed().loc[("mnist17", "rff", 1)], abs=0.002)
 
 
-def test_shipped_draws_of_mnist17_give_the_figure_to_the_error_of_reading():
+def test_shipped_draws_give_the_figure_to_the_error_of_reading():
+    """Of adult those of few features: with more the solver stops early, and the order of the points decides where."""
     rows = pd.read_csv(DRAWS)
-    rows = rows[rows["dataset"] == "mnist17"].sort_values("stopped_valid", kind="stable")
+    rows = rows[(rows["dataset"] == "mnist17") | (rows["D"] <= 2)].sort_values("stopped_valid", kind="stable")
     errors = rows.groupby(["dataset", "method", "D"])["stopped_test"].first()
-    assert len(errors) >= 18
+    assert len(errors) >= 20
     np.testing.assert_allclose(errors, printed().reindex(errors.index), atol=0.002)
 
 
