@@ -53,7 +53,6 @@ METHOD_NAMES = {
     "sample_large_steps": "Sample, large steps",
     "cluster_large_steps": "Cluster, large steps",
     "cluster_larger_steps": "Cluster, larger steps",
-    "cluster_largest_steps": "Cluster, largest steps",
     "supervise_alternating": "Supervise, alternating",
     "supervise_alternating_15": "Supervise, 15 alternating steps",
 }
@@ -91,7 +90,6 @@ METHOD_COLOURS = {
     "sample_large_steps": "#A3123F",
     "cluster_large_steps": "#7A1FA2",
     "cluster_larger_steps": "#4A148C",
-    "cluster_largest_steps": "#2E0854",
     "supervise_alternating": "#C2571A",
     "supervise_alternating_15": "#8F3F12",
 }
@@ -128,7 +126,6 @@ METHOD_SYMBOLS = {
     "sample_large_steps": "star-square-open",
     "cluster_large_steps": "hexagon-open-dot",
     "cluster_larger_steps": "hexagon2-open-dot",
-    "cluster_largest_steps": "hexagon2-open",
     "supervise_alternating": "pentagon-open",
     "supervise_alternating_15": "pentagon-open-dot",
 }
@@ -163,7 +160,6 @@ METHOD_DASHES = {
     "sample_large_steps": _FITTED,
     "cluster_large_steps": _FITTED,
     "cluster_larger_steps": _FITTED,
-    "cluster_largest_steps": _FITTED,
     "supervise_alternating": _FITTED,
     "supervise_alternating_15": _FITTED,
 }
