@@ -110,19 +110,23 @@ def transformer(cell: dict, gamma: float):
 
 
 def both_svms(cell: dict) -> pd.DataFrame:
-    """Errors of both SVMs for each C, and whether LinearSVC warns that it stopped early."""
+    """Errors of both SVMs of a cell for each C."""
     split = datasets.published_split(cell["dataset"])
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}
     fitted = transformer(cell, chosen_gamma(cell["dataset"])).fit(parts["train"], labels["train"])
-    Z = merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()})
+    return svms(merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()}), labels)
+
+
+def svms(Z: dict[str, np.ndarray], labels: dict[str, np.ndarray], random_state=0) -> pd.DataFrame:
+    """Errors of both SVMs on features for each C, and whether LinearSVC warns that it stopped early."""
     coef, intercept = rff.linear_svm_path(Z["train"], labels["train"], CS)
     exact = {part: linear_svm_decision(Z[part], coef, intercept) for part in ("valid", "test")}
     rows = []
     for j, C in enumerate(CS):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            machine = LinearSVC(C=C, dual=True, random_state=0).fit(Z["train"], labels["train"])
+            machine = LinearSVC(C=C, dual=True, random_state=random_state).fit(Z["train"], labels["train"])
         row = {"C": C, "stopped": any(issubclass(one.category, ConvergenceWarning) for one in caught)}
         for part in ("valid", "test"):
             positive = labels[part] == machine.classes_[1]
@@ -153,8 +157,9 @@ def chosen(cell: dict, found: pd.DataFrame) -> dict:
 
 def said(row: dict) -> str:
     """A row in words, with the paper's number."""
-    words = [f"{row[key]:.0%}" if key == "share" else f"{key} {row[key]}" for key in KEYS[3:] if row[key] is not None]
-    words = [row["dataset"], row["method"], *([row["landmarks"]] if row["landmarks"] else []), *words]
+    given = [key for key in KEYS if row.get(key) is not None]
+    words = [f"{row[key]:.0%}" if key == "share" else f"{key} {row[key]}" for key in given if key not in KEYS[:3]]
+    words = [*(row[key] for key in given if key in KEYS[:3]), *words]
     words = [f"{', '.join(words)}:", *(f"printed {100 * value:.1f}" for value in printed(row))]
     for name, title in (("stopped", "LinearSVC"), ("exact", "exact")):
         words.append(f"{title} {100 * row[f'{name}_test']:.2f} (C {row[f'{name}_C']:g})")
@@ -163,10 +168,11 @@ def said(row: dict) -> str:
 
 def printed(row: dict) -> pd.Series:
     """The paper's number at a row, of Figures 6 or 5; none if it has none."""
-    found, keys = _figure("figure5" if row["landmarks"] is None else "figure6"), ["dataset", "method"]
-    keys += ["D"] if row["landmarks"] is None else ["landmarks"]
+    landmarks = row.get("landmarks") is not None
+    found = _figure("figure6" if landmarks else "figure5")
+    keys = ["dataset", "method", "landmarks" if landmarks else "D"]
     at = np.logical_and.reduce([found[key] == row[key] for key in keys])
-    if row["share"] is not None:
+    if landmarks:
         at &= np.isclose(found["share"], row["share"])
     return found.loc[at, "paper"].dropna()
 
