@@ -182,8 +182,8 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
         for i in range(controls.count())
         if controls.nth(i).is_visible()
     ]
-    # This control replaces the whole page.
-    keys = [key for key in keys if key != "st-key-plain"]
+    # These replace the whole page.
+    keys = [key for key in keys if key not in ("st-key-plain", "st-key-projector_mode")]
     for key in islice(cycle(keys), 5 * CHANGES):
         control = page.locator(f"[data-testid=stSidebar] .{key}")
         if sum(map(len, found.values())) >= max(CHANGES, len(keys)):
