@@ -25,7 +25,7 @@ _STYLE = """<style>
 [data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
 /* Styles are computed anew at every change of the page: `:has` and `*` stand only where few elements are tried. */
-[data-testid="stLayoutWrapper"]:has(> .st-key-unseen) {position: absolute; height: 0}
+[data-testid="stLayoutWrapper"]:has(> .st-key-unseen) {position: absolute; width: 0; height: 0; overflow: hidden}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
 .st-key-beginnings > :has(> .st-key-preset_line) {order: 1; flex: 1 0 100%}
 .st-key-first_steps [data-testid="stPageLink"] a {border: 1px solid #808080; border-radius: 0.5rem;

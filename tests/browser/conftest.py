@@ -193,6 +193,8 @@ def forget(page, address: str) -> None:
 def leave(page) -> None:
     """Reset a page to a blank one, with no mouse button pressed."""
     try:
+        if page.url.startswith("http"):
+            page.evaluate("sessionStorage.clear()")  # belongs to the tab, not to the origin that `forget` clears
         page.goto("about:blank")
         page.mouse.up()
         page.mouse.move(0, 0)
