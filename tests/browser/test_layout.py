@@ -143,7 +143,7 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
     maps = phone.evaluate(
         """() => [...document.querySelectorAll('.live .maps canvas')].map(map => {
             const {left, top} = map.getBoundingClientRect();
-            return [map.getAttribute('aria-label').split(' ')[0], Math.round(left), Math.round(top)];
+            return [map.getAttribute('aria-label').match(/prior|learned/)[0], Math.round(left), Math.round(top)];
         })"""
     )
     prior, learned = ([place for name, *place in maps if name == which] for which in ("prior", "learned"))
