@@ -24,7 +24,7 @@ _STYLE = """<style>
     fill: currentColor !important}
 [data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
-/* Styles are computed anew at every change of the page: `:has` and `*` stand only where few elements are tried. */
+/* Browsers match these rules again at every change of the page, so few elements may match `:has` and `*`. */
 [data-testid="stLayoutWrapper"]:has(> .st-key-unseen) {position: absolute; width: 0; height: 0; overflow: hidden}
 .st-key-beginnings > [data-testid="stLayoutWrapper"] {width: auto; flex: 0 1 auto}
 .st-key-beginnings > :has(> .st-key-preset_line) {order: 1; flex: 1 0 100%}

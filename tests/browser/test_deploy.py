@@ -31,13 +31,10 @@ def starts_servers(test):
 def free_ports(count: int) -> int:
     """The first of some ports in a row that are free."""
     for first in range(20_000, 32_000, count):
-        with socket.socket() as probe:
-            try:
-                for port in range(first, first + count):
-                    with socket.socket() as probe:
-                        probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+        with suppress(OSError):
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
             return first
     raise OSError("no free ports")
 

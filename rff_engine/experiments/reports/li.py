@@ -51,9 +51,9 @@ NOTES = {
     "lattice": "The paper's generator ends at 250 dimensions, so it has no number for MNIST.",
     "sample, cluster": "Algorithm 1 alternates between weights and frequencies, with numbers of steps and a rate that "
     "the paper does not give. Here weights follow the frequencies, which ends lower.",
-    "cluster on mnist01": "With a fixed rate of r / 40, with which SAMPLE descends well, or a little more, the descent "
-    "overshoots on centroids and gives errors like those printed, those at r = 100 where it begins to diverge; at the "
-    "rate that the curvature allows it errs less than printed.",
+    "cluster on mnist01": "With a fixed rate of r / 40 or r / 30, with which SAMPLE descends well, the descent "
+    "overshoots on centroids and gives errors like those printed at r = 50 and 200, up to .16 at r = 100; at the rate "
+    "that the curvature allows it errs less than printed.",
     "supervise": "The paper does not say after how many steps Algorithm 2 stops. On cpu 15 steps err a little more "
     "than printed, 30 a little less; here the descent goes on to a minimum, which is lower still.",
     "cpu": "Few rows make most of the error, so a split is hard or easy for all methods alike. All printed errors come "
