@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.components import deferred, layout, sharing
 from pages.components.controls.widgets import Options, Switch, mount
-from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, ties
+from pages.components.results.reruns import beside_paper, closeness, differences, made_by, orders, read_ahead, ties
 from pages.components.sharing.recipes import paper as recipe
 from rff_engine.experiments.reports import letarte, li
 from rff_engine.experiments.reports.comparison import Judgement, judgement, notes
@@ -97,9 +97,6 @@ def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> Non
         f"**How many numbers agree?** On {dataset}: {judgement(found).sentence()} On all data sets: "
         f"{judgement(whole).sentence()}{rests}"
     )
-    if by == "D":
-        with st.expander("The difference at some D, in percent", icon=":material/difference:"):
-            layout.table(differences(found, dataset))
 
 
 def show_notes(target: str, dataset: str) -> None:
@@ -108,13 +105,6 @@ def show_notes(target: str, dataset: str) -> None:
     with st.expander("What explains the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {letarte.NOTES[name]}" for name in names))
         st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
-
-
-def show_svm_grid() -> None:
-    """How C and gamma of adult's SVM are chosen."""
-    with st.expander("How the SVM of adult is chosen", icon=":material/grid_on:"):
-        st.markdown(letarte.SVM_GRID_NOTE)
-        layout.table(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"), index=True)
 
 
 def show_choices(found) -> None:
@@ -162,18 +152,34 @@ def show_methods(values, found) -> None:
         st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
 
 
-def show_tables(target: str, scaled: tuple[str, ...], of_view) -> None:
+def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:
     """The numbers of the view, and what they come from."""
-    if target == "table1":
-        show_svm_grid()
-    with st.expander("All numbers as a table", icon=":material/table:"):
-        layout.table(of_view)
-    with st.expander("Where the reruns come from", icon=":material/history:"):
-        st.markdown(
-            f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was stopped; `python "
-            "-m rff_engine report --format html --output paper.html` writes all tables and figures into one file."
+    if target == "figure5":
+        layout.folded_table(
+            "The difference at some D, in percent",
+            lambda: differences(of_view, dataset),
+            icon=":material/difference:",
+            key="differences",
         )
-        layout.table(made_by(target, scaled))
+    if target == "table1":
+        layout.folded_table(
+            "How the SVM of adult is chosen",
+            lambda: letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"),
+            icon=":material/grid_on:",
+            key="svm_grid",
+            introduction=letarte.SVM_GRID_NOTE,
+            index=True,
+        )
+    layout.folded_table("All numbers as a table", lambda: of_view, icon=":material/table:", key="all_numbers")
+    layout.folded_table(
+        "Where the reruns come from",
+        lambda: made_by(target, scaled),
+        icon=":material/history:",
+        key="made_by",
+        introduction=f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was "
+        "stopped; `python -m rff_engine report --format html --output paper.html` writes all tables and figures into "
+        "one file.",
+    )
 
 
 def main() -> None:
@@ -199,7 +205,8 @@ def main() -> None:
             show_curves(of_view, found, target, values.dataset, values.ties)
         show_choices(of_view)
         show_notes(target, values.dataset)
-    deferred.show("tables", lambda: show_tables(target, scaled, of_view))
+    deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
+    read_ahead(tuple(SHOWN.values()), scaled)
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 

@@ -149,6 +149,16 @@ def explain(text: str) -> None:
         st.markdown(_words(text))
 
 
+def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "", index: bool = False) -> None:
+    """A table in an expander, made by `make()` and sent only while that is open; call it within a fragment."""
+    shown = st.expander(label, icon=icon, key=key, on_change="rerun")
+    if shown.open:
+        with shown:
+            if introduction:
+                st.markdown(introduction)
+            table(make(), index=index)
+
+
 def table(frame, *, index: bool = False, **kwargs) -> None:
     """A table, on paper with every row; other arguments go to `st.dataframe`."""
     st.dataframe(frame, hide_index=not index, **kwargs)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from threading import Thread
 from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports import li, reproduction
 from rff_engine.experiments.reports.html import provenance
 from rff_engine.experiments.running.store import Store
 
@@ -26,6 +28,20 @@ def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
     """A table or figure of a paper and its reruns, see `reproduction.compare_with_paper`."""
     with _shipped() as store:
         return reproduction.compare_with_paper(target, reproduction.known_rows(store, target, scaled=scaled))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
+    """Fill the cache of `beside_paper` in a thread of its own, so that no tab is slow at its first visit."""
+
+    def read() -> None:
+        for target in targets:
+            with suppress(OSError, ValueError):  # the tab itself tells the visitor
+                beside_paper(target, () if target in li.TARGETS else scaled)
+
+    thread = Thread(target=read, name="reruns", daemon=True)
+    thread.start()
+    return thread
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
