@@ -6,6 +6,7 @@ import streamlit as st
 
 import datasets
 from pages.components import layout, sharing
+from pages.components.controls import presentation
 from pages.components.controls.widgets import Number, Options, Several, mount
 from pages.components.server import visits
 from pages.components.server.limits import visitor
@@ -67,9 +68,10 @@ CONTROLS = (
 )
 
 
-def describe(name: str) -> None:
+def described(name: str) -> str:
+    """A data set in two sentences."""
     info = datasets.describe(name)
-    st.caption(f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}.")
+    return f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
 
 
 def show_progress(run: Run) -> None:
@@ -136,8 +138,10 @@ def has_left(run: Run) -> bool:
 
 
 def show_result(run: Run) -> None:
-    """The figure of the results so far, and their means."""
+    """The figure of the results so far, and their means; nothing before the first."""
     rows = list(run.rows)
+    if not rows:
+        return
     protocol = run.settings.protocol()
     if run.settings.study == "features":
         means = report.error_by_features(rows)
@@ -164,9 +168,8 @@ def show_result(run: Run) -> None:
         key="sweep",
         alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
     )
-    if rows:
-        with st.expander("The means as a table", icon=":material/table:"):
-            layout.table(means)
+    with st.expander("The means as a table", icon=":material/table:"):
+        layout.table(means)
 
 
 def run_settings(values) -> RunSettings:
@@ -242,14 +245,16 @@ def show_run(run: Run | None, shown: RunStatus) -> None:
 
 def main() -> None:
     values = mount(CONTROLS)
+    folded = presentation.projecting()  # the figure comes first
     layout.title(
         "Do learned frequencies help on real data?",
         "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "
         "paper: RFF draws random Fourier features from the [[prior]], [[PBRFF]] from the [[pseudo-posterior]], "
         "[[OKRFF]] from the optimized kernel. A run continues when you leave this page, and visitors with the same "
-        "settings share it.",
+        "settings share it." + (f"\n\n{described(values.dataset)}" if folded else ""),
     )
-    describe(values.dataset)
+    if not folded:
+        st.caption(described(values.dataset))
     settings = run_settings(values)
     with layout.show_errors():
         check_data(settings)
