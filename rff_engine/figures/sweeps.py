@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_note, finish
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish
 
 #: Number of runs from which intervals are drawn.
 _FEWEST_RUNS = 4
@@ -100,17 +100,20 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
 
 
 def _name_training_errors(fig):
-    """An entry of the legend for the thin dotted lines of all methods."""
     if fig.data:
-        line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
-        fig.add_scatter(x=[None], y=[None], mode="lines", name="training errors", line=line, hoverinfo="skip")
+        _name_lines(fig, "training errors", {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"})
+
+
+def _name_lines(fig, name, line):
+    """An entry of the legend for lines that have none."""
+    fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line, hoverinfo="skip")
 
 
 def _add_svm(fig, means):
     for error in means.loc[means["method"] == "svm", "test_error"].head(1):
-        fig.add_hline(y=100 * error, line={"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"})
-        text, font = f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", {"color": METHOD_COLOURS["svm"]}
-        add_note(fig, 0, 100 * error, text, xref="x domain", xanchor="left", yanchor="bottom", font=font)
+        line = {"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"}
+        fig.add_hline(y=100 * error, line=line)
+        _name_lines(fig, f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
 
 
 def _round_ticks(values) -> list[int]:
