@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import re
 import shutil
@@ -28,6 +29,8 @@ COMPONENTS = ROOT / "pages" / "components"
 #: Components of the app beside the live view, with their HTML.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("live/live.css", "live/alone.css", "sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
+#: What a view says until it is drawn; the app's words name figures that are not here.
+_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 #: By this file a folder is known to hold a former export.
 _MARK = "assets/site.js"
@@ -41,6 +44,11 @@ def read(name: str) -> str:
 def as_expression(module: str) -> str:
     """A module as an expression whose value is its default export: pages opened as files may load no modules."""
     return f"(() => {{\n{_DEFAULT.sub('return ', module)}}})()"
+
+
+def view_html(view: str) -> str:
+    """The HTML of a live view."""
+    return _WAITING.sub("The live view is loading.", read(f"live/{view}.html"))
 
 
 def site_script() -> str:
@@ -85,6 +93,12 @@ def prepare(folder: Path) -> None:
     (folder / "assets").mkdir(parents=True, exist_ok=True)
 
 
+def silence() -> None:
+    """Drop what each run of a page logs: that there is no browser, and that the first page has started a run."""
+    for name in ("streamlit.runtime.scriptrunner_utils.script_run_context", "pages.components.server.runs"):
+        logging.getLogger(name).addFilter(lambda record: record.levelno > logging.WARNING)
+
+
 def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: bool = False, processes: int = 2) -> None:
     """Write the static edition into a folder.
 
@@ -95,9 +109,9 @@ def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: boo
     """
     prepare(folder)
     write_shared(folder)
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
         tasks = [
-            pool.submit(export_page, edition, read(f"live/{edition.view}.html"), folder / "data", only_defaults)
+            pool.submit(export_page, edition, view_html(edition.view), folder / "data", only_defaults)
             for edition in editions
         ]
         exported = [task.result() for task in tasks]

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from conftest import _free_port, _missing, new_page, wait_until
 from playwright.sync_api import expect
 
@@ -80,6 +81,8 @@ def test_every_page_draws_and_fits_a_phone(open_file, name):
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
     page.get_by_role("button", name="Pages").click()
     expect(page.get_by_role("link", name="Glossary")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert Axe().run(page).response["violations"] == []
     assert page.complaints == []
 
 
