@@ -12,6 +12,7 @@ from pathlib import Path
 from deploy.site import words
 from deploy.site.grid import Edition
 from deploy.site.reading import Control, Part, Reader, Scene
+from pages.components.lessons import content, numbers as lesson_numbers
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
@@ -104,7 +105,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     reader = Reader(edition.page)
     scenes, presets, lessons = _scenes_of(reader, edition, only_defaults)
     default = scenes[0]
-    sliders = set(default.view["settings"])
+    sliders = sorted(default.view["settings"])
     keys = [key for key in default.settings if key not in sliders and key not in edition.numbers_only]
     texts = Texts(default.parts)
     table = _write_scenes(scenes, keys, texts, folder / edition.page)
@@ -116,7 +117,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
         "page": edition.page,
         "defaults": _shown(default.settings, [*keys, *sliders]),
         "controls": list(_controls(default.controls, keys, table)),
-        "sliders": {key: reader.allowed(key) for key in sorted(sliders)},
+        "sliders": {key: reader.allowed(key) for key in sliders},
         "scenes": table,
         "choices": reader.allowed("bound") if "bound" in keys else [],
         "presets": [
@@ -127,11 +128,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
         "own": words.inline(own),
     }
     title = next(part.text for part in default.parts[:live] if part.kind == "title")
-    written = [
-        {"key": lesson.key, "title": lesson.title, "takeaway": lesson.takeaway}
-        | {"steps": [_step(before, after, [*keys, *sliders]) for before, after in steps]}
-        for lesson, steps in lessons
-    ]
+    written = [_lesson(lesson, steps, [*keys, *sliders]) for lesson, steps in lessons]
     return Exported(edition, title, html[0], "".join(html[1:]), description, written)
 
 
@@ -190,7 +187,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _step(before: Scene, after: Scene, keys: list[str]) -> dict:
-    card = dict(before.card or {}) | {"outcome": (after.card or {})["outcome"], "numbers": True, "answer": None}
+def _lesson(lesson: content.Lesson, shown: list[tuple[Scene, Scene]], keys: list[str]) -> dict:
+    steps = [_step(before, after, step, keys) for (before, after), step in zip(shown, lesson.steps, strict=True)]
+    return {"key": lesson.key, "title": lesson.title, "takeaway": lesson.takeaway, "steps": steps}
+
+
+def _step(before: Scene, after: Scene, step: content.Step, keys: list[str]) -> dict:
+    # Only texts with numbers belong to the step's own settings.
+    numbers = any(map(lesson_numbers.names, (step.text, step.question, step.outcome, *step.answers)))
+    card = dict(before.card or {}) | {"outcome": (after.card or {})["outcome"], "numbers": numbers, "answer": None}
     del card["moved"], card["next"]
     return {"before": _shown(before.settings, keys), "after": _shown(after.settings, keys), "card": card}
