@@ -9,7 +9,7 @@ THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app serve test variations quick coverage lint javascript types bench lock audit licences clean
+.PHONY: app serve site test variations quick coverage lint javascript types bench lock audit licences clean
 
 # Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
@@ -19,6 +19,11 @@ app: .venv/app.stamp
 WORKERS ?= 2
 serve: .venv/app.stamp
 	$(BIN)/python -m deploy --workers $(WORKERS) --port $(PORT)
+
+# The static edition: plain files for any host, a frame, or a stick; `make site SITE=folder` writes them there.
+SITE ?= site
+site: .venv/app.stamp
+	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
 # GROUP=1 or 2 runs one group of the browser tests: `.ci/run` runs the first, another job the second.
 GROUP_1 := -m "not second"

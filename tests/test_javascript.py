@@ -25,6 +25,7 @@ ENTRIES = [
     "glossary/tip.js",
     "lessons/card.js",
     "sharing/row.js",
+    "../../deploy/site/site.js",
 ]
 
 
@@ -62,7 +63,7 @@ def test_joined_modules_are_one_module(node, entry, tmp_path):
 
 def test_every_module_belongs_to_a_component():
     whole = "\n".join(map(joined, ENTRIES))
-    for path in COMPONENTS.rglob("*.js"):
+    for path in (*COMPONENTS.rglob("*.js"), *(ROOT / "deploy").rglob("*.js")):
         _, header, *_ = path.read_text(encoding="utf-8").splitlines()
         assert header.startswith("// ") and header in whole, path
 

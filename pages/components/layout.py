@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import streamlit as st
 
@@ -12,7 +13,10 @@ from pages.components.controls import alone, presentation, screen
 # Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
 # the page's text: the greys of the theme are too faint to read. A link to the current page looks selected already, so
 # its focus needs an outline.
-_STYLE = """<style>
+_STYLE = (
+    "<style>"
+    + (Path(__file__).parent / "sum.css").read_text(encoding="utf-8")
+    + """
 [data-testid="stMainBlockContainer"] {padding: 3.5rem 2rem 3rem; max-width: 84rem}
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: inherit; opacity: 0.92}
 [data-testid="stExpander"] summary {opacity: 1}
@@ -35,13 +39,7 @@ _STYLE = """<style>
 [data-testid="stPageLink"] a *, [data-testid="stPageLink"] a p {white-space: normal; overflow: visible}
 [data-testid="stMain"] h1 {padding: 0.6rem 0 0.4rem}
 .st-key-preset_line {margin-top: -0.6rem}
-.sum {display: flex; flex-wrap: wrap; gap: 0.3rem 0.7rem; align-items: start; line-height: 1.3}
 .st-key-question [role="tab"] p {font-size: 1.1rem; font-weight: 600}
-.sum .signed {display: flex; gap: 0.7rem}
-.sum .term {display: grid; border-bottom: 0.3rem solid transparent; padding-bottom: 0.15rem; max-width: 9.5rem}
-.sum :is(.term strong, .sign) {font-size: 1.6rem; line-height: 1.3; font-variant-numeric: tabular-nums}
-.sum .term > span {font-size: 0.9rem}
-.sum .term small {font-size: 0.8rem}
 /* What is wider than its place scrolls there, not the page. */
 .katex-display, [data-testid="stMarkdownContainer"] pre, [data-testid="stMarkdownContainer"] table {
     overflow-x: auto; max-width: 100%}
@@ -89,6 +87,7 @@ _STYLE = """<style>
     .on-paper thead {display: table-header-group}
 }
 </style>"""
+)
 
 
 def title(question: str, introduction: str = "") -> None:

@@ -20,6 +20,8 @@ _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "screen", html='<div class="screen"></div>', js=join_modules(_HERE / "screen.js"), isolate_styles=False
 )
+#: False in the static edition, where one file serves all screens and the browser chooses.
+chooses_words = True
 _PLACE, _COLOUR = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]"), re.compile(r"<<([^|>]*)\|([^|>]*)>>")
 
 
@@ -57,4 +59,6 @@ def words(text: str) -> str:
     Of ``[[right|below]]`` a narrow screen shows the second word, of ``<<white|dark grey>>`` a dark theme; others show
     the first.
     """
+    if not chooses_words:
+        return text
     return _COLOUR.sub(r"\2" if dark() else r"\1", _PLACE.sub(r"\2" if narrow() else r"\1", text))

@@ -4,7 +4,7 @@
 /** @typedef {{ terms: Record<string, [name: string, meaning: string]> }} Data */
 /** @typedef {{ parentElement: HTMLElement & { tip?: Tip }, data: Data }} Component of Streamlit */
 
-const TERM = 'a[href^="glossary#"]';
+const TERM = 'a[href^="glossary#"], a[href^="glossary.html#"]'; // the second in the static edition
 const LEAVE = 250; // milliseconds for the pointer to move from the term to its meaning
 const GAP = 6; // pixels between the two, and at the edge of the window
 

@@ -8,7 +8,7 @@ import { Panel } from "./panel.js";
 /** @import { Query } from "./link.js" */
 /** @import { Choices, Code } from "./panel.js" */
 /** @typedef {"png" | "svg"} Format */
-/** @typedef {{ page: string, query: Query, choices: Choices, code: Code | null }} Data */
+/** @typedef {{ page: string, query: Query, choices: Choices, code: Code | null, mark?: string }} Data `mark` is between address and query */
 /** @typedef {(name: string, value: string) => void} Report */
 /** @typedef {HTMLElement & { sharing?: Sharing }} Root */
 /** @typedef {{ picture: () => string, plays: boolean, film: () => Film }} LiveView */
@@ -106,7 +106,8 @@ class Sharing {
   /** Copy a link to the page as it is. */
   async copyLink() {
     const query = new URLSearchParams(this.data.query);
-    const link = `${location.origin}${location.pathname}${query.size ? `?${query}` : ""}`;
+    const { mark = "?" } = this.data;
+    const link = `${location.href.replace(/[?#].*/, "")}${query.size ? `${mark}${query}` : ""}`;
     this.refused.hidden = true;
     const field = this.refused.querySelector("input");
     if (await this.copy(this.button(".copy"), link, field)) return;

@@ -1,0 +1,60 @@
+"""Write the static edition of the app: `make site`, or `python -m deploy.site --output FOLDER`.
+
+The folder then has plain files, for any web server, a frame of another page, or opened from a disk without a network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from deploy.site.grid import PAGES
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.site", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("site"), help="folder, by default ./site")
+    parser.add_argument(
+        "--pages",
+        nargs="+",
+        choices=[edition.page for edition in PAGES],
+        help="only these pages",
+    )
+    parser.add_argument("--defaults", action="store_true", help="each page for its default settings only: a quick look")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="pages computed at once")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Export what the command line asks for."""
+    given = parse(arguments)
+    if given.processes < 1:
+        print(f"--processes is {given.processes}; at least 1 is needed.", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as store:
+        # The first page starts a run of its own, which must not reach a store of results that is in use.
+        os.environ["RFF_STORE"] = f"sqlite:///{store}/results.sqlite"
+        from deploy.site.writing import export  # reads the environment
+
+        try:
+            editions = [edition for edition in PAGES if edition.page in (given.pages or [edition.page])]
+            export(given.output, editions, given.defaults, given.processes)
+        except (ValueError, OSError) as error:
+            print(error, file=sys.stderr)
+            return 2
+    print(f"{given.output / 'index.html'} opens it; {megabytes(given.output):.1f} MB in all.")
+    return 0
+
+
+def megabytes(folder: Path) -> float:
+    """Size of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+// @ts-check
+// The look of a page: light or dark, enlarged for a projector, without its controls, or with one picture alone.
+
+const DARK = window.matchMedia("(prefers-color-scheme: dark)");
+const NARROW = window.matchMedia("(max-width: 639.98px)"); // as in the app
+const THEME = "theme of the static edition";
+const ALL = "all"; // hides all controls of a page
+/** The order in which the button goes through the themes; the first follows the reader's system. */
+const THEMES = ["", "light", "dark"];
+
+/** @import { Settings } from "./settings.js" */
+
+/** The theme that the reader has chosen, or "". */
+export function chosenTheme() {
+  try {
+    return localStorage.getItem(THEME) ?? "";
+  } catch {
+    return ""; // in a frame that may store nothing
+  }
+}
+
+/**
+ * The theme after this one.
+ *
+ * @param {string} theme
+ */
+export function nextTheme(theme) {
+  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+}
+
+/** @param {string} theme */
+export function keepTheme(theme) {
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // The choice lasts as long as the page.
+  }
+}
+
+/**
+ * The theme of a link, by its own name or by the app's.
+ *
+ * @param {Settings} link
+ */
+export function themeOf(link) {
+  const named = (link.theme ?? link.embed_options ?? "").replace("_theme", "");
+  return THEMES.includes(named) ? named : "";
+}
+
+/** @param {string} theme */
+export function applyTheme(theme) {
+  const dark = theme ? theme === "dark" : DARK.matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+/**
+ * Apply what a link says of the look.
+ *
+ * @param {Settings} link
+ */
+export function applyModes(link) {
+  const { classList } = document.documentElement;
+  classList.toggle("projector", link.projector === "true");
+  classList.toggle("embed", link.embed === "true");
+  classList.toggle("bare", hiddenBy(link).includes(ALL));
+  classList.toggle("one-picture", Boolean(link.view));
+}
+
+/**
+ * Names of hidden controls.
+ *
+ * @param {Settings} link
+ */
+export function hiddenBy(link) {
+  return (link.hide ?? "").split(",").filter(Boolean);
+}
+
+/**
+ * A text for this screen: of `[[right|below]]` a narrow one shows the second word, of `<<white|dark grey>>` a dark one.
+ *
+ * @param {string} text
+ */
+export function wordsFor(text) {
+  const dark = document.documentElement.dataset.theme === "dark";
+  return text
+    .replace(/\[\[([^|\]]*)\|([^|\]]*)\]\]/g, NARROW.matches ? "$2" : "$1")
+    .replace(/<<([^|>]*)\|([^|>]*)>>/g, dark ? "$2" : "$1");
+}
+
+/**
+ * Call this when the window becomes narrow or wide, or the system's theme changes.
+ *
+ * @param {() => void} act
+ */
+export function onChange(act) {
+  for (const query of [DARK, NARROW]) query.addEventListener("change", act);
+}

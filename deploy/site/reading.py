@@ -1,0 +1,200 @@
+"""Reads the app's own pages, as a browser would: what each shows for given settings.
+
+Pages run in Streamlit's test harness. So the static edition has their texts, controls and packed data, and no copy of
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from pages.components import lessons
+from pages.components.controls import screen, toy
+from pages.components.lessons import content
+from pages.components.server import entry
+
+ROOT = Path(__file__).parents[2]
+#: Seconds that a page may take.
+PATIENCE = 300
+#: Kinds of elements that are texts, with the HTML element of each.
+TEXTS = {"title": "h1", "header": "h2", "subheader": "h3", "markdown": "div", "caption": "div", "latex": "div"}
+#: Controls by the name that the test harness has for them.
+CONTROLS = ("selectbox", "slider", "select_slider", "button_group", "toggle", "segmented_control")
+#: Ends of the ids of blocks that the static edition makes anew, or has no use for.
+LEFT_OUT = ("steps", "unseen", "lessons", "presets", "ending", "first_steps", "pin_settings", "link_note")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control of the sidebar."""
+
+    key: str
+    label: str
+    help: str
+    heading: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a page: a text, the live view, or a fold with more of them."""
+
+    kind: str
+    text: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a page shows for its settings."""
+
+    settings: dict
+    parts: tuple[Part, ...]
+    view: dict
+    """What the live view gets"""
+    card: dict | None = None
+    """What the card of a lesson gets"""
+    preset: str = ""
+    """The line below the presets"""
+    controls: tuple[Control, ...] = field(default=(), compare=False)
+
+
+class PageError(RuntimeError):
+    """A page shows an error."""
+
+
+class Reader:
+    """One page of the app, in a session of its own."""
+
+    def __init__(self, page: str):
+        screen.chooses_words = False  # the browser of the static edition does
+        self.page = page
+        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+        if page == "start":
+            self._run()
+        else:
+            self.app.query_params["view"] = "opening"  # the least that opens the app
+            self._run()
+            self.app.query_params.clear()
+            self.app.session_state[entry._ENTERED] = page
+            self.app.switch_page(f"pages/{page}.py")
+            self._run()
+        self.defaults = self._values()
+
+    def scene(self, settings: dict) -> Scene:
+        """The page with these settings, and the defaults of all others."""
+        self._set(self.defaults | settings)
+        self._run()
+        return self._seen()
+
+    def allowed(self, key: str) -> list[str]:
+        """The values that a control allows, as texts."""
+        control = next((one for one in self._controls() if one.key == key), None)
+        if control is None:  # the first page has a slider and no sidebar
+            return [f"{value:g}" for value in toy.BETA.values]
+        if control.type != "slider":
+            return list(control.options)
+        steps = round((control.max - control.min) / control.step)
+        return [f"{round(control.min + k * control.step, 6):g}" for k in range(steps + 1)]
+
+    def presets(self) -> Iterator[tuple[str, str, Scene]]:
+        """Names of the page's presets, what they are for, and what the page shows then."""
+        offered = [(one.label, one.help or "") for one in self.app.button if (one.key or "").startswith("preset ")]
+        for name, use in offered:
+            self.app.button(key=f"preset {name}").click()
+            self._run()
+            yield name, use, self._seen()
+
+    def lessons(self) -> list[content.Lesson]:
+        """The page's lessons whose steps all look at the live view."""
+        of_page = content.lessons_of(self.page).values()
+        return [lesson for lesson in of_page if all(step.look[0].startswith(".live") for step in lesson.steps)]
+
+    def steps(self, lesson: content.Lesson) -> Iterator[tuple[Scene, Scene]]:
+        """What each step of a lesson shows, before and after the answer."""
+        for k, step in enumerate(lesson.steps, 1):
+            self.app.query_params.update(lessons.address(lesson, k))
+            seen = []
+            for answer, settings in ((None, lesson.before(k)), (step.right, lesson.after(k))):
+                self.app.session_state[lessons._PLACE] = lessons.Place(lesson.key, k, answer)
+                seen.append(self.scene(settings))
+            yield seen[0], seen[1]
+
+    def _run(self) -> None:
+        self.app.run()
+        if wrong := [*self.app.exception, *self.app.error]:
+            raise PageError(f"The page {self.page} shows an error: {wrong[0].value}")
+
+    def _controls(self) -> list:
+        return [one for one in self.app.sidebar if one.type in CONTROLS]
+
+    def _values(self) -> dict:
+        return {control.key: control.value for control in self._controls()}
+
+    def _set(self, values: dict) -> None:
+        for control in self._controls():
+            if control.key in values and control.value != values[control.key]:
+                control.set_value(values[control.key])
+
+    def _seen(self) -> Scene:
+        sent = {part.proto.component_name: part.proto.json for part in self.app.get("bidi_component")}
+        (view,) = [json.loads(text) for name, text in sent.items() if name.startswith("live_")]
+        card = json.loads(sent["lesson_card"]) if "lesson_card" in sent else None
+        line = next((_texts(block) for key, block in _blocks(self.app.main) if key == "preset_line"), [""])
+        parts = tuple(_parts(self.app.main))
+        if self.page == "start":
+            parts = _first_figure(parts)
+        return Scene(view["settings"] | self._values(), parts, view, card, line[0], tuple(self._described()))
+
+    def _described(self) -> Iterator[Control]:
+        heading = ""
+        elements: Iterator[Any] = iter(self.app.sidebar)
+        for one in elements:
+            if one.type == "markdown":
+                heading = one.value.strip("*")
+            elif one.type in CONTROLS:
+                yield Control(one.key, one.label, one.help or "", heading)
+
+
+def _key(block) -> str:
+    """The key that the page gave to a block, or ""."""
+    return getattr(block.proto, "id", "").rsplit("-", 1)[-1] if block.proto is not None else ""
+
+
+def _blocks(block) -> Iterator[tuple[str, object]]:
+    for child in getattr(block, "children", {}).values():
+        if hasattr(child, "children"):
+            yield _key(child), child
+            yield from _blocks(child)
+
+
+def _texts(block) -> list[str]:
+    return [one.value for one in block if one.type in TEXTS]
+
+
+def _parts(block) -> Iterator[Part]:
+    for child in block.children.values():
+        if not hasattr(child, "children"):
+            yield from _leaf(child)
+        elif child.type == "expander":
+            yield Part("fold", child.label, tuple(_parts(child)))
+        elif _key(child) not in (*LEFT_OUT, "preset_line"):
+            yield from _parts(child)
+
+
+def _first_figure(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts up to the caption of the live view."""
+    live = [part.kind for part in parts].index("live")
+    return parts[: live + 2]
+
+
+def _leaf(element) -> Iterator[Part]:
+    if element.type in TEXTS:
+        yield Part(element.type, element.value)
+    elif element.type == "bidi_component" and element.proto.component_name.startswith("live_"):
+        yield Part("live")

@@ -1,0 +1,390 @@
+// @ts-check
+// A page of the static edition: what the server does in the app. It fetches the data of a setting, hands them to the live
+// view, and writes words, controls and link.
+
+import {
+  applyModes,
+  applyTheme,
+  chosenTheme,
+  hiddenBy,
+  keepTheme,
+  nextTheme,
+  onChange,
+  themeOf,
+  wordsFor,
+} from "./modes.js";
+import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
+import { load } from "./store.js";
+
+/** @import { Settings } from "./settings.js" */
+/** @import { Scene } from "./settings.js" */
+/** @typedef {{ key: string, label: string, help: string, heading: string, values: string[] }} Control */
+/** @typedef {{ name: string, help: string, line: string, settings: Settings }} Preset */
+/** @typedef {{ before: Settings, after: Settings, card: Record<string, any> }} Step */
+/** @typedef {{ key: string, page: string, title: string, takeaway: string, steps: Step[] }} Lesson */
+/** @typedef {{ lesson: Lesson, step: number, answer: number | null }} Place in a lesson; steps count from 1 */
+/**
+ * @typedef {object} Description of a page
+ * @property {string} page
+ * @property {Settings} defaults
+ * @property {Control[]} controls
+ * @property {Record<string, string[]>} sliders of the live view, with the values that links have
+ * @property {Scene[]} scenes
+ * @property {string[]} choices what a click in the live view chooses among
+ * @property {Preset[]} presets
+ * @property {string} own words for settings that are no preset
+ * @property {Lesson[]} lessons
+ * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
+ * @property {Record<string, [name: string, meaning: string]>} terms
+ */
+/** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
+
+const MODES = ["hide", "projector", "embed", "view", "theme", "embed_options"];
+
+applyTheme(themeOf(settingsOf(location)) || chosenTheme());
+
+class Page {
+  /** What the link says. @type {Settings} */
+  link = {};
+
+  /** @type {Settings} */
+  settings = {};
+
+  /** @type {Place | null} */
+  place = null;
+
+  /** The scene that is shown, and what it was loaded as. @type {{ view: any, words: any } | null} */
+  shown = null;
+
+  /** Counts requests: only the answer to the last one is shown. */
+  request = 0;
+
+  /** @param {Description} description @param {Record<string, Component>} components */
+  constructor(description, components) {
+    this.description = description;
+    this.components = components;
+    this.find(".controls form").append(...this.controlRows());
+    this.fold = /** @type {HTMLDetailsElement} */ (this.find(".controls"));
+    this.fold.hidden = !description.controls.length;
+    this.fold.open = window.matchMedia("(min-width: 60rem)").matches;
+    this.find(".presets").append(...description.presets.map((preset) => this.presetButton(preset)));
+    this.find(".lessons").append(...description.lessons.map((lesson) => this.lessonButton(lesson)));
+    this.find(".lessons").hidden = !description.lessons.length;
+    this.listen();
+    components.tip({ ...this.component(".glossary-place"), data: { terms: description.terms } });
+    this.read();
+  }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  find(selector) {
+    return document.querySelector(selector);
+  }
+
+  /** What each component of the app gets from Streamlit. @param {string} place */
+  component(place) {
+    return { parentElement: this.find(place), setStateValue: () => {}, setTriggerValue: () => {} };
+  }
+
+  listen() {
+    window.addEventListener("hashchange", () => this.read());
+    onChange(() => this.showLook());
+    this.find(".to-theme").onclick = () => this.changeTheme();
+    this.find(".to-projector").onclick = () => this.toggleProjector();
+    this.find(".leave-projector").onclick = () => this.toggleProjector();
+    this.find(".skip").onclick = (event) => {
+      event.preventDefault(); // the fragment holds the settings
+      this.find("main").focus();
+    };
+  }
+
+  // --- the link -----------------------------------------------------------------------------------------------------
+
+  /** Show what the link asks for. */
+  read() {
+    const { description } = this;
+    this.link = settingsOf(location);
+    const lesson = description.lessons.find(({ key }) => key === this.link.lesson);
+    const step = Math.min(Math.max(Math.round(Number(this.link.step)) || 1, 1), lesson?.steps.length ?? 1);
+    this.place = lesson ? { lesson, step, answer: null } : null;
+    const named = Object.entries(this.link).filter(([key]) => key in description.defaults);
+    const lessonSettings = lesson ? lesson.steps[step - 1].before : {};
+    this.settings = { ...description.defaults, ...lessonSettings, ...Object.fromEntries(named) };
+    for (const [key, values] of Object.entries(description.sliders)) {
+      this.settings[key] = nearestValue(values, Number(this.settings[key]));
+    }
+    this.showLook();
+    this.show();
+  }
+
+  /** Settings, place and modes, as a link has them. @returns {Settings} */
+  get linked() {
+    const modes = MODES.map((name) => [name, this.link[name] ?? ""]);
+    const { place } = this;
+    const at = place ? { lesson: place.lesson.key, step: String(place.step) } : {};
+    return { ...this.settings, ...at, ...Object.fromEntries(modes) };
+  }
+
+  /** Write the link; a new entry of the history lets Back take a change back. @param {boolean} entry */
+  write(entry) {
+    const fragment = fragmentOf(this.linked, this.description.defaults);
+    const url = `${location.href.replace(/[?#].*/, "")}${fragment ? `#${fragment}` : ""}`;
+    if (url === location.href) return;
+    history[entry ? "pushState" : "replaceState"](null, "", url);
+    this.link = settingsOf(location);
+  }
+
+  // --- look ---------------------------------------------------------------------------------------------------------
+
+  showLook() {
+    const theme = themeOf(this.link) || chosenTheme();
+    applyTheme(theme);
+    applyModes(this.link);
+    this.find(".to-theme").textContent = `Theme: ${theme || "system"}`;
+    this.mountView();
+    this.showCard();
+  }
+
+  changeTheme() {
+    keepTheme(nextTheme(themeOf(this.link) || chosenTheme()));
+    delete this.link.theme;
+    delete this.link.embed_options;
+    this.write(false);
+    this.showLook();
+  }
+
+  toggleProjector() {
+    this.link.projector = this.link.projector === "true" ? "" : "true";
+    this.write(true);
+    this.showLook();
+  }
+
+  // --- controls -----------------------------------------------------------------------------------------------------
+
+  /** Rows of the controls, each group below its heading. */
+  controlRows() {
+    /** @type {HTMLElement[]} */
+    const rows = [];
+    let heading = "";
+    for (const control of this.description.controls) {
+      if (control.heading !== heading) rows.push(element("h2", { textContent: control.heading }));
+      heading = control.heading;
+      rows.push(this.controlRow(control));
+    }
+    return rows;
+  }
+
+  /** @param {Control} control */
+  controlRow({ key, label, help, values }) {
+    const select = element("select", { name: key });
+    select.append(...values.map((value) => new Option(SWITCHED[value] ?? value, value)));
+    select.onchange = () => this.change({ [key]: select.value }, key);
+    const row = element("label", { title: help });
+    row.dataset.key = key;
+    row.append(element("span", { textContent: label }), select);
+    return row;
+  }
+
+  /** Take settings that the reader chose. @param {Settings} settings @param {string} [moved] */
+  change(settings, moved) {
+    Object.assign(this.settings, settings);
+    this.show(moved).then(() => this.write(true));
+  }
+
+  /** The reader has left a slider. @param {Record<string, number>} settled */
+  settle(settled) {
+    for (const [key, value] of Object.entries(settled)) {
+      const values = this.description.sliders[key];
+      if (values) this.settings[key] = nearestValue(values, value);
+    }
+    this.write(false);
+    this.mountView();
+    this.showSettings();
+  }
+
+  // --- presets and lessons ------------------------------------------------------------------------------------------
+
+  /** @param {Preset} preset */
+  presetButton({ name, help, settings }) {
+    const button = element("button", { type: "button", textContent: name, title: help });
+    button.onclick = () => this.change(settings);
+    return button;
+  }
+
+  /** The preset whose settings the page has; what no preset sets, such as beta, does not count. */
+  get preset() {
+    const { presets, defaults } = this.description;
+    const keys = new Set(
+      presets.flatMap(({ settings }) => Object.keys(settings).filter((key) => settings[key] !== defaults[key])),
+    );
+    return presets.find(({ settings }) => [...keys].every((key) => settings[key] === this.settings[key]));
+  }
+
+  /** @param {Lesson} lesson */
+  lessonButton(lesson) {
+    const button = element("button", { type: "button", textContent: lesson.title, title: lesson.takeaway });
+    button.onclick = () => this.enter(lesson, 1);
+    return button;
+  }
+
+  /** @param {Lesson} lesson @param {number} step */
+  enter(lesson, step) {
+    this.place = { lesson, step, answer: null };
+    this.change({ ...this.description.defaults, ...lesson.steps[step - 1].before });
+  }
+
+  /** Handle a button of the card. @param {{ name: string, answer?: number }} action */
+  act({ name, answer }) {
+    const { lesson, step } = this.place;
+    const following = this.description.following[lesson.key];
+    if (name === "answer") {
+      this.place.answer = answer;
+      this.change(lesson.steps[step - 1].after);
+    } else if (name === "back") this.enter(lesson, Math.max(step - 1, 1));
+    else if (name === "next" && step < lesson.steps.length) this.enter(lesson, step + 1);
+    else if (name === "next" && following) location.href = following.page;
+    else this.leave();
+  }
+
+  leave() {
+    this.place = null;
+    this.write(true);
+    this.showCard();
+  }
+
+  showCard() {
+    const place = this.find(".st-key-lesson_card");
+    if (!this.place || this.link.view) return place.replaceChildren();
+    const { lesson, step, answer } = this.place;
+    const { before, after, card } = lesson.steps[step - 1];
+    if (!place.firstElementChild) {
+      const template = /** @type {HTMLTemplateElement} */ (this.find("template.lesson-card"));
+      place.append(template.content.cloneNode(true));
+    }
+    const moved = Object.entries(answer === null ? before : after).some(([key, value]) => this.settings[key] !== value);
+    const words = Object.fromEntries(["text", "question", "outcome"].map((name) => [name, wordsFor(card[name])]));
+    const answers = card.answers.map(wordsFor);
+    const next = this.description.following[lesson.key]?.title ?? "";
+    this.components.card({
+      ...this.component(".st-key-lesson_card"),
+      data: { ...card, ...words, answers, next, answer, moved: moved && card.numbers },
+      setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ action) => this.act(action),
+    });
+  }
+
+  // --- what is shown ------------------------------------------------------------------------------------------------
+
+  /** Show the settings, or the nearest that were exported. @param {string} [moved] the control that the reader moved */
+  async show(moved) {
+    const { page, scenes } = this.description;
+    const scene = nearestScene(scenes, this.settings, moved);
+    const request = ++this.request;
+    this.tellChanges(scene, moved);
+    Object.assign(this.settings, scene.settings);
+    document.documentElement.dataset.loading = "true";
+    try {
+      const found = await load(page, scene.file);
+      if (request !== this.request) return;
+      this.shown = { view: found.view, words: found.scenes[scenes.indexOf(scene)] };
+      this.writeWords();
+      this.mountView();
+      this.find(".problem").hidden = true;
+    } catch (error) {
+      if (request !== this.request) return;
+      this.find(".problem").textContent = /** @type {Error} */ (error).message;
+      this.find(".problem").hidden = false;
+    }
+    delete document.documentElement.dataset.loading;
+    this.showSettings();
+    this.showCard();
+  }
+
+  /** Say which other settings had to change. @param {Scene} scene @param {string} [moved] */
+  tellChanges({ settings }, moved) {
+    const others = this.description.controls.filter(
+      ({ key }) => key in settings && settings[key] !== this.settings[key],
+    );
+    const changed = others.map(({ key, label }) => `${label}: ${SWITCHED[settings[key]] ?? settings[key]}`);
+    this.find(".changes").textContent = changed.length
+      ? `This static edition has no ${moved ? "such combination" : "such settings"}; changed too: ${changed.join("; ")}.`
+      : "";
+  }
+
+  writeWords() {
+    /** @type {NodeListOf<HTMLElement>} */
+    const texts = document.querySelectorAll("[data-text]");
+    for (const text of texts) {
+      text.dataset.own ??= text.innerHTML;
+      text.innerHTML = this.shown.words.texts[text.dataset.text] ?? text.dataset.own;
+    }
+  }
+
+  mountView() {
+    if (!this.shown) return;
+    const { description, link, settings } = this;
+    const sliders = Object.keys(description.sliders);
+    const hidden = hiddenBy(link);
+    this.components.live({
+      parentElement: this.find(".live-place"),
+      data: {
+        ...this.shown.view,
+        settings: Object.fromEntries(sliders.map((key) => [key, Number(settings[key])])),
+        hidden: sliders.filter((key) => hidden.includes(key)),
+        clickable: description.choices.length > 0 && !hidden.includes("bound"),
+        alone: link.view || null,
+        chosen: this.shown.words.chosen,
+      },
+      setStateValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.settle(value),
+      setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) =>
+        this.change({ bound: description.choices[value] }, "bound"),
+    });
+  }
+
+  /** Controls, presets, card and the row of links show the settings. */
+  showSettings() {
+    const { description, settings } = this;
+    const hidden = hiddenBy(this.link);
+    for (const { key } of description.controls) {
+      /** @type {HTMLElement} */
+      const row = this.find(`.controls [data-key="${key}"]`);
+      row.querySelector("select").value = settings[key];
+      row.hidden = hidden.includes(key);
+    }
+    const active = this.preset;
+    for (const [k, button] of this.find(".presets").querySelectorAll("button").entries()) {
+      button.setAttribute("aria-pressed", String(description.presets[k] === active));
+    }
+    this.find(".preset-line").innerHTML = active?.line ?? description.own;
+    this.components.row({
+      ...this.component(".row-place"),
+      data: { page: description.page, query: this.query, choices: NONE, code: null, mark: "#" },
+    });
+  }
+
+  /** @returns {[string, string][]} */
+  get query() {
+    return [...new URLSearchParams(fragmentOf(this.linked, this.description.defaults))];
+  }
+}
+
+/** Words for a switch. @type {Record<string, string>} */
+const SWITCHED = { true: "on", false: "off" };
+/** The panel that composes links needs a server. */
+const NONE = {
+  controls: /** @type {[string, string][]} */ ([]),
+  lessons: /** @type {[string, string, number][]} */ ([]),
+  pictures: /** @type {[string, string][]} */ ([]),
+};
+
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name @param {Partial<HTMLElementTagNameMap[K]>} [properties]
+ */
+function element(name, properties = {}) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+/** @param {Record<string, Component>} components of the app, by their names */
+export default function (components) {
+  const description = JSON.parse(document.querySelector("#description").textContent);
+  new Page(description, components);
+}

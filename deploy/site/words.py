@@ -1,0 +1,60 @@
+"""The Markdown of the app's texts as HTML.
+
+The texts use little of Markdown: paragraphs, lists, bold, italics, code, links, formulas, and a colour. Of
+`[[right|below]]`, a place on a wide and on a narrow screen, and of `<<white|dark grey>>`, a colour in a light and in a
+dark theme, the page has both words, and its style sheet shows one.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from deploy.site.formulas import mathml
+
+#: Patterns and what takes their place, in a text in which &, <, > and quotes are escaped.
+_MARKS = (
+    (re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]"), r'<span class="wide">\1</span><span class="narrow">\2</span>'),
+    (re.compile(r"&lt;&lt;([^|;]*)\|([^|;]*)&gt;&gt;"), r'<span class="light">\1</span><span class="dark">\2</span>'),
+    (re.compile(r"\*\*(.+?)\*\*", re.DOTALL), r"<strong>\1</strong>"),
+    (re.compile(r"(?<!\*)\*([^*]+)\*(?!\*)"), r"<em>\1</em>"),
+    (re.compile(r":red\[((?:[^\[\]]|\[[^\]]*\])*)\]"), r'<span class="red">\1</span>'),
+)
+_LINK = re.compile(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
+_KEPT = re.compile(r"\$([^$]+)\$|`([^`]+)`")
+
+
+def html(text: str) -> str:
+    """A text in Markdown as HTML: paragraphs and lists."""
+    return "".join(_block(block) for block in re.split(r"\n\s*\n", text.strip()))
+
+
+def display(text: str) -> str:
+    """A formula between two dollar signs each, as HTML."""
+    return f'<div class="formula">{mathml(text.strip().strip("$"), display=True)}</div>'
+
+
+def _block(block: str) -> str:
+    lead, *items = re.split(r"^- ", block, flags=re.MULTILINE)
+    shown = f"<p>{inline(lead)}</p>" if lead.strip() else ""
+    return shown + ("<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>" if items else "")
+
+
+def inline(text: str) -> str:
+    """A line in Markdown as HTML."""
+    kept: list[str] = []
+
+    def keep(match: re.Match) -> str:
+        kept.append(mathml(match[1]) if match[1] else f"<code>{escape(match[2])}</code>")
+        return f"\0{len(kept) - 1}\0"
+
+    text = escape(_KEPT.sub(keep, text).strip(), quote=False).replace("&amp;nbsp;", "\u00a0")
+    text = _LINK.sub(lambda match: f'<a href="{address(match[2])}">{match[1]}</a>', text)
+    for pattern, replacement in _MARKS:
+        text = pattern.sub(replacement, text)
+    return re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)
+
+
+def address(link: str) -> str:
+    """A link of the app as one of the static edition, where the pages are files."""
+    return link.replace("glossary#", "glossary.html#") if link.startswith("glossary#") else link

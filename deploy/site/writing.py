@@ -1,0 +1,210 @@
+"""Writes the static edition: pages, the app's own JavaScript and style sheets, and the data of each page."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import re
+import shutil
+import tomllib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+from string import Template
+
+from deploy.site import words
+from deploy.site.exporting import Exported, export_page
+from deploy.site.grid import PAGES, Edition
+from pages.components import live
+from pages.components.glossary.terms import TERMS
+from pages.components.javascript import join_modules
+from pages.components.lessons import content
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+COMPONENTS = ROOT / "pages" / "components"
+#: Components of the app beside the live view, with their HTML.
+MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
+STYLES = ("live/live.css", "live/alone.css", "sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
+#: What a view says until it is drawn; the app's words name figures that are not here.
+_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+#: By this file a folder is known to hold a former export.
+_MARK = "assets/site.js"
+
+
+def read(name: str) -> str:
+    """The text of a file of the app's components."""
+    return (COMPONENTS / name).read_text(encoding="utf-8")
+
+
+def as_expression(module: str) -> str:
+    """A module as an expression whose value is its default export: pages opened as files may load no modules."""
+    return f"(() => {{\n{_DEFAULT.sub('return ', module)}}})()"
+
+
+def view_html(view: str) -> str:
+    """The HTML of a live view."""
+    return _WAITING.sub("The live view is loading.", read(f"live/{view}.html"))
+
+
+def site_script() -> str:
+    """The script that all pages share; each page's own one starts it with its live view."""
+    parts = {name: join_modules(COMPONENTS / path, live.CONSTANTS) for name, path in MODULES.items()}
+    shared = ",\n".join(f"{name}: {as_expression(text)}" for name, text in parts.items())
+    return (
+        f"const startPage = {as_expression(join_modules(HERE / 'site.js'))};\nconst sharedParts = {{\n{shared}\n}};\n"
+    )
+
+
+def view_script(view: str) -> str:
+    """The script of a page: the live view, and its start."""
+    module = as_expression(join_modules(COMPONENTS / "live" / f"{view}.js", live.CONSTANTS))
+    return f"startPage({{ ...sharedParts, live: {module} }});\n"
+
+
+def site_style() -> str:
+    """The style sheet of all pages: the app's own ones, and the frame around them."""
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+    own = Template((HERE / "site.css").read_text(encoding="utf-8")).substitute(
+        base=theme["baseFontSize"], light=theme["light"]["primaryColor"], dark=theme["dark"]["primaryColor"]
+    )
+    return "\n".join([*map(read, STYLES), own])
+
+
+def prepare(folder: Path) -> None:
+    """Empty a folder that holds a former export.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything else, or is no folder.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; the export needs a folder.")
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / _MARK).exists():
+            raise ValueError(f"{folder} is not empty and holds no former export; choose another folder, or empty it.")
+        for name in ("data", "assets"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / "assets").mkdir(parents=True, exist_ok=True)
+
+
+def silence() -> None:
+    """Drop what each run of a page logs: that there is no browser, and that the first page has started a run."""
+    for name in ("streamlit.runtime.scriptrunner_utils.script_run_context", "pages.components.server.runs"):
+        logging.getLogger(name).addFilter(lambda record: record.levelno > logging.WARNING)
+
+
+def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: bool = False, processes: int = 2) -> None:
+    """Write the static edition into a folder.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds anything but a former export.
+    """
+    prepare(folder)
+    write_shared(folder)
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
+        tasks = [
+            pool.submit(export_page, edition, view_html(edition.view), folder / "data", only_defaults)
+            for edition in editions
+        ]
+        exported = [task.result() for task in tasks]
+    write_pages(folder, exported)
+
+
+def write_shared(folder: Path) -> None:
+    """Write what all pages share; it also marks the folder as an export, should the rest be interrupted."""
+    (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
+    (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
+
+
+def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
+    """Write the pages and their scripts."""
+    lessons = {lesson["key"]: (page, lesson) for page in exported for lesson in page.lessons}
+    order = [key for key in (lesson.key for lesson in content.LESSONS) if key in lessons]
+    following = {
+        key: {"page": _lesson_address(*lessons[after]), "title": lessons[after][1]["title"]}
+        for key, after in pairwise(order)
+    }
+    for page in exported:
+        (folder / "assets" / f"{page.edition.view}.js").write_text(view_script(page.edition.view), encoding="utf-8")
+        extra = _overview(exported, [lessons[key] for key in order]) if page.edition.page == "start" else ""
+        text = page_text(page, exported, following, extra)
+        (folder / file_of(page.edition)).write_text(text, encoding="utf-8")
+    (folder / "glossary.html").write_text(_glossary(exported), encoding="utf-8")
+
+
+def file_of(edition: Edition) -> str:
+    """The file of a page."""
+    return "index.html" if edition.page == "start" else f"{edition.page}.html"
+
+
+def page_text(page: Exported, exported: Sequence[Exported], following: dict, extra: str) -> str:
+    """The HTML of a page."""
+    terms = {term.key: [term.name, term.meaning] for term in TERMS}
+    description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
+    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        title=escape(f"{page.edition.name} – PAC-Bayesian random Fourier features"),
+        menu=_menu(exported, page.edition),
+        opening=page.opening,
+        body=page.body + extra,
+        row=read("sharing/row.html"),
+        tip='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
+        card=read("lessons/card.html"),
+        description=_as_json(description),
+        view=page.edition.view,
+    )
+
+
+def _as_json(value) -> str:
+    """JSON that may stand inside an element of a page."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _menu(exported: Sequence[Exported], here: Edition | None) -> str:
+    links = [
+        f'<a href="{file_of(page.edition)}"{_current(page.edition is here)}>{escape(page.edition.name)}</a>'
+        for page in exported
+    ]
+    return "".join([*links, f'<a href="glossary.html"{_current(here is None)}>Glossary</a>'])
+
+
+def _current(whether: bool) -> str:
+    return ' aria-current="page"' if whether else ""
+
+
+def _lesson_address(page: Exported, lesson: dict) -> str:
+    return f"{file_of(page.edition)}#lesson={lesson['key']}&step=1"
+
+
+def _overview(exported: Sequence[Exported], lessons: Iterable[tuple[Exported, dict]]) -> str:
+    """Links to the other pages, and to all lessons."""
+    pages = "".join(
+        f'<li><a href="{file_of(page.edition)}"><strong>{escape(page.edition.name)}</strong><br>'
+        f"{words.inline(page.title)}</a></li>"
+        for page in exported
+        if page.edition.page != "start"
+    )
+    shown = "".join(
+        f'<li><a href="{escape(_lesson_address(page, lesson))}"><strong>{escape(lesson["title"])}.</strong> '
+        f"{words.inline(lesson['takeaway'])}</a></li>"
+        for page, lesson in lessons
+    )
+    short = f'<h2>Short lessons</h2><ul class="links">{shown}</ul>' if shown else ""
+    return f'<h2>Pages</h2><ul class="links pages">{pages}</ul>{short}'
+
+
+def _glossary(exported: Sequence[Exported]) -> str:
+    terms = "".join(
+        f'<h2 id="{escape(term.key)}">{escape(term.name)}</h2>{words.html(term.meaning)}'
+        for term in sorted(TERMS, key=lambda term: term.name.lower())
+    )
+    return Template((HERE / "glossary.html").read_text(encoding="utf-8")).substitute(
+        menu=_menu(exported, None), terms=terms
+    )

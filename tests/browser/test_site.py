@@ -1,0 +1,252 @@
+"""The static edition, opened as files: every page draws, follows its controls and links, and leads through lessons."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import _free_port, _missing, new_page, wait_until
+from playwright.sync_api import expect
+
+from deploy.site import writing
+from deploy.site.grid import PAGES
+from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
+from pages.components.live import LIVE_CELLS
+from pages.components.results.landmarks import LandmarkSettings, landmark_problem
+from rff_engine.experiments.toy.landmarks import landmark_view
+
+DRAWN = (
+    "() => document.querySelector('.live')?.view?.ink !== undefined && !('loading' in document.documentElement.dataset)"
+)
+#: Settings of the exported pages beside defaults, presets and lessons.
+PRODUCTS = {
+    "landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},),
+    "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),
+}
+PAGE_NAMES = ["index", *(edition.page for edition in PAGES[1:])]
+
+pytestmark = [pytest.mark.slow("exports five pages of the app"), pytest.mark.second]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of an export of a few settings."""
+    folder = tmp_path_factory.mktemp("site")
+    writing.export(folder, [replace(page, products=PRODUCTS.get(page.page, ())) for page in PAGES])
+    return folder
+
+
+@pytest.fixture
+def open_file(browser, site):
+    """Function that opens a page of the export from the disk, and waits until its live view is drawn."""
+    contexts = []
+
+    def open_(name: str, fragment: str = "", **options):
+        contexts.append(browser.new_context(**{"viewport": {"width": 1440, "height": 900}} | options))
+        page = new_page(contexts[-1])
+        page.complaints = []
+        page.goto(f"file://{site}/{name}.html" + (f"#{fragment}" if fragment else ""))
+        page.wait_for_function(DRAWN)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def link(page) -> str:
+    return page.evaluate("location.hash")
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_every_page_draws_and_fits_a_phone(open_file, name):
+    page = open_file(name, viewport={"width": 390, "height": 844}, color_scheme="dark")
+    painted = page.evaluate(
+        """() => [...document.querySelectorAll('.live canvas')].filter(canvas => canvas.clientWidth).map(canvas => {
+            const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            return data.some(value => value > 0);
+        })"""
+    )
+    assert len(painted) >= 5 and all(painted)
+    main = page.locator("main")
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
+    page.get_by_role("button", name="Pages").click()
+    expect(page.get_by_role("link", name="Glossary")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert Axe().run(page).response["violations"] == []
+    assert page.complaints == []
+
+
+def test_the_maps_are_the_engines(open_file):
+    page = open_file("landmarks", "data=circles&beta=10")
+    data = ToyData("circles", 300, 0.1, 0)
+    problem, fresh = landmark_problem(LandmarkSettings(data, 0.501, 20, 5, "random")), toy_fresh_sample(data)
+    view = landmark_view(problem, fresh.X, fresh.y, 10.0, 1.0, map_extent(data), LIVE_CELLS)
+    maps = page.evaluate("document.querySelector('.live').view.learnedMaps.map(map => Array.from(map))")
+    # A step of the colour scale is 2 / 255.
+    np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
+    assert len(toy_sample(data).y) == 300 and len(fresh.y) == TEST_POINTS
+
+
+def test_controls_and_the_link_follow_each_other(open_file):
+    page = open_file("landmarks")
+    page.get_by_label("Toy data").select_option("circles")
+    page.wait_for_function("() => location.hash === '#data=circles'")
+    page.get_by_label("Seed").select_option("1")
+    page.wait_for_function("() => location.hash === '#data=circles&seed=1'")
+    page.go_back()
+    expect(page.get_by_label("Seed")).to_have_value("0")
+    page.get_by_role("button", name="Spirals").click()
+    expect(page.locator(".preset-line")).to_contain_text("Shown: Spirals.")
+    page.wait_for_function("() => location.hash.includes('D=150') && location.hash.includes('sigma=0.2')")
+    # Circles were exported for another seed, spirals were not.
+    page.get_by_label("Seed").select_option("1")
+    expect(page.locator(".changes")).to_contain_text("changed too")
+    assert page.complaints == []
+
+
+def test_a_slider_goes_into_the_link_and_back(open_file):
+    page = open_file("landmarks")
+    slider = page.get_by_role("slider", name="Inverse temperature β")
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => location.hash === '#beta=1000'")
+    page.reload()
+    page.wait_for_function(DRAWN)
+    assert page.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(1000)
+
+
+def test_a_click_chooses_a_bound_and_its_words(open_file):
+    page = open_file("bounds")
+    page.get_by_role("button", name="Theorem 4").click()
+    expect(page.get_by_label("Bound in colour, with its terms")).to_have_value("Theorem 4")
+    expect(page.get_by_text("The lowest point of Theorem 4")).to_be_visible()
+
+
+def test_lessons_are_walked_through_by_clicks(open_file):
+    page = open_file("index")
+    page.get_by_role("link", name="From the prior to a single cosine").click()
+    page.wait_for_url("**/landmarks.html#*")
+    steps = 0
+    while page.locator(".lesson").count():
+        answers = page.locator(".lesson .answers button")
+        answers.first.wait_for()
+        answers.nth(steps % 2).click()
+        expect(page.locator(".lesson-outcome p").first).to_be_visible()
+        expect(page.locator(".lesson-note")).to_be_hidden()
+        steps += 1
+        before = page.locator(".lesson-count").inner_text() + page.locator(".lesson-title").inner_text()
+        page.locator(".lesson .next").click()
+        changed = """before => {
+            const shown = name => document.querySelector(`.lesson-${name}`)?.innerText ?? '';
+            return shown('count') + shown('title') !== before;
+        }"""
+        page.wait_for_function(changed, arg=before)
+    assert steps == 11 and page.complaints == []
+
+
+def test_projector_theme_and_one_picture(open_file):
+    page = open_file("landmarks")
+    page.get_by_role("button", name="Theme: system").click()
+    page.get_by_role("button", name="Theme: light").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.get_by_role("button", name="Projector").click()
+    expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
+    assert link(page) == "#projector=true"
+    page.get_by_role("button", name="Leave projector mode").click()
+    expect(page.locator("[data-testid=stHeader]")).to_be_visible()
+    alone = open_file("landmarks", "view=maps&beta=10&hide=D", viewport={"width": 960, "height": 540})
+    expect(alone.locator("canvas.points")).to_be_hidden()
+    expect(alone.get_by_role("slider", name="Frequencies per landmark D")).to_be_hidden()
+    assert alone.evaluate("document.querySelector('main').scrollHeight") <= 540
+
+
+def test_pictures_are_saved(open_file):
+    page = open_file("adaptive")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the figure as SVG").click()
+    assert "<svg" in saved.value.path().read_text("utf-8")
+    assert saved.value.suggested_filename == "adaptive-live.svg"
+
+
+def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
+    shutil.copytree(site, tmp_path / "site")
+    for file in (tmp_path / "site" / "data" / "landmarks").iterdir():
+        file.unlink()
+    page = open_file("index")
+    page.goto(f"file://{tmp_path}/site/landmarks.html")
+    expect(page.get_by_role("alert").first).to_contain_text("cannot be read")
+
+
+# --- Firefox ------------------------------------------------------------------------------------------------------
+
+
+class Firefox:
+    """Firefox of the system, which Playwright cannot drive, by WebDriver BiDi."""
+
+    def __init__(self, socket):
+        self.socket, self.numbers = socket, itertools.count()
+        self.call("session.new", capabilities={})
+        self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
+
+    def call(self, method: str, **parameters) -> dict:
+        number = next(self.numbers)
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:
+            answer = json.loads(self.socket.recv(timeout=60))
+            if answer.get("id") == number:
+                assert answer["type"] == "success", answer
+                return answer["result"]
+
+    def open(self, address: str) -> None:
+        self.call("browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    def evaluate(self, expression: str):
+        target = {"context": self.context}
+        answer = self.call("script.evaluate", expression=expression, target=target, awaitPromise=True)
+        return answer["result"].get("value")
+
+
+@pytest.fixture(scope="module")
+def firefox(tmp_path_factory):
+    """A Firefox without a screen; a test that needs it is skipped where there is none."""
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        pytest.skip("no Firefox on this machine")
+    client = pytest.importorskip("websockets.sync.client")
+    port, folder = _free_port(), tmp_path_factory.mktemp("firefox")
+    command = [program, "--headless", "--profile", str(folder), "--remote-debugging-port", str(port)]
+    process = subprocess.Popen(
+        command, env=os.environ | {"HOME": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with suppress(OSError), client.connect(f"ws://127.0.0.1:{port}/session", max_size=None) as socket:
+                yield Firefox(socket)
+                return
+            time.sleep(0.2)
+        _missing("Firefox did not start")
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_every_page_draws_in_firefox(firefox, site):
+    for name in PAGE_NAMES:
+        firefox.open(f"file://{site}/{name}.html")
+        wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
+        assert firefox.evaluate("document.querySelector('.problem').hidden")
+    firefox.open(f"file://{site}/landmarks.html#data=circles&beta=10")
+    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
+    assert firefox.evaluate("document.querySelector('.controls [name=data]').value") == "circles"
+    assert firefox.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(10)

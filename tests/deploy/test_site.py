@@ -1,0 +1,246 @@
+"""The static edition: the files have the engine's numbers and the app's words, and a wrong wish gets one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from base64 import b64decode
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from deploy.site import __main__ as command, exporting, words, writing
+from deploy.site.formulas import mathml
+from deploy.site.grid import PAGES, Edition
+from pages.components.controls.toy import BETA
+from pages.components.controls.toy_data import ToyData
+from pages.components.results.adaptive import AdaptiveSettings, descent
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
+from pages.components.results.landmarks import LandmarkSettings, landmark_problem
+from pages.components.results.learning import CandidateSettings, candidates, frequency_plane
+from rff_engine.experiments.toy import landmarks as toy_landmarks
+from rff_engine.figures.bounds import BOUND_NAMES
+
+MOONS = ToyData("moons", 300, 0.1, 0)
+
+
+def edition(page: str, *products: dict) -> Edition:
+    """A page with a few settings only."""
+    return replace(next(one for one in PAGES if one.page == page), products=products)
+
+
+def unpack(path) -> dict:
+    """What the browser makes of a file of data."""
+    name, packed = re.fullmatch(r'takeExported\("(\w+)","([^"]+)"\)\n', path.read_text(encoding="utf-8")).groups()
+    assert name == path.stem
+    return json.loads(gzip.decompress(b64decode(packed)))
+
+
+def array(view: dict, name: str, dtype: str) -> np.ndarray:
+    return np.frombuffer(b64decode(view[name]), dtype)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """An export of two settings of every page, with the presets and lessons of one."""
+    folder = tmp_path_factory.mktemp("site")
+    editions = [
+        edition("start"),
+        edition("landmarks", {"data": ("circles",)}),
+        edition("bounds", {"bound": ("Theorem 4",), "n": (100,)}),
+    ]
+    writing.export(folder, editions)
+    writing.export(folder / "rest", [edition("learn_kernel"), edition("adaptive")], only_defaults=True)
+    return folder
+
+
+def description(file) -> dict:
+    (text,) = re.findall(r'<script type="application/json" id="description">(.*?)</script>', file.read_text("utf-8"))
+    return json.loads(text)
+
+
+def view_of(folder, page: str, **settings: str) -> dict:
+    """The data of the live view of a page for some of its settings, the default of all others."""
+    described = description(folder / f"{page}.html")
+    wanted = {key: described["defaults"][key] for key in described["scenes"][0]["settings"]} | settings
+    (file,) = [scene["file"] for scene in described["scenes"] if scene["settings"] == wanted]
+    return unpack(folder / "data" / page / f"{file}.js")["view"]
+
+
+@pytest.mark.slow("opens five pages of the app, two of them for several settings")
+@pytest.mark.parametrize("data", ["moons", "circles"])
+def test_landmarks_are_the_engines(site, data):
+    settings = LandmarkSettings(replace(MOONS, name=data), 0.501, 256, 5, "random")
+    view, problem = view_of(site, "landmarks", data=data), landmark_problem(settings)
+    np.testing.assert_allclose(array(view, "omega", "<f4"), problem.omega.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(array(view, "loss", "<f8"), problem.loss.ravel(), rtol=1e-9)
+    np.testing.assert_allclose(array(view, "points", "<f4"), problem.X.ravel(), rtol=1e-6)
+    prior, decision = toy_landmarks.prior_view(
+        problem,
+        problem.X,
+        problem.y,
+        view["C"],
+        view["extent"],
+        round(len(array(view, "prior_decision", "<f4")) ** 0.5),
+    )
+    assert np.abs(array(view, "prior_maps", "u1") / 127.5 - 1 - prior.ravel()).max() <= 1 / 255 + 1e-6
+    np.testing.assert_allclose(array(view, "prior_decision", "<f4"), decision.values.ravel(), atol=5e-3)
+
+
+@pytest.mark.slow
+def test_bounds_are_the_engines(site):
+    guarantee = Guarantee(0.05, 5.0, "corrected", False)
+    for n in (300, 100):
+        bound = {} if n == 300 else {"bound": "Theorem 4"}
+        view = view_of(site, "bounds", n=str(n), **bound)
+        curves = all_bounds(BoundSettings(replace(MOONS, n=n), 0.501, 200), guarantee)
+        assert [bound["name"] for bound in view["bounds"]] == list(curves.bounds)
+        for shown, curve in zip(view["bounds"], curves.bounds.values(), strict=True):
+            np.testing.assert_allclose(array(shown, "values", "<f8"), curve.values, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_other_views_are_the_engines(site):
+    rest = site / "rest"
+    board = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000)
+    view, drawn = view_of(rest, "learn_kernel"), candidates(board)
+    np.testing.assert_allclose(array(view, "loss", "<f8"), drawn.loss, rtol=1e-9)
+    plane = frequency_plane(board.data, board.sigma, view["frequency_extent"])
+    np.testing.assert_allclose(array(view, "plane_loss", "<f4"), plane.loss.ravel(), rtol=1e-6)
+    found = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
+    view = view_of(rest, "adaptive")
+    # Of the first step: rounding grows along a descent.
+    np.testing.assert_allclose(array(view, "frequencies", "<f4")[:40], found.frequencies[0].ravel(), rtol=1e-6)
+    assert view["drawn_error"] == pytest.approx(found.drawn_error, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_a_page_has_the_apps_words_for_every_setting(site):
+    described = description(site / "bounds.html")
+    seen = {}
+    for file in (site / "data" / "bounds").iterdir():
+        for place, scene in unpack(file)["scenes"].items():
+            seen[described["scenes"][int(place)]["settings"]["bound"]] = scene
+    page = (site / "bounds.html").read_text("utf-8")
+    assert "The lowest point of Theorem 3" in page and seen["Theorem 3"]["texts"] == {}
+    assert any("The lowest point of Theorem 4" in text for text in seen["Theorem 4"]["texts"].values())
+    assert {name: BOUND_NAMES[scene["chosen"]] for name, scene in seen.items()} == {name: name for name in seen}
+    assert described["choices"] == list(BOUND_NAMES.values())
+
+
+@pytest.mark.slow
+def test_controls_presets_and_lessons_come_from_the_app(site):
+    described = description(site / "landmarks.html")
+    assert described["sliders"]["beta"] == [f"{value:g}" for value in BETA.values]
+    controls = {control["key"]: control for control in described["controls"]}
+    assert controls["data"]["values"][0] == "moons" and "C" not in controls and "beta" not in controls
+    known = [scene["settings"] for scene in described["scenes"]]
+    wanted = [preset["settings"] for preset in described["presets"]]
+    steps = [step for lesson in described["lessons"] for step in lesson["steps"]]
+    wanted += [step[side] for step in steps for side in ("before", "after")]
+    assert len(described["presets"]) == 5 and len(described["lessons"]) == 2
+    for settings in wanted:
+        assert {key: settings[key] for key in known[0]} in known
+    for step in steps:
+        assert step["card"]["outcome"] and not re.search(r"\{\w", step["card"]["text"] + step["card"]["outcome"])
+    assert description(site / "index.html")["following"][described["lessons"][0]["key"]]["page"].startswith("landmarks")
+
+
+@pytest.mark.slow
+def test_every_link_leads_to_a_file(site):
+    for page in site.glob("*.html"):
+        text = page.read_text("utf-8")
+        for link in re.findall(r'(?:href|src)="([^"#]+)(?:#[^"]*)?"', text):
+            assert link.startswith(("http", "data:")) or (site / link).exists(), f"{page.name}: {link}"
+        assert "http" not in "".join(re.findall(r'src="([^"]+)"', text))  # works without a network
+
+
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+def test_markdown_becomes_html():
+    assert words.html("One **bold *and* so**,\n`a*b`.\n\n- x < y\n- *z*") == (
+        "<p>One <strong>bold <em>and</em> so</strong>,\n<code>a*b</code>.</p>"
+        "<ul><li>x &lt; y</li><li><em>z</em></li></ul>"
+    )
+    assert words.inline("[β](glossary#beta)") == '<a href="glossary.html#beta">β</a>'
+    assert words.inline("<script>") == "&lt;script&gt;"
+
+
+def test_both_words_for_a_screen_are_in_the_page():
+    assert words.inline("[[right|below]], <<white|dark grey>>") == (
+        '<span class="wide">right</span><span class="narrow">below</span>, '
+        '<span class="light">white</span><span class="dark">dark grey</span>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (r"\frac12", "<mfrac><mn>1</mn><mn>2</mn></mfrac>"),
+        (r"x_i^2", "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>"),
+        (r"\sqrt{20.5}", "<msqrt><mrow><mn>20.5</mn></mrow></msqrt>"),
+        (r"\beta\le 10", "<mi>β</mi><mo>≤</mo><mn>10</mn>"),
+        (r"\text{for all } n", "<mtext>for all </mtext><mi>n</mi>"),
+        (r"a<b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
+    ],
+)
+def test_formulas_become_mathml(latex, expected):
+    text = mathml(latex)
+    ElementTree.fromstring(text)
+    assert expected in text
+
+
+def test_limits_stand_below_a_sum_of_its_own_line_only():
+    assert "<munderover><mo>∑</mo>" in mathml(r"\sum_{i=1}^n x", display=True)
+    assert "<msubsup><mo>∑</mo>" in mathml(r"\sum_{i=1}^n x")
+
+
+@pytest.mark.parametrize("latex", [r"\unknown x", r"\frac{1}", r"{x", r"\left( x"])
+def test_a_formula_that_cannot_be_drawn_is_named(latex):
+    with pytest.raises(ValueError, match="The formula"):
+        mathml(latex)
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert command.main(["--output", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"{tmp_path} is not empty and holds no former export; choose another folder, or empty it.\n"
+    )
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+def test_a_file_is_no_folder(tmp_path, capsys):
+    (tmp_path / "site").write_text("")
+    assert command.main(["--output", str(tmp_path / "site")]) == 2
+    assert "is a file; the export needs a folder." in capsys.readouterr().err
+
+
+def test_a_number_of_processes_that_is_not_allowed_is_named(capsys):
+    assert command.main(["--processes", "0"]) == 2
+    assert capsys.readouterr().err == "--processes is 0; at least 1 is needed.\n"
+
+
+def test_a_former_export_is_replaced(tmp_path):
+    writing.prepare(tmp_path)
+    writing.write_shared(tmp_path)
+    (tmp_path / "data" / "landmarks").mkdir(parents=True)
+    writing.prepare(tmp_path)
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_grid_begins_with_the_defaults_and_names_no_setting_twice():
+    for page in PAGES:
+        settings = [tuple(sorted(one.items())) for one in page.settings()]
+        assert settings[0] == () and exporting.as_text(True) == "true"
+        assert len(set(settings)) == len(settings), page.page

@@ -1,0 +1,54 @@
+// @ts-check
+// Settings of the static edition: which scene answers a wish, and what a link holds.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fragmentOf, nearestScene, nearestValue, settingsOf } from "../../deploy/site/settings.js";
+
+const SCENES = [
+  { data: "moons", sigma: "0.501", n: "300" },
+  { data: "moons", sigma: "1", n: "300" },
+  { data: "moons", sigma: "0.501", n: "30" },
+  { data: "circles", sigma: "0.398", n: "300" },
+].map((settings, k) => ({ settings, file: String(k) }));
+
+/** @param {Record<string, string>} wanted @param {string} [moved] */
+const found = (wanted, moved) => nearestScene(SCENES, wanted, moved).file;
+
+test("a scene that exists is found", () => {
+  for (const { settings, file } of SCENES) assert.equal(found(settings), file);
+});
+
+test("settings that a link does not name cost nothing", () => {
+  assert.equal(found({}), "0");
+  assert.equal(found({ data: "circles" }), "3");
+});
+
+test("the control that the reader has moved keeps its value, and names are kept before numbers", () => {
+  assert.equal(found({ data: "moons", sigma: "0.398", n: "300" }, "sigma"), "3");
+  assert.equal(found({ data: "moons", sigma: "0.398", n: "300" }), "0");
+  assert.equal(found({ data: "circles", sigma: "1", n: "30" }, "n"), "2");
+  assert.equal(found({ data: "circles", sigma: "1", n: "30" }), "3");
+});
+
+test("a name that no scene has counts as far from all", () => {
+  assert.equal(found({ data: "own", sigma: "1", n: "300" }), "1");
+});
+
+test("a slider takes the nearest of its values, by ratio", () => {
+  assert.equal(nearestValue(["0.1", "1", "10"], 2), "1");
+  assert.equal(nearestValue(["0.1", "1", "10"], 4), "10");
+  assert.equal(nearestValue(["0", "5", "10"], 0), "0");
+});
+
+test("a fragment names what differs from the defaults, and is read back", () => {
+  const defaults = { data: "moons", beta: "1" };
+  assert.equal(fragmentOf(defaults, defaults), "");
+  const fragment = fragmentOf({ data: "moons", beta: "10", bound: "Theorem 4", hide: "beta,D", view: "" }, defaults);
+  assert.equal(fragment, "beta=10&bound=Theorem+4&hide=beta,D");
+  const read = { beta: "10", bound: "Theorem 4", hide: "beta,D" };
+  assert.deepEqual(settingsOf({ hash: `#${fragment}`, search: "" }), read);
+  assert.deepEqual(settingsOf({ hash: "", search: `?${fragment}` }), read);
+  assert.deepEqual(settingsOf({ hash: "#", search: "" }), {});
+});
