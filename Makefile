@@ -22,7 +22,7 @@ serve: .venv/app.stamp
 
 # The static edition: plain files for any host, a frame, or a stick; `make site SITE=folder` writes them there.
 SITE ?= site
-site: .venv/app.stamp
+site: .venv/dev.stamp
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
 # GROUP=1 or 2 runs one group of the browser tests: `.ci/run` runs the first, another job the second.

@@ -320,9 +320,9 @@ def show_equations() -> None:
     show_theorem_4()
     layout.equation(
         "PAC-Bayes-kl (one landmark, or all pairs; no t)",
-        r"\mathrm{kl}\big(\widehat L^l(Q)\,\big\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
+        r"\mathrm{kl}\big(\widehat L^l(Q)\,\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
         r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}, \qquad "
-        r"\mathrm{kl}\big(\widehat L(Q)\,\big\|\,L(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
+        r"\mathrm{kl}\big(\widehat L(Q)\,\|\,L(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
         r"\ln\frac{2\sqrt m}\varepsilon}m, \quad m=\lfloor n/2\rfloor",
         "Maurer (2004), solved numerically for the largest $L^l(Q)$; the second is not in the paper: a mean over all "
         "pairs is a mean over ways of splitting the sample into m independent pairs, and kl is convex. Both have one "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from deploy.site.formulas import mathml
+from latex2mathml.converter import convert
 
 #: Patterns and what takes their place, in a text in which &, <, > and quotes are escaped.
 _MARKS = (
@@ -32,6 +32,20 @@ def html(text: str) -> str:
 def display(text: str) -> str:
     """A formula between two dollar signs each, as HTML."""
     return f'<div class="formula">{mathml(text.strip().strip("$"), display=True)}</div>'
+
+
+def mathml(latex: str, display: bool = False) -> str:
+    """A formula as MathML, which browsers draw without a script; `display` if it stands in a line of its own.
+
+    Raises
+    ------
+    ValueError
+        If the formula has a command that is not known.
+    """
+    drawn = convert(latex, display="block" if display else "inline")
+    if left := re.findall(r"\\\w*", drawn):
+        raise ValueError(f"The formula {latex!r} has the command {left[0]}, which cannot be drawn.")
+    return drawn
 
 
 def _block(block: str) -> str:
