@@ -624,15 +624,24 @@ def fitted_and_transformed(make, X, y, new):
     return [features, estimator.transform(new), *attributes]
 
 
+def or_bound(number):
+    return st.one_of(number, st.just("bound"))
+
+
 ESTIMATORS = {
     rff.RandomFourierFeatures: lambda number: {"sampling": st.sampled_from(list(SAMPLING_SCHEMES))},
-    rff.PseudoPosteriorFeatures: lambda number: {"n_candidates": counts(30), "beta": number},
-    rff.OptimizedKernelFeatures: lambda number: {"n_candidates": counts(30), "rho": number, "mu": number},
+    rff.PseudoPosteriorFeatures: lambda number: {"n_candidates": counts(30), "beta": or_bound(number)},
+    rff.OptimizedKernelFeatures: lambda number: {
+        "n_candidates": counts(30),
+        "rho": or_bound(number),
+        "mu": number,
+        "epsilon": st.floats(1e-300, 0.99),
+    },
     rff.LandmarkSimilarity: lambda number: {
         "n_landmarks": st.one_of(counts(3), number, st.floats(0, 1)),
         "selection": st.sampled_from(["kmeans", "random"]),
         "similarity": st.sampled_from(["learned", "prior"]),
-        "beta": number,
+        "beta": or_bound(number),
     },
     rff.NystroemFeatures: lambda number: {"landmarks": st.sampled_from(["sample", "cluster", "nearest"])},
     rff.AdaptiveFourierFeatures: lambda number: {
