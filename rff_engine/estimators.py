@@ -57,7 +57,7 @@ def _chosen_kernel(kernel, X) -> SpectralKernel:
     return copy(as_kernel(kernel).scaled_to(X))
 
 
-def _refuse_complex(values, name: str) -> None:
+def refuse_complex(values, name: str) -> None:
     """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
     try:
@@ -70,7 +70,7 @@ def _refuse_complex(values, name: str) -> None:
 
 def check_labels(y) -> None:
     """Refuse complex labels and those of different types."""
-    _refuse_complex(y, "y")
+    refuse_complex(y, "y")
     check_labels_alike(y)
 
 
@@ -115,7 +115,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             with np.errstate(over="ignore", invalid="ignore"):
                 return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
         except (TypeError, ValueError):  # for complex numbers the message is unclear
-            _refuse_complex(X, "X")
+            refuse_complex(X, "X")
             raise
 
     def _labelled_points(self, X, y):
