@@ -378,8 +378,8 @@ def simulate_classifiers(
     """The bound on Gibbs classifiers, and on their votes, whose frequencies, weights and length look at the sample.
 
     Points are uniform on a finite set, so the true risk is a finite sum. Frequencies are the `n_components` of 2000
-    candidates whose cosines and sines agree best with the labels; each is drawn with certainty, at ln N nats. The weights
-    are the mean of the features times labels, at the length for which the bound is smallest.
+    candidates whose cosines and sines agree best with the labels; each is drawn with certainty, at ln N nats.
+    The weights are the mean of the features times labels, at the length for which the bound is smallest.
 
     Parameters
     ----------
