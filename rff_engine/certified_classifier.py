@@ -230,7 +230,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If a shape is wrong or a value is not finite.
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
 
     def predict_proba(self, X):
         """The share of voters for each class; no estimate of its probability given x.
