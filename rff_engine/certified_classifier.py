@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import bounds
@@ -107,6 +108,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         """
         check_labels(y)
         X, y = self._validated(X, y, ensure_min_samples=2)
+        check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
