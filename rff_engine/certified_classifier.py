@@ -108,7 +108,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         """
         check_labels(y)
         X, y = self._validated(X, y, ensure_min_samples=2)
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
+            check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
