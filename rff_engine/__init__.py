@@ -35,6 +35,7 @@ from .alignment import (
     landmark_alignment_loss,
 )
 from .approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
+from .certified_classifier import CertifiedClassifier
 from .estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -57,6 +58,7 @@ __all__ = [
     "AdaptiveFourierFeatures",
     "AlignmentSums",
     "CauchyKernel",
+    "CertifiedClassifier",
     "FrequencyBlocks",
     "GaussianKernel",
     "LandmarkSimilarity",

@@ -1,4 +1,6 @@
-"""Command line: `python -m rff_engine datasets | run | resume | runs | report | reproduce | recompute | coverage`.
+"""Command line: `python -m rff_engine COMMAND`.
+
+Commands: datasets, run, resume, runs, report, reproduce, recompute, coverage, certify.
 
 It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known.
 Progress goes to stderr. Exit codes: 0 done, 1 recomputed rows differ, 2 wrong input, 130 interrupted; known rows are
@@ -26,6 +28,7 @@ from rff_engine.experiments.reports.tables import error_by_features, error_by_sh
 from rff_engine.experiments.running.recomputation import draw_rows, recompute
 from rff_engine.experiments.running.runner import COLUMNS, run_stored
 from rff_engine.experiments.running.store import Store, default_store
+from rff_engine.experiments.studies.certificate import METHODS, certify
 from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, RunSpec
 from rff_engine.experiments.toy.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
 
@@ -43,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "reproduce": _reproduce,
         "recompute": _recompute,
         "coverage": _coverage,
+        "certify": _certify,
     }
     try:
         options = _parser().parse_args(arguments)
@@ -86,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_reproduce(commands.add_parser("reproduce", parents=[store, work], help="rerun a table or figure of a paper"))
     _add_recompute(commands.add_parser("recompute", parents=[store], help="recompute stored rows, drawn at random"))
     _add_coverage(commands.add_parser("coverage", help="simulate how often the bounds fail"))
+    _add_certify(commands.add_parser("certify", help="train a classifier that bounds its own risk"))
     return parser
 
 
@@ -149,6 +154,13 @@ def _add_coverage(parser) -> None:
     parser.add_argument("--n", type=int, default=1000, help="sample size of the worst cases (default 1000)")
     parser.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
     parser.add_argument("--draws", type=int, default=20000, help="samples (default 20000)")
+    parser.add_argument("--seed", type=int, default=0)
+
+
+def _add_certify(parser) -> None:
+    parser.add_argument("--dataset", required=True, metavar="NAME", help="with a published split")
+    parser.add_argument("--method", choices=METHODS, default="pbrff", help="of the features (default pbrff)")
+    parser.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
     parser.add_argument("--seed", type=int, default=0)
 
 
@@ -371,6 +383,18 @@ def _coverage(options) -> int:
         low, high = bound.interval()
         interval = f"{low:.2%} - {high:.2%}"
         print(f"{bound.name:<24} {bound.form:<12} {bound.rate:>7.2%}  {interval:<16} {-bound.slack.mean():>7.3f}")
+    return 0
+
+
+def _certify(options) -> int:
+    found = certify(options.dataset, options.method, options.epsilon, options.seed)
+    print(f"{'term':<44} {'nats':>8} {'risk':>8}")
+    for name, nats, risk in found.terms:
+        print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
+    print(f"{'certified risk of the vote':<44} {'':>8} {found.risk_bound:>8.2%}")
+    print(f"\ntest error of the vote: {found.test_error:.2%}")
+    print(f"Gibbs classifier: certified {found.gibbs_bound:.2%}, test error {found.gibbs_error:.2%}")
+    print(f"test-set bound on the same {found.n_bound} rows, for the prior's vote: {found.test_set_bound:.2%}")
     return 0
 
 

@@ -1,9 +1,10 @@
-"""PAC-Bayesian bounds on the alignment loss of a learned kernel or similarity.
+"""PAC-Bayesian bounds on the alignment loss of a learned kernel or similarity, and on the risk of a classifier.
 
-Each holds with probability 1 - epsilon over the sample, for all posteriors Q at once. What must be fixed before the
-data are seen: t, epsilon, the frequencies and the kernel's width; a t chosen among g values afterwards costs
-``epsilon / g`` in place of epsilon. ``form="corrected"``, the default, has proved constants, which are smaller for the
-KL bounds; ``form="paper"`` is the bound as printed by Letarte et al. (2019).
+`gibbs_classifier`, `majority_vote` and `test_set` are about a classifier. Each of the others holds with probability
+1 - epsilon over the sample, for all posteriors Q at once. What must be fixed before the data are seen: t, epsilon, the
+frequencies and the kernel's width; a t chosen among g values afterwards costs ``epsilon / g`` in place of epsilon.
+``form="corrected"``, the default, has proved constants, which are smaller for the KL bounds; ``form="paper"`` is the
+bound as printed by Letarte et al. (2019).
 Arguments may be arrays of one shape; the result has that shape. It is never NaN, but infinite where a term overflows,
 such as KL / t at t = 1e-308.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, lambertw, xlogy
+from scipy.special import betaincinv, gammaln, lambertw, ndtr, xlogy
 
 from ._validation import as_floats, check_choice, check_count, check_interval, check_probability
 
@@ -22,11 +23,14 @@ __all__ = [
     "chi_square",
     "f_divergence",
     "first_order_kl",
+    "gibbs_classifier",
     "kl_terms",
     "landmark_kl",
     "landmark_kl_inverse",
+    "majority_vote",
     "second_order_kl",
     "second_order_kl_inverse",
+    "test_set",
 ]
 
 FORMS = ("paper", "corrected")
@@ -244,14 +248,122 @@ def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
 
 def _kl_inverse(loss, kl, n_terms: int, confidence: float):
     """The largest L with n_terms kl(loss || L) <= KL + ln(2 sqrt(n_terms)) + confidence."""
-    loss, kl = np.broadcast_arrays(_unit(loss), _at_least_zero(kl, "kl"))
-    budget = (kl + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms
+    return largest_mean(_unit(loss), (_at_least_zero(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
+
+
+def largest_mean(loss, budget):
+    """The largest L with kl(loss || L) <= budget."""
+    loss, budget = np.broadcast_arrays(loss, budget)
     low, high = loss.astype(float), np.ones_like(loss, dtype=float)
     for _ in range(60):  # bisection: the divergence grows with L above the loss
         middle = (low + high) / 2
         inside = _bernoulli_kl(loss, middle) <= budget
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return high[()]
+
+
+def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+    """Bound on the risk of a Gibbs classifier whose features were drawn (Maurer 2004; Rivasplata et al. 2020).
+
+    The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``.
+    The classifier is the sign of ``w . z(x)``, w from N(v, I) for every x anew; the prior on w is N(v0, I). It holds
+    for the features drawn and for all v at once; docs/theory.md has the proof.
+
+    Parameters
+    ----------
+    gibbs_error : float or array
+        Mean over the n rows of the probability of an error, in [0, 1].
+    log_ratio : float or array
+        sum_j ln(N Q_(i_j)) over the indices drawn from Q out of N candidates, which may be negative; 0 for features
+        that were fixed before these rows.
+    scale : float or array
+        ``||v - v0||``, at least 0.
+    n : int
+        Independent rows, on which neither v0 nor the candidates depend.
+    epsilon : float
+        Probability of failure.
+    n_choices : int
+        How many draws of features, priors or losses the bound holds for at once.
+
+    Returns
+    -------
+    float or ndarray
+        In [gibbs_error, 1].
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
+    count = check_count(n_choices, "n_choices")
+    gibbs_error = _unit(gibbs_error, "gibbs_error")
+    log_ratio = _checked(log_ratio, "log_ratio", np.isfinite, "a finite number")
+    with np.errstate(over="ignore"):
+        information = log_ratio + _at_least_zero(scale, "scale") ** 2 / 2
+        budget = (information + np.log(2 * np.sqrt(n)) + np.log(count) - np.log(epsilon)) / n
+    return largest_mean(gibbs_error, np.maximum(budget, 0.0))
+
+
+def majority_vote(margin_error, threshold: float, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+    """Bound on the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
+
+    ``gibbs_classifier(margin_error, ...) / Phi(threshold)``, at most 1. An error of the vote is a Gibbs margin error of
+    probability at least Phi(threshold): at threshold 0 this is twice the Gibbs risk, and at a large one the factor is
+    near 1. docs/theory.md has the proof. A threshold chosen among g values costs a factor g in `n_choices`.
+
+    Parameters
+    ----------
+    margin_error : float or array
+        Mean over the rows of ``Phi(threshold - y v . z(x))``, ||z(x)|| = 1; at threshold 0 the Gibbs error.
+    threshold : float or array
+        At least 0.
+    log_ratio, scale, n, epsilon, n_choices
+        As in `gibbs_classifier`.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    threshold = _at_least_zero(threshold, "threshold")
+    margin_error = _unit(margin_error, "margin_error")
+    bound = gibbs_classifier(margin_error, log_ratio, scale, n, epsilon, n_choices)
+    return np.minimum(bound / ndtr(threshold), 1.0)
+
+
+def test_set(n_errors, n: int, epsilon: float):
+    """Bound on the risk of a classifier from its errors on a test set: binomial tail inversion (Langford 2005).
+
+    The largest R at which at most `n_errors` errors on n rows have a probability of `epsilon`.
+
+    Parameters
+    ----------
+    n_errors : int or array
+        From 0 to n.
+    n : int
+        Independent rows that were not used for training.
+    epsilon : float
+        Probability of failure.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
+    allowed = f"a whole number between 0 and {n}"
+    errors = _checked(n_errors, "n_errors", lambda k: (k >= 0) & (k <= n) & (k == np.floor(k)), allowed)
+    # P(Bin(n, R) <= k) = epsilon is a quantile of the beta distribution; with n errors nothing is excluded.
+    return np.where(errors == n, 1.0, betaincinv(errors + 1, np.maximum(n - errors, 1), 1 - epsilon))[()]
 
 
 def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str = "corrected"):
@@ -373,9 +485,9 @@ def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
     return values[()]
 
 
-def _unit(loss) -> np.ndarray:
+def _unit(loss, name: str = "loss") -> np.ndarray:
     # Losses are sums, whose rounding errors may leave [0, 1].
-    loss = _checked(loss, "loss", lambda v: (v >= -1e-9) & (v <= 1 + 1e-9), "a number between 0 and 1")
+    loss = _checked(loss, name, lambda v: (v >= -1e-9) & (v <= 1 + 1e-9), "a number between 0 and 1")
     return np.clip(loss, 0.0, 1.0)
 
 

@@ -15,13 +15,22 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._bound_minimum import (
+    BOUND,
+    check_or_bound,
+    kernel_bound,
+    landmark_bounds,
+    least_beta,
+    least_rho,
+    optimized_kernel_bound,
+)
 from ._validation import (
     as_rng,
     check_choice,
     check_count,
     check_jobs,
     check_labels_alike,
-    check_nonnegative,
+    check_probability,
     draw_seed,
 )
 from ._warning import deprecated_attribute
@@ -48,7 +57,7 @@ def _chosen_kernel(kernel, X) -> SpectralKernel:
     return copy(as_kernel(kernel).scaled_to(X))
 
 
-def _refuse_complex(values, name: str) -> None:
+def refuse_complex(values, name: str) -> None:
     """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
     try:
@@ -61,7 +70,7 @@ def _refuse_complex(values, name: str) -> None:
 
 def check_labels(y) -> None:
     """Refuse complex labels and those of different types."""
-    _refuse_complex(y, "y")
+    refuse_complex(y, "y")
     check_labels_alike(y)
 
 
@@ -106,7 +115,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             with np.errstate(over="ignore", invalid="ignore"):
                 return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
         except (TypeError, ValueError):  # for complex numbers the message is unclear
-            _refuse_complex(X, "X")
+            refuse_complex(X, "X")
             raise
 
     def _labelled_points(self, X, y):
@@ -259,12 +268,13 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         D = check_count(self.n_components, "n_components")
         N = check_count(self.n_candidates, "n_candidates")
         n_jobs = check_jobs(self.n_jobs)
-        self._learned_weights(np.zeros(2), 1)  # refuses parameters before the losses are computed
+        check_probability(self.epsilon, "epsilon")
+        self._check_strength()
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
         self.alignment_loss_ = alignment_loss(X, y, candidates, n_jobs)
-        self.weights_ = self._learned_weights(self.alignment_loss_, X.shape[0])
+        self._learn_weights(self.alignment_loss_, X.shape[0])
         self.candidate_indices_ = rng.choice(N, size=D, p=self.weights_)
         self.frequencies_ = candidates.take(self.candidate_indices_)
         return self
@@ -282,16 +292,25 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
         N, the number of frequencies drawn from the prior.
-    beta : float
-        Inverse temperature, at least 0; 0 keeps the prior.
+    beta : float or "bound"
+        Inverse temperature, at least 0; 0 keeps the prior. "bound" takes the one at which `bound_` is smallest.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
+    epsilon : float
+        Probability with which `bound_` may fail.
 
     Attributes
     ----------
     kernel_ : SpectralKernel
         With its width a number.
+    beta_ : float
+    bound_ : float
+        PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
+        ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
+        is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
+        kernel whose width is a number ("scale" looks at `X`), and columns that are not scaled by these rows. It says
+        nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -301,16 +320,31 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     n_features_in_ : int
     """
 
-    def __init__(self, kernel=None, n_components=100, n_candidates=20000, beta=1.0, random_state=None, n_jobs=None):
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        n_candidates=20000,
+        beta=1.0,
+        random_state=None,
+        n_jobs=None,
+        epsilon=0.05,
+    ):
         self.kernel = kernel
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.beta = beta
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.epsilon = epsilon
 
-    def _learned_weights(self, loss, n):
-        return pseudo_posterior(loss, self.beta, n)
+    def _check_strength(self):
+        check_or_bound(self.beta, "beta")
+
+    def _learn_weights(self, loss, n):
+        self.beta_ = least_beta(loss, n, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
+        self.weights_ = pseudo_posterior(loss, self.beta_, n)
+        self.bound_ = kernel_bound(loss, self.weights_, n, self.epsilon)
 
 
 class OptimizedKernelFeatures(BaseLearnedFeatures):
@@ -325,18 +359,26 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
         N, the number of frequencies drawn from the prior.
-    rho : float
-        At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1.
+    rho : float or "bound"
+        At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1. "bound" takes
+        the one at which `bound_` is smallest.
     mu : float
         Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
+    epsilon : float
+        Probability with which `bound_` may fail.
 
     Attributes
     ----------
     kernel_ : SpectralKernel
         With its width a number.
+    rho_ : float
+    bound_ : float
+        Bound on the expected alignment loss of the learned kernel by its chi-square divergence from the uniform
+        distribution on the candidates (`bounds.chi_square`, form "sub_gaussian"). It holds however rho and mu are
+        chosen, under the conditions of `PseudoPosteriorFeatures`.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -347,7 +389,15 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     """
 
     def __init__(
-        self, kernel=None, n_components=100, n_candidates=20000, rho=1.0, mu=2.0, random_state=None, n_jobs=None
+        self,
+        kernel=None,
+        n_components=100,
+        n_candidates=20000,
+        rho=1.0,
+        mu=2.0,
+        random_state=None,
+        n_jobs=None,
+        epsilon=0.05,
     ):
         self.kernel = kernel
         self.n_components = n_components
@@ -356,9 +406,16 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         self.mu = mu
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.epsilon = epsilon
 
-    def _learned_weights(self, loss, n):
-        return optimized_kernel_weights(loss, check_nonnegative(self.rho, "rho") * len(loss), self.mu)
+    def _check_strength(self):
+        check_or_bound(self.rho, "rho")
+        optimized_kernel_weights(np.zeros(2), 1.0, self.mu)
+
+    def _learn_weights(self, loss, n):
+        self.rho_ = least_rho(loss, n, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
+        self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
+        self.bound_ = optimized_kernel_bound(loss, self.weights_, n, self.epsilon)
 
 
 class LandmarkSimilarity(BaseTransformer):
@@ -377,11 +434,14 @@ class LandmarkSimilarity(BaseTransformer):
         Pseudo-posterior weights on frequencies of the landmark's own, or the kernel itself.
     n_components : int
         D, the number of frequencies of a landmark.
-    beta : float
-        Inverse temperature, at least 0.
+    beta : float or "bound"
+        Inverse temperature, at least 0. "bound" takes the one, for all landmarks, at which the mean of `bound_` is
+        smallest; it needs the selection "random".
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
+    epsilon : float
+        Probability with which any of the bounds in `bound_` may fail.
 
     Attributes
     ----------
@@ -392,9 +452,15 @@ class LandmarkSimilarity(BaseTransformer):
     landmark_indices_ : ndarray of shape (L,), or None
         Row numbers of the landmarks in `X`; ``None`` for centroids.
     frequencies_ : ndarray of shape (L, n_components, d)
-        For the learned similarity only, like the next two.
+        For the learned similarity only, like the next four.
     alignment_loss_ : ndarray of shape (L, n_components)
     weights_ : ndarray of shape (L, n_components)
+    beta_ : float
+    bound_ : ndarray of shape (L,), or None
+        PAC-Bayes-kl bounds on the landmarks' expected alignment losses (`bounds.landmark_kl_inverse`), which hold at
+        once and however beta is chosen. The selection looks at all labels, so the union is over all n points, not
+        over L. ``None`` for centroids, which depend on all points and have no bound. Conditions on rows, kernel and
+        columns as for `PseudoPosteriorFeatures`.
     n_features_in_ : int
     """
 
@@ -411,6 +477,7 @@ class LandmarkSimilarity(BaseTransformer):
         beta=1.0,
         random_state=None,
         n_jobs=None,
+        epsilon=0.05,
     ):
         self.kernel = kernel
         self.n_landmarks = n_landmarks
@@ -420,6 +487,7 @@ class LandmarkSimilarity(BaseTransformer):
         self.beta = beta
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.epsilon = epsilon
 
     def fit(self, X, y):
         """Choose the landmarks and learn their similarities.
@@ -442,7 +510,11 @@ class LandmarkSimilarity(BaseTransformer):
         X, y = self._labelled_points(X, y)
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
-        check_nonnegative(self.beta, "beta")
+        check_probability(self.epsilon, "epsilon")
+        if check_or_bound(self.beta, "beta") == BOUND and self.selection != "random":
+            raise ValueError(
+                f"beta is 'bound' and selection {self.selection!r}; 'random' is needed, as no bound covers centroids."
+            )
         n_jobs = check_jobs(self.n_jobs)
         n, d = X.shape
         rng = as_rng(self.random_state)
@@ -458,8 +530,14 @@ class LandmarkSimilarity(BaseTransformer):
             self.alignment_loss_ = landmark_alignment_loss(
                 X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_, n_jobs
             )
-            self.weights_ = pseudo_posterior(self.alignment_loss_, self.beta, n)
+            self._learn_weights(self.alignment_loss_, n)
         return self
+
+    def _learn_weights(self, loss, n: int) -> None:
+        self.beta_ = least_beta(loss, n, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
+        self.weights_ = pseudo_posterior(loss, self.beta_, n)
+        covered = self.landmark_indices_ is not None
+        self.bound_ = landmark_bounds(loss, self.weights_, n, self.epsilon) if covered else None
 
     def _count(self, n: int, n_classes: int) -> int:
         fraction = self.n_landmarks

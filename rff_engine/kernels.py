@@ -116,7 +116,7 @@ class SpectralKernel(ABC):
         ValueError
             If the shape of `X` is wrong, a value is not finite, or 1 / (d Var(X)) is not from 1e-99 to 1e99.
         """
-        if not self._is_open():
+        if not self.is_open:
             return self
         X = as_points(X)
         gamma = check_range(_scale_gamma(X), "1 / (d Var(X))", 1e-99, 1e99)
@@ -279,11 +279,13 @@ class SpectralKernel(ABC):
     def coordinate_variance(self) -> float:
         return math.inf
 
-    def _is_open(self) -> bool:
+    @property
+    def is_open(self) -> bool:
+        """Whether the width is "scale", to be taken from data."""
         return bool(self._width) and isinstance(getattr(self, self._width), str)
 
     def _check_width(self):
-        if self._is_open():
+        if self.is_open:
             raise ValueError(f"{self!r} has no width yet; scaled_to(X) gives it one, and so does an estimator's fit.")
 
     @property

@@ -624,15 +624,24 @@ def fitted_and_transformed(make, X, y, new):
     return [features, estimator.transform(new), *attributes]
 
 
+def or_bound(number):
+    return st.one_of(number, st.just("bound"))
+
+
 ESTIMATORS = {
     rff.RandomFourierFeatures: lambda number: {"sampling": st.sampled_from(list(SAMPLING_SCHEMES))},
-    rff.PseudoPosteriorFeatures: lambda number: {"n_candidates": counts(30), "beta": number},
-    rff.OptimizedKernelFeatures: lambda number: {"n_candidates": counts(30), "rho": number, "mu": number},
+    rff.PseudoPosteriorFeatures: lambda number: {"n_candidates": counts(30), "beta": or_bound(number)},
+    rff.OptimizedKernelFeatures: lambda number: {
+        "n_candidates": counts(30),
+        "rho": or_bound(number),
+        "mu": number,
+        "epsilon": st.floats(1e-300, 0.99),
+    },
     rff.LandmarkSimilarity: lambda number: {
         "n_landmarks": st.one_of(counts(3), number, st.floats(0, 1)),
         "selection": st.sampled_from(["kmeans", "random"]),
         "similarity": st.sampled_from(["learned", "prior"]),
-        "beta": number,
+        "beta": or_bound(number),
     },
     rff.NystroemFeatures: lambda number: {"landmarks": st.sampled_from(["sample", "cluster", "nearest"])},
     rff.AdaptiveFourierFeatures: lambda number: {
@@ -685,3 +694,50 @@ def test_estimators_on_any_points(estimator, data):
     if "n_candidates" in estimator().get_params():
         small["n_candidates"] = 20
     answer(fitted_and_transformed, lambda: estimator(**small), X, y, new, must=tame)
+
+
+@about("bounds.gibbs_classifier", "bounds.majority_vote", "bounds.test_set")
+@examples(150)
+@given(st.data())
+def test_bounds_of_classifiers(data):
+    tame = data.draw(st.booleans())
+    error = data.draw(st.floats(0, 1) if tame else SCALARS)
+    ratio, scale, threshold = data.draw(st.tuples(*[st.floats(0, 9) if tame else SCALARS] * 3))
+    n, count = data.draw(st.tuples(*[st.integers(1, 99) if tame else counts(99)] * 2))
+    epsilon = data.draw(st.floats(0.001, 0.9) if tame else SCALARS)
+    found = [
+        answer(bounds.gibbs_classifier, error, ratio, scale, n, epsilon, count, must=tame),
+        answer(bounds.majority_vote, error, threshold, ratio, scale, n, epsilon, count, must=tame),
+        answer(bounds.test_set, 1 if tame else error, n, epsilon, must=tame),
+    ]
+    assert all(bound is None or 0 <= bound <= 1 for bound in found)
+
+
+@about("CertifiedClassifier")
+@examples(40)
+@given(st.data())
+def test_certified_classifiers(data):
+    n, d = data.draw(st.tuples(st.integers(2, 9), st.integers(1, 3)))
+    X, y, new = data.draw(points(n, d)), data.draw(labels(n)), data.draw(points(2, d))
+    map_ = data.draw(
+        st.sampled_from(
+            [
+                rff.RandomFourierFeatures(rff.GaussianKernel(), 3),
+                rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 3, 10),
+                rff.LandmarkSimilarity(n_landmarks=2, n_components=3),
+            ]
+        )
+    )
+    model = rff.CertifiedClassifier(
+        map_,
+        data.draw(st.one_of(st.floats(0, 0.9), SCALARS)),
+        data.draw(st.one_of(st.floats(0.01, 0.5), SCALARS)),
+        random_state=data.draw(SEEDS),
+    )
+
+    def numbers():
+        model.fit(X, y)
+        found = [model.coef_, model.risk_bound_, model.gibbs_bound_, model.test_set_bound_, *model.certificate_]
+        return [*found, model.decision_function(new), model.predict_proba(new)]
+
+    answer(numbers)

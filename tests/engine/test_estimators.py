@@ -23,12 +23,15 @@ from rff_engine import (
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
     alignment_loss,
+    bounds,
     draw_frequencies,
     fourier_features,
     kernel_landmarks,
+    kl_divergence,
     landmark_alignment_loss,
     landmark_similarity,
     optimized_kernel_weights,
+    power_divergence,
     pseudo_posterior,
     random_phase_features,
 )
@@ -44,6 +47,9 @@ ESTIMATORS = [
     LandmarkSimilarity(n_components=4, random_state=0),
     LandmarkSimilarity(n_landmarks=0.5, selection="random", n_components=4, random_state=0),
     LandmarkSimilarity(n_landmarks=0.2, similarity="prior", random_state=0),
+    PseudoPosteriorFeatures(n_components=5, n_candidates=30, beta="bound", random_state=0),
+    OptimizedKernelFeatures(n_components=5, n_candidates=30, rho="bound", random_state=0),
+    LandmarkSimilarity(n_landmarks=0.5, selection="random", n_components=4, beta="bound", random_state=0),
     NystroemFeatures(n_components=5, random_state=0),
     NystroemFeatures(kernel=LaplacianKernel(0.5), n_components=3, landmarks="cluster", random_state=0),
 ]
@@ -275,6 +281,72 @@ def test_larger_beta_and_rho_lower_the_mean_loss():
         np.array(means)[:, 0],
         PseudoPosteriorFeatures(n_candidates=200, random_state=0).fit(X, y).alignment_loss_.mean(),
     )
+
+
+# --- beta and rho by the minimum of a bound -------------------------------------------------------------------------
+
+KERNEL_LEARNERS = {"beta": PseudoPosteriorFeatures, "rho": OptimizedKernelFeatures}
+
+
+def bound_of_kernel(name, loss, strength, epsilon):
+    """The bound that an estimator promises, from its formula."""
+    if name == "beta":
+        Q = pseudo_posterior(loss, strength, 60)
+        return bounds.second_order_kl_inverse(Q @ loss, kl_divergence(Q), 60, epsilon)
+    Q = optimized_kernel_weights(loss, strength * len(loss))
+    return bounds.chi_square(Q @ loss, power_divergence(Q, 2.0), 60, epsilon, "sub_gaussian")
+
+
+@pytest.mark.parametrize("name", KERNEL_LEARNERS)
+@pytest.mark.parametrize("epsilon", [0.05, 1e-4])
+def test_the_bound_of_a_kernel_is_smallest_at_the_chosen_strength(name, epsilon):
+    X, y = sample()
+    make = KERNEL_LEARNERS[name]
+    fitted = make(GaussianKernel(1.5), 5, 200, **{name: "bound"}, epsilon=epsilon, random_state=0).fit(X, y)
+    strength = getattr(fitted, f"{name}_")
+    assert fitted.bound_ == pytest.approx(bound_of_kernel(name, fitted.alignment_loss_, strength, epsilon), rel=1e-9)
+    others = [bound_of_kernel(name, fitted.alignment_loss_, other, epsilon) for other in [0, *np.logspace(-6, 3, 300)]]
+    assert fitted.bound_ <= min(others) + 1e-9
+    same = make(GaussianKernel(1.5), 5, 200, **{name: strength}, epsilon=epsilon, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(same.frequencies_, fitted.frequencies_)
+    assert same.bound_ == fitted.bound_ and getattr(same, f"{name}_") == strength
+
+
+def test_the_bounds_of_landmarks_hold_for_every_point_as_a_landmark():
+    X, y = sample()
+    fitted = LandmarkSimilarity(
+        GaussianKernel(1.5), 8, "random", n_components=50, beta="bound", epsilon=0.1, random_state=0
+    ).fit(X, y)
+
+    def landmark_bounds(beta):
+        Q = pseudo_posterior(fitted.alignment_loss_, beta, 60)
+        loss = (Q * fitted.alignment_loss_).sum(axis=1)
+        return bounds.landmark_kl_inverse(loss, kl_divergence(Q), 60, 0.1, n_landmarks=60)
+
+    np.testing.assert_allclose(fitted.bound_, landmark_bounds(fitted.beta_), rtol=1e-9)
+    assert fitted.bound_.mean() <= min(landmark_bounds(beta).mean() for beta in np.logspace(-3, 3, 200)) + 1e-9
+
+
+def test_centroids_have_no_bound():
+    X, y = sample()
+    assert LandmarkSimilarity(n_landmarks=4, n_components=3, random_state=0).fit(X, y).bound_ is None
+    with pytest.raises(ValueError, match=r"selection 'kmeans'; 'random' is needed, as no bound covers centroids\.$"):
+        LandmarkSimilarity(beta="bound").fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [PseudoPosteriorFeatures, OptimizedKernelFeatures, LandmarkSimilarity])
+def test_a_bound_needs_a_probability_and_a_strength(estimator):
+    name = "rho" if estimator is OptimizedKernelFeatures else "beta"
+    for change in ({"epsilon": 0.0}, {name: "bounds"}, {name: -1.0}):
+        with pytest.raises(ValueError, match=f"^{next(iter(change))} is "):
+            estimator(**change).fit(*sample())
+
+
+def test_without_anything_to_learn_the_bound_keeps_the_prior():
+    X, y = np.ones((20, 2)), np.arange(20) % 2
+    for name, make in KERNEL_LEARNERS.items():
+        fitted = make(n_components=3, n_candidates=10, **{name: "bound"}, random_state=0).fit(X, y)
+        np.testing.assert_allclose(fitted.weights_, 0.1)
 
 
 # --- against scikit-learn's own random features -------------------------------------------------------------------

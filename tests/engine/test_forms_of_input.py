@@ -141,6 +141,17 @@ CALLS = {
         {"loss": OF_KL["loss"], "chi2": OF_KL["kl"]},
         {"n": 50, "epsilon": 0.05},
     ),
+    "bounds.gibbs_classifier": (
+        bounds.gibbs_classifier,
+        {"gibbs_error": OF_KL["loss"], "log_ratio": np.array([3.0, -1.0]), "scale": OF_KL["kl"]},
+        {"n": 50, "epsilon": 0.05},
+    ),
+    "bounds.majority_vote": (
+        bounds.majority_vote,
+        {"margin_error": OF_KL["loss"], "threshold": np.array([0.0, 1.0]), "scale": OF_KL["kl"]},
+        {"log_ratio": 0.0, "n": 50, "epsilon": 0.05},
+    ),
+    "bounds.test_set": (bounds.test_set, {"n_errors": np.array([0.0, 3.0])}, {"n": 50, "epsilon": 0.05}),
 }
 # Names that take no arrays, and containers of results.
 WITHOUT_ARRAYS = {"sample_loss_bound", "SpectralKernel", "draw_frequencies", "linear.gram_pays"}
@@ -153,6 +164,7 @@ ESTIMATORS = [
     rff.NystroemFeatures(n_components=4, random_state=0),
     rff.AdaptiveFourierFeatures(n_components=4, random_state=0),
     rff.SupervisedFourierFeatures(n_components=4, decay=0.1, random_state=0),
+    rff.CertifiedClassifier(rff.RandomFourierFeatures(KERNEL, 4), prior_fraction=0, random_state=0),
 ]
 LEARNERS = [estimator for estimator in ESTIMATORS if "y" in inspect.signature(estimator.fit).parameters]
 LEARNERS = [e for e in LEARNERS if inspect.signature(e.fit).parameters["y"].default is inspect.Parameter.empty]
@@ -188,7 +200,7 @@ def test_every_public_function_and_estimator_is_called():
     names |= {f"linear.{name}" for name in linear.__all__ if name not in rff.__all__}
     classes = {type(estimator).__name__ for estimator in ESTIMATORS}
     assert names == set(CALLS) | classes | WITHOUT_ARRAYS | RESULTS
-    assert len(LEARNERS) == 4
+    assert len(LEARNERS) == 5
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -242,10 +254,11 @@ def test_landmark_labels_must_have_the_type_of_the_labels(labels):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_estimators_accept_lists_and_refuse_complex_points(estimator):
-    expected = estimator.fit(X, Y).transform(X)
-    np.testing.assert_array_equal(estimator.fit(X.tolist(), Y.tolist()).transform(X.tolist()), expected)
+    answer = "transform" if hasattr(estimator, "transform") else "predict_proba"
+    expected = getattr(estimator.fit(X, Y), answer)(X)
+    np.testing.assert_array_equal(getattr(estimator.fit(X.tolist(), Y.tolist()), answer)(X.tolist()), expected)
     for values in (X + 0.5j, (X + 0.5j).tolist(), np.array(X + 0.5j, dtype=object)):
-        for method in (lambda values: estimator.fit(values, Y), estimator.transform):
+        for method in (lambda values: estimator.fit(values, Y), getattr(estimator, answer)):
             assert refusal(method, values) == "Complex data not supported: X must hold real numbers."
 
 

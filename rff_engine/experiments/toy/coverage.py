@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtr
 from scipy.stats import binom, binomtest
 
 from ... import bounds
@@ -20,16 +21,29 @@ from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 
 __all__ = [
+    "CLASSIFIER_CASES",
     "WORST_CASES",
     "BoundFailures",
     "TwoGaussians",
     "WorstCase",
     "landmark_failures",
+    "simulate_classifiers",
     "simulate_two_gaussians",
     "simulate_worst_case",
 ]
 
 WORST_CASES = ("two_classes", "many_classes")
+#: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
+CLASSIFIER_CASES = {
+    "separable": (0.0, 1.0),
+    "noise 10 %": (0.1, 0.9),
+    "noise 30 %": (0.3, 0.7),
+    "one-sided noise": (0.0, 0.5),
+    "one class in 20": (0.05, 0.05),
+    "pure noise": (0.5, 0.5),
+}
+_SUPPORT, _CANDIDATES = 512, 2000  # points and frequencies of the simulated classifiers
+_SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 _DRAW_ENTRIES = 2**22  # phases in memory at once
 
 
@@ -348,3 +362,83 @@ def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray]:
     pairs = n / (2 * (n - 1)) - (of_cos**2 + of_sin**2) / (2 * n * (n - 1))
     aligned = y[:, :1] * (cosines[:, 0] * of_cos + sines[:, 0] * of_sin) - 1
     return pairs, 0.5 - aligned / (2 * (n - 1))
+
+
+def simulate_classifiers(
+    case: str,
+    n: int = 50,
+    n_components: int = 5,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    threshold: float = 0.0,
+    pay: bool = True,
+    random_state=None,
+) -> BoundFailures:
+    """The bound on Gibbs classifiers, and on their votes, whose frequencies, weights and length look at the sample.
+
+    Points are uniform on a finite set, so the true risk is a finite sum. Frequencies are the `n_components` of 2000
+    candidates whose cosines and sines agree best with the labels; each is drawn with certainty, at ln N nats.
+    The weights are the mean of the features times labels, at the length for which the bound is smallest.
+
+    Parameters
+    ----------
+    case : str
+        One of `CLASSIFIER_CASES`.
+    n : int
+        Sample size.
+    n_components : int
+    epsilon : float
+        The probability of failure that the bound allows.
+    n_draws : int
+        Number of samples.
+    threshold : float
+        At 0 the Gibbs risk is bounded, above 0 the vote's.
+    pay : bool
+        Whether the bound pays for the choice of the frequencies, D ln N; without it, the learner peeks.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    BoundFailures
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    check_choice(case, "case", tuple(CLASSIFIER_CASES))
+    n, n_draws = check_count(n, "n"), check_count(n_draws, "n_draws")
+    D, N = check_count(n_components, "n_components", high=_CANDIDATES), _CANDIDATES
+    rng = as_rng(random_state)
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    chances = np.where(support[:, 0] > 0, *CLASSIFIER_CASES[case][::-1])
+    angle = support @ rng.normal(scale=30.0, size=(N, 2)).T
+    waves = np.stack([np.cos(angle), np.sin(angle)])  # (2, support, N)
+    slack = np.empty(n_draws)
+    for draw in range(n_draws):
+        rows = rng.integers(_SUPPORT, size=n)
+        y = np.where(rng.random(n) < chances[rows], 1.0, -1.0)
+        agreement = np.einsum("i,win->wn", y, waves[:, rows])
+        best = np.argsort(-(agreement**2).sum(axis=0))[:D]
+        z = np.concatenate(waves[:, :, best], axis=1) / np.sqrt(D)
+        mean = y @ z[rows]
+        decision = z @ (mean / max(np.linalg.norm(mean), 1e-12))
+        log_ratio = D * np.log(N) if pay else 0.0
+        slack[draw] = _classifier_slack(decision, rows, y, chances, log_ratio, epsilon, threshold)
+    return BoundFailures("majority_vote" if threshold else "gibbs_classifier", "corrected", slack)
+
+
+def _classifier_slack(decision, rows, y, chances, log_ratio, epsilon, threshold) -> float:
+    """True risk less the smallest bound over `_SCALES`, which one event gives for all of them."""
+    margins = y * decision[rows]
+    errors = ndtr(threshold - np.multiply.outer(_SCALES, margins)).mean(axis=1)
+    given = log_ratio, _SCALES, len(rows), epsilon
+    if threshold:
+        found = bounds.majority_vote(errors, threshold, *given)
+        wrong = np.where(decision > 0, 1 - chances, chances)
+        return float(wrong.mean() - found.min())
+    found = bounds.gibbs_classifier(errors, *given)
+    best = int(found.argmin())
+    share = ndtr(_SCALES[best] * decision)
+    return float((chances * (1 - share) + (1 - chances) * share).mean() - found[best])

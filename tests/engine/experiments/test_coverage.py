@@ -6,11 +6,13 @@ from scipy.stats import binom
 
 import rff_engine as rff
 from rff_engine.experiments.toy.coverage import (
+    CLASSIFIER_CASES,
     WORST_CASES,
     BoundFailures,
     TwoGaussians,
     _losses,
     landmark_failures,
+    simulate_classifiers,
     simulate_two_gaussians,
     simulate_worst_case,
 )
@@ -189,3 +191,31 @@ def test_invalid_candidates_and_distributions_are_rejected():
     for change in ({"positive": 1.0}, {"scale": 0.0}):
         with pytest.raises(ValueError, match=next(iter(change))):
             TwoGaussians(**change)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CLASSIFIER_CASES)
+@pytest.mark.parametrize("n", [5, 100])
+@pytest.mark.parametrize("threshold", [0.0, 1.5])
+def test_bounds_of_learned_classifiers_hold(case, n, threshold):
+    found = simulate_classifiers(case, n, 3, EPSILON, 300, threshold=threshold, random_state=0)
+    assert found.slack.shape == (300,) and not too_many(found.failures, 300)
+
+
+@pytest.mark.slow
+def test_a_learner_that_peeks_without_paying_breaks_its_bound():
+    paid, peeked = (
+        simulate_classifiers("pure noise", 50, 20, EPSILON, 300, pay=pay, random_state=0) for pay in (True, False)
+    )
+    assert not too_many(paid.failures, 300) and too_many(peeked.failures, 300)
+    assert peeked.interval(0.999)[0] > EPSILON
+
+
+@pytest.mark.parametrize("n", [1, 10, 200])
+@pytest.mark.parametrize("risk", [0.01, 0.2, 0.5])
+def test_bounds_of_one_fixed_classifier_hold_by_the_binomial_distribution(n, risk):
+    """All numbers of errors at once; the test-set bound is nearly as tight as epsilon allows."""
+    errors = np.arange(n + 1)
+    chance = binom.pmf(errors, n, risk)
+    assert chance[rff.bounds.test_set(errors, n, EPSILON) < risk - 1e-12].sum() <= EPSILON
+    assert chance[rff.bounds.gibbs_classifier(errors / n, 0.0, 0.0, n, EPSILON) < risk - 1e-12].sum() <= EPSILON

@@ -1,0 +1,286 @@
+"""A classifier that comes with a bound on its own risk, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import bounds
+from ._validation import as_rng, check_probability, check_range, draw_seed
+from .certificates import Choice, VotePosterior, learn_prior, learn_vote, unit_features
+from .estimators import (
+    BaseFourierFeatures,
+    BaseLearnedFeatures,
+    PseudoPosteriorFeatures,
+    RandomFourierFeatures,
+    check_labels,
+    refuse_complex,
+)
+from .kernels import as_kernel
+from .linear import linear_svm_path
+
+__all__ = ["CertifiedClassifier"]
+
+_VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
+
+
+class CertifiedClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier of two classes that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
+
+    Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,
+    ``sign(v . z(x))``. `fit` minimises a bound on its risk over v. docs/theory.md states the bound and proves it; its
+    one assumption is that rows are independent draws from one distribution. What is done to columns or labels
+    beforehand must not depend on these rows.
+
+    With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks and C are
+    chosen on them, at no price, and the weights that they give are the prior's mean. The bound is that of the other
+    rows. With 0 all rows serve both ends: each feature map in `features` is a choice that is paid for, and so are
+    the frequencies that its learned weights draw.
+
+    Parameters
+    ----------
+    features : transformer or list of transformers, optional
+        Maps to choose among; ``None`` stands for `PseudoPosteriorFeatures` with 2000 candidates and ``beta="bound"``.
+        With `prior_fraction` 0, only `RandomFourierFeatures`, `PseudoPosteriorFeatures` and `OptimizedKernelFeatures`,
+        each with a kernel whose width is a number.
+    prior_fraction : float
+        From 0 to 0.9.
+    epsilon : float
+        The probability, over rows and draws, with which any of `risk_bound_` and `gibbs_bound_` may fail.
+    random_state : int, RandomState, Generator or None
+        Of the rows set apart, and of feature maps whose own is ``None``. Fits at several seeds, of which the best is
+        kept, break the bound.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    features_ : transformer
+    coef_, prior_coef_ : ndarray of shape (F + 1,)
+        v and the prior's mean; the last entry is the constant's.
+    risk_bound_ : float
+        On the probability that `predict` errs.
+    gibbs_bound_ : float
+        On the probability that a classifier drawn anew for each point errs.
+    certificate_ : tuple of CertificateTerm
+        The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
+    test_set_bound_ : float or None
+        On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
+        `epsilon` of its own. ``None`` without prior rows.
+    bound_rows_ : ndarray of shape (n_bound,)
+        The rows that the bound is computed on.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> model = rff.CertifiedClassifier(random_state=0).fit(X, X[:, 0] > 0)
+    >>> bool(model.score(X, X[:, 0] > 0) > 0.9 and model.risk_bound_ < 0.3)
+    True
+    """
+
+    def __init__(self, features=None, prior_fraction=0.5, epsilon=0.05, random_state=None):
+        self.features = features
+        self.prior_fraction = prior_fraction
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Choose features, and weights at which the bound is smallest.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Labels of two classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a value of `X` or a label is not allowed, or the prior's rows hold one class only.
+        """
+        check_labels(y)
+        X, y = self._validated(X, y, ensure_min_samples=2)
+        with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
+            check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
+        check_probability(self.epsilon, "epsilon")
+        fraction = check_range(self.prior_fraction, "prior_fraction", 0.0, 0.9)
+        rng, signs = as_rng(self.random_state), 2.0 * codes - 1
+        maps = [self._seeded(features, rng) for features in self._maps()]
+        order = rng.permutation(len(signs))
+        n_prior = min(round(fraction * len(signs)), len(signs) - 1)
+        prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
+        fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
+        found = fit(maps, X, signs, prior)
+        self.coef_, self.prior_coef_ = found.mean, found.prior_mean
+        self.risk_bound_, self.gibbs_bound_, self.certificate_ = found.bound, found.gibbs_bound, found.ledger()
+        return self
+
+    def _maps(self) -> list:
+        if self.features is None:
+            return [PseudoPosteriorFeatures(n_candidates=2000, beta="bound")]
+        maps = list(self.features) if isinstance(self.features, list | tuple) else [self.features]
+        for features in maps:
+            if not hasattr(features, "fit") or not hasattr(features, "transform"):
+                raise ValueError(f"features holds {features!r}; transformers are needed.")
+        if not maps:
+            raise ValueError("features is an empty list; at least one transformer is needed.")
+        return maps
+
+    @staticmethod
+    def _seeded(features, rng):
+        features = clone(features)
+        open_seeds = [
+            name for name, value in features.get_params().items() if name.endswith("random_state") and value is None
+        ]
+        return features.set_params(**{name: draw_seed(rng) for name in open_seeds})
+
+    def _fit_on_other_rows(self, maps, X, signs, prior) -> VotePosterior:
+        """Features and the prior's mean from the prior's rows, the posterior from the others."""
+        n_valid = round(_VALID_SHARE * len(prior))
+        valid, train = prior[:n_valid], prior[n_valid:]
+        for rows in (train, prior):
+            if len(set(signs[rows])) < 2:
+                raise ValueError(
+                    f"prior_fraction is {self.prior_fraction!r}, which leaves {len(rows)} rows of one class for "
+                    "the prior; 0, or more rows, are needed."
+                )
+        tried = []
+        for features in maps:
+            fitted = clone(features).fit(X[train], signs[train])
+            part = valid if n_valid else train
+            tried.append(learn_prior(fitted.transform(X[train]), signs[train], fitted.transform(X[part]), signs[part]))
+        best = min(range(len(maps)), key=lambda i: tried[i].error)
+        self.features_ = maps[best].fit(X[prior], signs[prior])
+        coef, intercept = linear_svm_path(self.features_.transform(X[prior]), signs[prior], [tried[best].C])
+        direction = np.append(coef[0], intercept)
+        mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
+        z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
+        n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
+        self.test_set_bound_ = float(bounds.test_set(n_errors, len(kept), self.epsilon))
+        return learn_vote(z, kept, mean, self.epsilon, Choice())
+
+    def _fit_on_the_same_rows(self, maps, X, signs, _) -> VotePosterior:
+        """Every map's posterior on all rows; the best one pays for the choice and for its frequencies."""
+        found = []
+        for features in maps:
+            _check_prior_is_fixed(features)
+            features.fit(X, signs)
+            z = unit_features(features.transform(X))
+            choice = Choice(len(maps), _log_ratio(features))
+            found.append(learn_vote(z, signs, np.zeros(z.shape[1]), self.epsilon, choice))
+        best = min(range(len(maps)), key=lambda i: found[i].bound)
+        self.features_, self.test_set_bound_ = maps[best], None
+        return found[best]
+
+    def _unit_features(self, X):
+        return unit_features(self.features_.transform(X))
+
+    def _validated(self, X, y="no_validation", **others):
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
+        except (TypeError, ValueError):
+            refuse_complex(X, "X")
+            raise
+
+    def decision_function(self, X):
+        """v . z(x), in standard deviations of the voters; positive for the second class.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        return self._unit_features(self._validated(X, reset=False)) @ self.coef_
+
+    def predict(self, X):
+        """The class that most voters choose.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def predict_proba(self, X):
+        """The share of voters for each class; no estimate of its probability given x.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        decision = self.decision_function(X)
+        return np.column_stack([ndtr(-decision), ndtr(decision)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _check_prior_is_fixed(features) -> None:
+    """Refuse feature maps whose prior may depend on the rows of the bound, or is not known."""
+    if type(features) is not RandomFourierFeatures and not isinstance(features, BaseLearnedFeatures):
+        raise ValueError(
+            f"features holds {type(features).__name__}, which depends on the rows in ways that no term pays for; "
+            "a prior_fraction above 0 is needed."
+        )
+    if as_kernel(features.kernel).is_open:
+        raise ValueError(
+            f"features holds {type(features).__name__} with a width taken from the rows; a kernel whose width is a "
+            "number, or a prior_fraction above 0, is needed."
+        )
+
+
+def _log_ratio(features: BaseFourierFeatures) -> float:
+    """sum_j ln(N Q_(i_j)) of the frequencies drawn; 0 where they are drawn from the prior."""
+    if not isinstance(features, BaseLearnedFeatures):
+        return 0.0
+    drawn = features.weights_[features.candidate_indices_]
+    return float(np.log(len(features.weights_) * drawn).sum())

@@ -1,0 +1,154 @@
+"""The classifier that bounds its own risk: what it promises, what it pays for, and scikit-learn's checks."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rff_engine as rff
+from rff_engine import bounds
+from rff_engine.certificates import THRESHOLDS, Choice, _least_surrogate, learn_vote, unit_features
+
+KERNEL = rff.GaussianKernel(1.5)
+RANDOM = rff.RandomFourierFeatures(KERNEL, 8)
+LEARNED = rff.PseudoPosteriorFeatures(KERNEL, 4, 50, beta="bound")
+OPTIMIZED = rff.OptimizedKernelFeatures(KERNEL, 4, 50, rho=0.01)
+LANDMARKS = rff.LandmarkSimilarity(n_landmarks=6, n_components=8)
+MODELS = [
+    rff.CertifiedClassifier(LEARNED, random_state=0),
+    rff.CertifiedClassifier(LANDMARKS, random_state=0),
+    rff.CertifiedClassifier([RANDOM, LANDMARKS], prior_fraction=0.3, epsilon=0.01, random_state=0),
+    rff.CertifiedClassifier([RANDOM, LEARNED, OPTIMIZED], prior_fraction=0, random_state=0),
+]
+every_model = pytest.mark.parametrize("model", MODELS, ids=["learned", "landmarks", "two maps", "no prior rows"])
+
+
+def sample(n=300, seed=0, noise=0.1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < noise)
+
+
+@pytest.mark.slow("scikit-learn's checks of two estimators")
+@parametrize_with_checks([rff.CertifiedClassifier(LEARNED, random_state=0), MODELS[3]])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@every_model
+def test_the_terms_of_the_certificate_add_up_to_the_bound(model):
+    fitted = clone(model).fit(*sample())
+    assert sum(term.risk for term in fitted.certificate_) == pytest.approx(fitted.risk_bound_, rel=1e-9)
+    n, error = len(fitted.bound_rows_), fitted.certificate_[0].risk
+    total = sum(term.nats for term in fitted.certificate_)
+    reached = bounds.gibbs_classifier(error, total - np.log(2 * np.sqrt(n) / 0.5), 0.0, n, 0.5)
+    threshold = float(fitted.certificate_[-1].name.split()[-1])
+    assert fitted.risk_bound_ == pytest.approx(min(1, reached / ndtr(threshold)), rel=1e-6)
+
+
+@every_model
+def test_the_bound_is_that_of_its_formula(model):
+    X, y = sample()
+    fitted = clone(model).fit(X, y)
+    rows = fitted.bound_rows_
+    signs = 2.0 * y[rows] - 1
+    features = np.column_stack([fitted.features_.transform(X[rows]), np.ones(len(rows))])
+    z = features / np.sqrt((features**2).sum(axis=1))[:, None]
+    margins = signs * (z @ fitted.coef_)
+    scale = np.linalg.norm(fitted.coef_ - fitted.prior_coef_)
+    n_maps = len(model.features) if model.prior_fraction == 0 else 1
+    learned = model.prior_fraction == 0 and hasattr(fitted.features_, "weights_")
+    ratio = 0.0
+    if learned:
+        chosen = fitted.features_.candidate_indices_
+        ratio = sum(np.log(50 * fitted.features_.weights_[i]) for i in chosen)
+    paid = ratio, scale, len(rows), model.epsilon, n_maps * len(THRESHOLDS)
+    votes = [bounds.majority_vote(ndtr(t - margins).mean(), t, *paid) for t in THRESHOLDS]
+    assert fitted.risk_bound_ == pytest.approx(min(votes), rel=1e-9)
+    assert fitted.gibbs_bound_ == pytest.approx(bounds.gibbs_classifier(ndtr(-margins).mean(), *paid), rel=1e-9)
+
+
+@every_model
+def test_predictions_are_the_majority_of_the_votes(model):
+    X, y = sample()
+    fitted = clone(model).fit(X, np.where(y, "no", "yes"))
+    decision, shares = fitted.decision_function(X), fitted.predict_proba(X)
+    np.testing.assert_array_equal(fitted.predict(X), np.where(decision > 0, "yes", "no"))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    rng = np.random.default_rng(1)
+    voters = fitted.coef_ + rng.standard_normal((20000, len(fitted.coef_)))
+    drawn = (unit_features(fitted.features_.transform(X[:10])) @ voters.T > 0).mean(axis=1)
+    np.testing.assert_allclose(shares[:10, 1], drawn, atol=5 * 0.5 / np.sqrt(20000))
+
+
+def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior():
+    X, y = sample()
+    first = clone(MODELS[0]).fit(X, y)
+    y[first.bound_rows_] ^= True
+    X[first.bound_rows_] *= 3
+    other = clone(MODELS[0]).fit(X, y)
+    np.testing.assert_array_equal(other.bound_rows_, first.bound_rows_)
+    np.testing.assert_array_equal(other.features_.frequencies_, first.features_.frequencies_)
+    np.testing.assert_array_equal(other.prior_coef_, first.prior_coef_)
+    assert other.risk_bound_ != first.risk_bound_
+
+
+def test_the_surrogate_is_convex_above_the_margin_error_and_minimised():
+    rng = np.random.default_rng(0)
+    z = unit_features(rng.normal(size=(80, 5)))
+    prior_mean = rng.normal(size=6)
+
+    def objective(mean, threshold, cost):
+        u = z @ mean - threshold
+        psi = np.where(u >= 0, ndtr(-u), 0.5 - u / np.sqrt(2 * np.pi))
+        assert (psi >= ndtr(-u) - 1e-15).all()
+        return cost * psi.sum() + ((mean - prior_mean) ** 2).sum() / 2
+
+    for threshold, cost in ((0.0, 1.0), (2.0, 5.0)):
+        found = _least_surrogate(z, prior_mean, threshold, cost, prior_mean)
+        least = objective(found, threshold, cost)
+        for _ in range(50):
+            assert objective(found + 0.1 * rng.normal(size=6), threshold, cost) >= least
+        ends = rng.normal(size=(2, 6))
+        middle = objective(ends.mean(axis=0), threshold, cost)
+        assert middle <= np.mean([objective(end, threshold, cost) for end in ends]) + 1e-9
+
+
+def test_the_bound_of_the_posterior_is_at_most_that_of_the_prior_and_of_twice_the_gibbs_risk():
+    X, y = sample(200)
+    z, signs = unit_features(rff.fourier_features(X, KERNEL.sample_frequencies(10, 2, 0))), 2.0 * y - 1
+    found = learn_vote(z, signs, np.zeros(21), 0.05, Choice(3, 2.0))
+    prior = bounds.gibbs_classifier(0.5, 2.0, 0.0, 200, 0.05, 3 * len(THRESHOLDS))
+    assert found.bound <= min(2 * prior, 1) and found.bound <= 2 * found.gibbs_bound
+    assert found.bound >= found.margin_errors[0]
+
+
+def test_more_rows_certify_less_risk():
+    few, many = (clone(MODELS[0]).fit(*sample(n)).risk_bound_ for n in (100, 4000))
+    assert many < few and many < 0.5
+
+
+@pytest.mark.parametrize(
+    ("features", "fraction", "said"),
+    [
+        (LANDMARKS, 0, "features holds LandmarkSimilarity, which depends on the rows"),
+        (rff.RandomFourierFeatures(), 0, "with a width taken from the rows"),
+        ([], 0.5, "features is an empty list"),
+        ("rff", 0.5, "features holds 'rff'"),
+        (RANDOM, 1.0, "prior_fraction is 1.0"),
+    ],
+)
+def test_what_no_term_pays_for_is_refused(features, fraction, said):
+    with pytest.raises(ValueError, match=said):
+        rff.CertifiedClassifier(features, fraction).fit(*sample(40))
+
+
+def test_more_classes_and_prior_rows_of_one_class_are_refused():
+    X, _ = sample(40)
+    with pytest.raises(ValueError, match=r"^Only binary classification is supported\. Classes in y: 3, not 2\.$"):
+        rff.CertifiedClassifier().fit(X, np.arange(40) % 3)
+    y = np.zeros(40)
+    y[rff.CertifiedClassifier(RANDOM, random_state=0).fit(*sample(40)).bound_rows_[0]] = 1
+    with pytest.raises(ValueError, match="rows of one class"):
+        rff.CertifiedClassifier(RANDOM, random_state=0).fit(X, y)
