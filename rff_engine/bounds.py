@@ -305,7 +305,7 @@ def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_ch
     return largest_mean(gibbs_error, np.maximum(budget, 0.0))
 
 
-def majority_vote(margin_error, threshold: float, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
     """Bound on the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
 
     ``gibbs_classifier(margin_error, ...) / Phi(threshold)``, at most 1. An error of the vote is a Gibbs margin error of

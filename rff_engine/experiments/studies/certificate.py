@@ -32,7 +32,7 @@ class CertifiedRun:
     terms: tuple[CertificateTerm, ...]
     risk_bound: float
     gibbs_bound: float
-    test_set_bound: float
+    test_set_bound: float | None
     n_bound: int
     test_error: float
     gibbs_error: float

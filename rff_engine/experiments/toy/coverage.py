@@ -417,7 +417,7 @@ def simulate_classifiers(
     waves = np.stack([np.cos(angle), np.sin(angle)])  # (2, support, N)
     slack = np.empty(n_draws)
     for draw in range(n_draws):
-        rows = rng.integers(_SUPPORT, size=n)
+        rows = rng.choice(_SUPPORT, size=n)
         y = np.where(rng.random(n) < chances[rows], 1.0, -1.0)
         agreement = np.einsum("i,win->wn", y, waves[:, rows])
         best = np.argsort(-(agreement**2).sum(axis=0))[:D]
