@@ -336,6 +336,7 @@ ESTIMATOR_PARAMETERS = [
             ("kernel", ["rbf"]),
             ("random_state", BAD["random_state"]),
             ("n_jobs", BAD["n_jobs"]),
+            ("epsilon", BAD["epsilon"]),
         )
     ],
     (rff.PseudoPosteriorFeatures, "beta", _NONNEGATIVE),
@@ -349,6 +350,11 @@ ESTIMATOR_PARAMETERS = [
     (rff.LandmarkSimilarity, "kernel", ["rbf"]),
     (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
     (rff.LandmarkSimilarity, "n_jobs", BAD["n_jobs"]),
+    (rff.LandmarkSimilarity, "epsilon", BAD["epsilon"]),
+    (rff.CertifiedClassifier, "prior_fraction", [-0.1, 0.95, np.nan, np.inf, "0.5", None, True]),
+    (rff.CertifiedClassifier, "epsilon", BAD["epsilon"]),
+    (rff.CertifiedClassifier, "features", ["rbf", [], 1.0]),
+    (rff.CertifiedClassifier, "random_state", BAD["random_state"]),
 ]
 ESTIMATORS = [
     rff.RandomFourierFeatures(),
@@ -360,7 +366,8 @@ ESTIMATORS = [
 
 def test_every_parameter_of_every_estimator_has_bad_values():
     listed = {(estimator, name) for estimator, name, _ in ESTIMATOR_PARAMETERS}
-    assert listed == {(type(e), name) for e in ESTIMATORS for name in e.get_params()}
+    estimators = [*ESTIMATORS, rff.CertifiedClassifier()]
+    assert listed == {(type(e), name) for e in estimators for name in e.get_params()}
 
 
 @pytest.mark.parametrize(
