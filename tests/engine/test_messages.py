@@ -69,8 +69,17 @@ CLASSES = [value for value in vars(rff).values() if inspect.isclass(value)]
 ESTIMATORS = [value for value in CLASSES if hasattr(value, "fit")]
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
-@pytest.mark.parametrize("method", ["__init__", "fit", "transform", "get_feature_names_out"])
+OF_TRANSFORMERS, OF_CLASSIFIERS = ("transform", "get_feature_names_out"), ("predict", "decision_function")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "method"),
+    [
+        pytest.param(estimator, method, id=f"{method}-{estimator.__name__}")
+        for estimator in ESTIMATORS
+        for method in ("__init__", "fit", *(OF_CLASSIFIERS if hasattr(estimator, "predict") else OF_TRANSFORMERS))
+    ],
+)
 def test_a_type_error_names_no_private_class(estimator, method):
     called = getattr(estimator(), method)
     for given in ((), (X,)):
