@@ -266,8 +266,8 @@ def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_ch
     """Bound on the risk of a Gibbs classifier whose features were drawn (Maurer 2004; Rivasplata et al. 2020).
 
     The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``.
-    The classifier is the sign of ``w . z(x)``, w from N(v, I) for every x anew; the prior on w is N(v0, I). It holds
-    for the features drawn and for all v at once; docs/theory.md has the proof.
+    The classifier is the sign of ``w . z(x)``, with a new w from N(v, I) for each x; the prior on w is N(v0, I). It
+    holds for the features drawn and for all v at once; docs/theory.md has the proof.
 
     Parameters
     ----------

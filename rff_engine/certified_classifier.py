@@ -63,7 +63,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     risk_bound_ : float
         On the probability that `predict` errs.
     gibbs_bound_ : float
-        On the probability that a classifier drawn anew for each point errs.
+        On the probability of an error where each point gets one random voter.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     test_set_bound_ : float or None

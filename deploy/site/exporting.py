@@ -13,6 +13,7 @@ from deploy.site import words
 from deploy.site.grid import Edition
 from deploy.site.reading import Control, Part, Reader, Scene
 from pages.components.lessons import content, numbers as lesson_numbers
+from pages.components.sharing import as_text
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
@@ -29,13 +30,6 @@ class Exported:
     body: str
     description: dict
     lessons: list[dict] = field(default_factory=list)
-
-
-def as_text(value) -> str:
-    """A control's value as links have it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else f"{round(value, 6):g}"
 
 
 def packed_file(name: str, data: dict) -> str:

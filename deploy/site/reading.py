@@ -26,7 +26,7 @@ PATIENCE = 300
 TEXTS = {"title": "h1", "header": "h2", "subheader": "h3", "markdown": "div", "caption": "div", "latex": "div"}
 #: Controls by the name that the test harness has for them.
 CONTROLS = ("selectbox", "slider", "select_slider", "button_group", "toggle", "segmented_control")
-#: Ends of the ids of blocks that the static edition makes anew, or has no use for.
+#: Blocks that are left out, by the ends of their ids.
 LEFT_OUT = ("steps", "unseen", "lessons", "presets", "ending", "first_steps", "pin_settings", "link_note")
 
 

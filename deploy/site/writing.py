@@ -26,7 +26,7 @@ from pages.components.lessons import content
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COMPONENTS = ROOT / "pages" / "components"
-#: Components of the app beside the live view, with their HTML.
+#: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("live/live.css", "live/alone.css", "sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: What a view says until it is drawn; the app's words name figures that are not here.

@@ -27,7 +27,7 @@ from rff_engine.experiments.toy.landmarks import landmark_view
 DRAWN = (
     "() => document.querySelector('.live')?.view?.ink !== undefined && !('loading' in document.documentElement.dataset)"
 )
-#: Settings of the exported pages beside defaults, presets and lessons.
+#: Settings of the exported pages besides defaults, presets and lessons.
 PRODUCTS = {
     "landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},),
     "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),

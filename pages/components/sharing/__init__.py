@@ -74,11 +74,14 @@ def _code() -> dict | None:
 
 def _texts(value) -> list[str]:
     """A control's value as texts in the URL."""
-    if isinstance(value, tuple):
-        return list(value)
+    return list(value) if isinstance(value, tuple) else [as_text(value)]
+
+
+def as_text(value) -> str:
+    """A single value of a control as links have it."""
     if isinstance(value, bool):
-        return [str(value).lower()]
-    return [value if isinstance(value, str) else f"{round(value, 6):g}"]
+        return str(value).lower()
+    return value if isinstance(value, str) else f"{round(value, 6):g}"
 
 
 def offer(
