@@ -232,7 +232,7 @@ def show_sweep() -> Run | None:
     )
     run = breast_sweep()
     if run is not None:
-        st.fragment(sweep_figure, run_every=1.0 if run.active else None)(run)
+        deferred.show("sweep", lambda: st.fragment(sweep_figure, run_every=1.0 if run.active else None)(run))
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
     st.divider()
     return run

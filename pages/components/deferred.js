@@ -6,6 +6,8 @@
  * @property {HTMLElement & { place?: Place }} parentElement
  * @property {{ run: number, near: boolean }} data number of the script's run, and whether the part is shown
  * @property {(name: string, value: number) => void} setStateValue
+ *
+ * @typedef {HTMLElement & { view?: { ink?: unknown, glideTimer: unknown } }} LiveRoot of a live view, once it is mounted
  */
 
 const MARGIN = 250; // pixels around the window in which a part is near
@@ -13,6 +15,7 @@ const CALM = 120; // milliseconds that a part is near before it is asked for: sc
 const GOING = 5000; // milliseconds in which another page opens after a click on a link
 const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
 const PATIENCE = 3000; // milliseconds without an answer after which a report counts as lost
+const PICTURE_FIRST = 8000; // milliseconds at most that parts wait for the pictures in a window not yet scrolled
 // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report counts as lost
 const ALL = document.documentElement.dataset;
 const RUNNING = "[data-test-script-state=running]";
@@ -28,6 +31,8 @@ class Place {
   run = -1;
 
   since = -Infinity;
+
+  born = performance.now();
 
   goes = -Infinity;
 
@@ -92,7 +97,8 @@ class Place {
     root.dataset.waiting = String(wanted && !shown);
     if (shown ? wanted || !this.left : !wanted) return;
     const now = performance.now();
-    const calm = now - this.since > CALM && now - this.goes > GOING;
+    const first = now - this.born < PICTURE_FIRST && !this.reported && arePicturesToCome();
+    const calm = now - this.since > CALM && now - this.goes > GOING && !first;
     if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.reported && document.querySelector(RUNNING))) {
       ALL.reportUntil = String(now + PATIENCE);
       this.reported = true;
@@ -131,6 +137,13 @@ class Place {
     document.removeEventListener("show-all", this.want);
     for (const kind of ["pointerdown", "click"]) document.removeEventListener(kind, this.go, true);
   }
+}
+
+/** Whether a live picture at the top is not drawn yet, or moves by itself: loading Plotly would halt it. */
+function arePicturesToCome() {
+  if (document.querySelector("[data-testid=stMain]")?.scrollTop) return false;
+  const views = [...document.querySelectorAll(".live")].map((root) => /** @type {LiveRoot} */ (root).view);
+  return views.some((view) => view?.ink === undefined || view.glideTimer !== null);
 }
 
 /**
