@@ -53,8 +53,10 @@ METHOD_NAMES = {
     "sample_large_steps": "Sample, large steps",
     "cluster_large_steps": "Cluster, large steps",
     "cluster_larger_steps": "Cluster, larger steps",
+    "cluster_largest_steps": "Cluster, largest steps",
     "supervise_alternating": "Supervise, alternating",
     "supervise_alternating_15": "Supervise, 15 alternating steps",
+    "supervise_one_step": "Supervise, one step",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -90,8 +92,10 @@ METHOD_COLOURS = {
     "sample_large_steps": "#A3123F",
     "cluster_large_steps": "#7A1FA2",
     "cluster_larger_steps": "#4A148C",
+    "cluster_largest_steps": "#2A0A4A",
     "supervise_alternating": "#C2571A",
     "supervise_alternating_15": "#8F3F12",
+    "supervise_one_step": "#B8653A",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -126,8 +130,10 @@ METHOD_SYMBOLS = {
     "sample_large_steps": "star-square-open",
     "cluster_large_steps": "hexagon-open-dot",
     "cluster_larger_steps": "hexagon2-open-dot",
+    "cluster_largest_steps": "octagon-open-dot",
     "supervise_alternating": "pentagon-open",
     "supervise_alternating_15": "pentagon-open-dot",
+    "supervise_one_step": "pentagon-dot",
 }
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
 METHOD_DASHES = {
@@ -160,8 +166,10 @@ METHOD_DASHES = {
     "sample_large_steps": _FITTED,
     "cluster_large_steps": _FITTED,
     "cluster_larger_steps": _FITTED,
+    "cluster_largest_steps": _FITTED,
     "supervise_alternating": _FITTED,
     "supervise_alternating_15": _FITTED,
+    "supervise_one_step": _FITTED,
 }
 
 #: The two feature maps of random frequencies.

@@ -270,7 +270,7 @@ def with_causes(
     never_without = between & ~(pairs["as_far"] > 0) & (n_without >= pairs["size"])
     first = [_first(pairs, holds), chance["cause"], _first(pairs, never_without)]
     names = pd.concat(first, axis=1).reindex(found.index).bfill(axis=1).iloc[:, 0].astype(object)
-    shown = pd.concat([pairs[holds], pairs[~holds]]).drop_duplicates("cell").set_index("cell")["mean"]
+    shown = pd.concat([pairs[holds], pairs[never_without], pairs]).drop_duplicates("cell").set_index("cell")["mean"]
     return found.assign(
         cause=names.where(found["agreement"].isin(OUTSIDE)),
         cause_error=shown.reindex(found.index).astype(float),

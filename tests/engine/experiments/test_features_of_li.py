@@ -131,7 +131,10 @@ def test_alternating_methods_differ_from_those_of_the_tables_by_the_solver_alone
     assert moved > 0 and moved_here > 0 and not np.allclose(found.frequencies, usual.frequencies)
 
 
-@pytest.mark.parametrize(("name", "rate"), [("cluster_large_steps", 8 / 40), ("cluster_larger_steps", 8 / 30)])
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [("cluster_large_steps", 8 / 40), ("cluster_larger_steps", 8 / 30), ("cluster_largest_steps", 8 / 26)],
+)
 def test_large_steps_are_those_of_algorithm_1_at_a_fixed_rate(name, rate):
     X, kernel = np.random.default_rng(5).normal(size=(60, 3)), GaussianKernel(1.5)
     rng = np.random.default_rng(1)
