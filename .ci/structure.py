@@ -24,7 +24,7 @@ PARTS = (
     "rff_engine.figures",
     "datasets",
     *("rff_engine.experiments", "rff_engine.experiments.running", "rff_engine.experiments.reports"),
-    "rff_engine.__main__",
+    *("rff_engine.experiments.command_line", "rff_engine.__main__"),
     *("pages.components", "pages", "app", "serve"),
 )
 IMPORT_NO_OTHER_PART = {"datasets", "serve"}

@@ -3,17 +3,17 @@
 Imports nothing of the engine or the app. Data are neither scaled nor cached; callers do both.
 """
 
-from datasets.dataset import Dataset
-from datasets.papers.catalogue import DatasetInfo, describe, names
-from datasets.papers.download import FetchError, fetch
-from datasets.papers.files import DataNotFoundError, available, cache_folder, search_folders, status
-from datasets.papers.loaders import load
-from datasets.papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
-from datasets.points import given_points, noisy_copies
-from datasets.tables.preparation import prepare
-from datasets.tables.table import Limits, Table, UploadError
-from datasets.tables.uploads import read_table
-from datasets.toy import make_toy, make_toy_inputs, toy_input_names, toy_names
+from .dataset import Dataset
+from .papers.catalogue import DatasetInfo, describe, names
+from .papers.download import FetchError, fetch
+from .papers.files import DataNotFoundError, available, cache_folder, search_folders, status
+from .papers.loaders import load
+from .papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
+from .points import given_points, noisy_copies
+from .tables.preparation import prepare
+from .tables.table import Limits, Table, UploadError
+from .tables.uploads import read_table
+from .toy import make_toy, make_toy_inputs, toy_input_names, toy_names
 
 __all__ = [
     "DataNotFoundError",

@@ -11,9 +11,9 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from datasets.papers.catalogue import describe, names
-from datasets.papers.download import FetchError, fetch
-from datasets.papers.files import status
+from .papers.catalogue import describe, names
+from .papers.download import FetchError, fetch
+from .papers.files import COMMAND, status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m datasets",
+        prog=COMMAND,
         description="Data are searched in this package, in the folder named by RFF_DATA, and in the cache.",
     )
     commands = parser.add_subparsers(dest="command", required=True)

@@ -9,8 +9,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from datasets.dataset import Dataset
-from datasets.toy import MAX_NOISE
+from .dataset import Dataset
+from .toy import MAX_NOISE
 
 #: The fewest points of a class: pairs within a class, and a landmark beside another point, need two.
 MIN_OF_A_CLASS = 2

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from datasets.dataset import Dataset
+from .dataset import Dataset
 
 MAX_NOISE = 10.0  # coordinates are of order 1
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from datasets.dataset import Task
+from ..dataset import Task
 
 
 @dataclass(frozen=True)

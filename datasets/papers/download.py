@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from datasets.papers import files
-from datasets.papers.catalogue import RawFile, describe
+from . import files
+from .catalogue import RawFile, describe
 
 TIMEOUT = 30.0  # seconds without a byte
 _CHUNK = 1 << 16

@@ -21,9 +21,10 @@ from typing import IO
 
 import platformdirs
 
-from datasets.papers.catalogue import DatasetInfo, RawFile, describe, names
+from .catalogue import DatasetInfo, RawFile, describe, names
 
 BUNDLED = Path(__file__).parents[1] / "data"
+COMMAND = f"python -m {__name__.partition('.')[0]}"  # the package may be installed under another name
 MAX_ARCHIVE = 30_000_000  # bytes; the largest archive of the catalogue has 11 million
 _CHUNK = 1 << 18
 _Stream = IO[bytes] | io.BufferedIOBase
@@ -122,7 +123,7 @@ def read(info: DatasetInfo) -> Iterator[bytes]:
             places = ", ".join(str(folder / raw.folder) for folder in search_folders())
             raise DataNotFoundError(
                 f"{raw.name} of the data set {info.name} is not in {places}: "
-                f"run `python -m datasets fetch {info.name}`, or {by_hand(raw)}"
+                f"run `{COMMAND} fetch {info.name}`, or {by_hand(raw)}"
             )
         yield b"".join(chunks(path, raw))
 

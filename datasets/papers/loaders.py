@@ -15,9 +15,9 @@ import pandas as pd
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 
-from datasets.dataset import Dataset
-from datasets.papers import files
-from datasets.papers.catalogue import DatasetInfo, describe
+from ..dataset import Dataset
+from . import files
+from .catalogue import DatasetInfo, describe
 
 Parsed = tuple[np.ndarray | scipy.sparse.csr_array, np.ndarray, Sequence[str]]
 

@@ -14,8 +14,8 @@ import scipy.sparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
-from datasets.dataset import Dataset, Task
-from datasets.papers.loaders import load
+from ..dataset import Dataset, Task
+from .loaders import load
 
 PUBLISHED_SEED = 42
 TEST_FRACTION = 0.25

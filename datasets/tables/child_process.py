@@ -11,7 +11,11 @@ import json
 import sys
 import traceback
 import types
+from importlib import import_module
 from pathlib import Path
+
+#: Of this package: `datasets`, or another where it is installed under one.
+_PACKAGE = Path(__file__).parents[1].name
 
 
 def _limit_resources(seconds: int, memory_bytes: int) -> None:
@@ -35,21 +39,21 @@ def _limit_resources(seconds: int, memory_bytes: int) -> None:
 
 
 def _skip_package_init() -> None:
-    """Make the subpackages of `datasets` importable without running its `__init__`."""
-    package = types.ModuleType("datasets")
+    """Make the subpackages importable without running the `__init__` of the package."""
+    package = types.ModuleType(_PACKAGE)
     package.__path__ = [str(Path(__file__).parents[1])]
-    sys.modules["datasets"] = package
+    sys.modules[_PACKAGE] = package
 
 
 def _reply(request: dict, data: bytes) -> bytes:
     """The encoded table, or the reason why there is none."""
-    from datasets.tables import readers, transport
-    from datasets.tables.table import Limits, UploadError
-
+    readers, table, transport = (
+        import_module(f"{_PACKAGE}.tables.{name}") for name in ("readers", "table", "transport")
+    )
     try:
         source = data.decode("utf-8", "surrogatepass") if request["is_text"] else data
-        return transport.encode_table(readers.read(source, request["name"], Limits(**request["limits"])))
-    except UploadError as error:
+        return transport.encode_table(readers.read(source, request["name"], table.Limits(**request["limits"])))
+    except table.UploadError as error:
         return transport.encode_refusal(str(error))
     except MemoryError:
         raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.tables.table import Kind, Limits, UploadError, quoted
+from .table import Kind, Limits, UploadError, quoted
 
 _BATCH_ROWS = 4096
 _METADATA_BYTES = 4_000_000

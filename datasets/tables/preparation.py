@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from datasets.dataset import Dataset, Task
-from datasets.tables.table import Column, Limits, Table, UploadError, printable, quoted
+from ..dataset import Dataset, Task
+from .table import Column, Limits, Table, UploadError, printable, quoted
 
 SCALINGS = ("standard", "range", "none")
 """Each column to mean 0 and variance 1, to [0, 1], or unchanged."""

@@ -15,8 +15,8 @@ import re
 
 import numpy as np
 
-from datasets.tables import parquet
-from datasets.tables.table import CellColumn, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
+from . import parquet
+from .table import CellColumn, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
 
 FORMATS = ("CSV", "TSV", "Parquet", "svmlight")
 _BY_ENDING = {

@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 
-from datasets.tables.table import Column, Table, UploadError
+from .table import Column, Table, UploadError
 
 
 class ReaderError(RuntimeError):

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.tables import transport
-from datasets.tables.readers import ENDINGS, FORMATS, check_size
-from datasets.tables.table import Limits, Table, UploadError
+from . import transport
+from .readers import ENDINGS, FORMATS, check_size
+from .table import Limits, Table, UploadError
 
 __all__ = ["ENDINGS", "FORMATS", "read_table"]
 

@@ -3,3 +3,22 @@
 `studies` has the protocols and the units that compute their rows, `running` runs them and stores rows, `reports` makes
 tables and compares them with the papers, `toy` has experiments on 2D data. The engine itself does not depend on them.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["datasets"]
+
+
+def __getattr__(name: str):
+    """`datasets`, the package of that name in the repository; installed as `rff_datasets`, a name of its own."""
+    if name != "datasets":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    installed = (Path(__file__).parents[2] / "rff_datasets").is_dir()
+    return import_module("rff_datasets" if installed else "datasets")

@@ -85,7 +85,7 @@ def draw_rows(store: Store, n: int, seed: int = 0, max_seconds: float = np.inf) 
     list of DrawnRow
         Fewer than `n` if the store has no more. Rows whose data set is not here are left out.
     """
-    import datasets
+    from .. import datasets
 
     pools, here = {name: [] for name in PROTOCOLS}, datasets.available()
     for info in sorted(store.runs(), key=lambda info: info.id):

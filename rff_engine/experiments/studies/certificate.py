@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-import datasets
-
 from ..._validation import check_choice
 from ...certificates import CertificateTerm
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import LandmarkSimilarity, OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
+from .. import datasets
 
 __all__ = ["METHODS", "CertifiedRun", "certify"]
 

@@ -495,7 +495,7 @@ def split_source(dataset: str, split: str | None, protocol: Protocol | None = No
     ValueError
         If there is no such data set, it is not here, the protocol is not for it, or the paper has no split of it.
     """
-    import datasets
+    from .. import datasets
 
     if isinstance(protocol, LiProtocol):
         data = datasets.load(dataset)

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import rff_engine
-from rff_engine.__main__ import _duration, main
+from rff_engine.__main__ import main
+from rff_engine.experiments.command_line import _duration
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
@@ -146,7 +147,7 @@ def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monk
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("rff_engine.__main__.run_stored", interrupted)
+    monkeypatch.setattr("rff_engine.experiments.command_line.run_stored", interrupted)
     file = tmp_path / "rows.csv"
     assert main(["run", "features", "--dataset", "breast", "--output", str(file)]) == 130
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0

@@ -1,0 +1,143 @@
+"""The wheel: what an installation of the engine has and needs, run from an empty folder beside another `datasets`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+BUILT_FROM = ("rff_engine", "datasets", "pyproject.toml", "README.md", "LICENSE")
+#: Modules that the engine does without.
+EXTRAS = ("pandas", "pyarrow", "platformdirs", "plotly", "psutil", "sqlalchemy", "dask", "distributed", "streamlit")
+#: Refuses them as if they were not installed.
+WITHOUT_EXTRAS = f"""
+import sys
+class Missing:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in {EXTRAS}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+FIT_ALL = """
+import inspect
+import numpy as np, rff_engine as rff
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = X[:, 0] > 0
+fitted = [value() for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
+for estimator in fitted:
+    estimator.fit(X, y)
+print(len(fitted))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """A folder with the wheel, installed without its dependencies, and another package called `datasets`."""
+    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    for name in BUILT_FROM:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    alone = ["--no-deps", "--no-index"]
+    run([*pip, "wheel", *alone, "--no-build-isolation", "--wheel-dir", str(source / "dist"), "."], source)
+    (wheel,) = (source / "dist").glob("*.whl")
+    run([*pip, "install", *alone, "--target", str(folder), str(wheel)], source)
+    (folder / "datasets").mkdir()
+    (folder / "datasets" / "__init__.py").write_text("OWNER = 'another'\n", encoding="utf-8")
+    return folder
+
+
+def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess:
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "RFF_DATA")}
+    done = subprocess.run(
+        command, cwd=folder, env=environment | variables, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode in (0, 2), done.stderr
+    return done
+
+
+@pytest.fixture
+def python(installed, tmp_path):
+    """Run the interpreter with the wheel alone, from an empty folder."""
+    store = f"sqlite:///{tmp_path}/results.sqlite"
+    return lambda *arguments: run(
+        [sys.executable, *arguments], tmp_path, PYTHONPATH=str(installed), PYTHONIOENCODING="utf-8", RFF_STORE=store
+    )
+
+
+pytestmark = [
+    pytest.mark.slow(reason="builds a wheel, installs it, and starts Python for each test"),
+    pytest.mark.xdist_group("wheel"),
+]
+
+
+def test_the_ten_lines_of_the_readme_run_in_an_empty_folder(python):
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    error, divergence = map(float, python("-c", code).stdout.split())
+    assert 0 < error < 0.2 and divergence > 0
+
+
+def test_another_package_called_datasets_stays_what_it_is(python, installed):
+    found = python("-c", "import datasets, rff_engine.experiments as e; print(datasets.OWNER, e.datasets)").stdout
+    assert found.startswith("another <module 'rff_datasets' from ") and installed.name in found
+
+
+def test_the_command_line_runs_an_experiment(python, installed, tmp_path):
+    assert "certify" in python("-m", "rff_engine", "--help").stdout
+    assert "breast         569 x 30" in python("-m", "rff_engine", "datasets").stdout
+    assert "569     30" in python("-m", "rff_datasets", "list").stdout
+    wanted = ("--dataset", "breast", "--methods", "rff", "--repeats", "1", "--output", "rows.csv")
+    python("-m", "rff_engine", "run", "features", *wanted)
+    assert (tmp_path / "rows.csv").read_text(encoding="utf-8").count("breast") > 10
+
+
+def test_tables_are_read_by_a_process_of_their_own(python):
+    table = "a,b\n" + "1,x\n2,y\n" * 10
+    code = f"from rff_engine.experiments import datasets; print(len(datasets.read_table({table!r}).columns))"
+    assert python("-c", code).stdout.split() == ["2"]
+
+
+def test_every_estimator_fits_without_the_extras(python):
+    assert int(python("-c", WITHOUT_EXTRAS + FIT_ALL).stdout) >= 8
+
+
+def test_the_command_line_names_the_extra_that_is_missing(python):
+    code = WITHOUT_EXTRAS + "from rff_engine.__main__ import main; sys.exit(main(['datasets']))"
+    done = python("-c", code)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert re.fullmatch(r"\w+ is not installed: pip install 'rff-engine\[experiments\]'\n", done.stderr)
+
+
+def test_the_wheel_has_every_package_of_the_tree_and_its_types(installed):
+    folders = {path.parent.relative_to(ROOT).parts for name in ("rff_engine", "datasets") for path in packages(name)}
+    names = {".".join(("rff_datasets", *parts[1:]) if parts[0] == "datasets" else parts) for parts in folders}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == names
+    assert (installed / "rff_engine" / "py.typed").exists()
+
+
+def packages(name: str):
+    return (ROOT / name).rglob("__init__.py")
+
+
+def test_the_pinned_packages_satisfy_the_bounds_of_the_wheel():
+    lines = "\n".join(
+        (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.txt", "requirements-dev.txt")
+    )
+    pinned = {
+        canonicalize_name(name): version for name, version in re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)", lines, re.M)
+    }
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    wanted = [Requirement(line) for lines in (PROJECT["project"]["dependencies"], *extras) for line in lines]
+    outside = [one for one in wanted if one.name != "rff-engine"]
+    assert all(one.specifier.contains(pinned[canonicalize_name(one.name)]) for one in outside)
+    assert {one.name for one in outside} >= {"numpy", "scipy", "scikit-learn", "pandas", "sqlalchemy"}
