@@ -53,6 +53,8 @@ def result(counts: Judgement, what: str) -> str:
     lead = f"**{what}: {inside} of {counts.judged} printed numbers lie inside the spread of reruns.**"
     if not counts.outside:
         return lead
+    if not counts.unexplained:
+        return f"{lead} Of each of the {counts.outside} outside, a rerun shows the cause."
     explained = counts.outside - counts.unexplained
     return (
         f"{lead} Of the {counts.outside} outside, a rerun shows the cause of {explained or 'none'}; "
