@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages import paper
 from pages.components.results import reruns as rerun_results
 from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import OUTSIDE, RARE_DRAW, RARE_SPLIT, judgement
+from rff_engine.experiments.reports.comparison import OUTSIDE, RARE_DRAW, RARE_SPLIT, Judgement, judgement
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies.protocols import LandmarkStudy
@@ -140,6 +141,19 @@ def test_counts_of_the_documentation_are_those_of_the_shipped_reruns(shipped, ta
     counts = (seen.printed, seen.judged, *inside, seen.outside, f"{seen.by_chance:.0f}", sum(seen.causes.values()))
     row = f"| {name} | {' | '.join(map(str, counts))} |"
     assert row in (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("causes", "words"),
+    [
+        ({"a cause": 3}, "Of each of the 3 outside, a rerun shows the cause."),
+        ({"a cause": 2}, "Of the 3 outside, a rerun shows the cause of 2; 1 has no known cause."),
+        ({}, "Of the 3 outside, a rerun shows the cause of none; 3 have no known cause."),
+    ],
+)
+def test_the_page_counts_numbers_outside_in_words(causes, words):
+    said = paper.result(Judgement(10, 4, 3, 3, causes, 1.0), "Table 1")
+    assert said == f"**Table 1: 7 of 10 printed numbers lie inside the spread of reruns.** {words}"
 
 
 def test_some_reruns_lie_as_far_out_where_chance_is_the_cause(shipped):
