@@ -97,9 +97,11 @@ def say(text: str) -> None:
 
 def environment_of(workers: int) -> dict[str, str]:
     """The environment of each process: cookies that all can read, and its share of the cores."""
+    cores = str(max(1, (os.cpu_count() or 1) // workers))
     shared = {
         "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
-        "RFF_MAX_SCRIPTS": str(max(1, (os.cpu_count() or 1) // workers)),
+        "RFF_MAX_SCRIPTS": cores,
+        "RFF_MAX_WORKERS": cores,
         "MALLOC_ARENA_MAX": "2",
     }
     return shared | dict(os.environ)

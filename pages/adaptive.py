@@ -1,6 +1,7 @@
 """Adaptive frequencies: their best weights, their descent, and the number of landmarks that it needs."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -29,6 +30,7 @@ from pages.components.results.adaptive import (
     live_descent,
     loss_gaps,
 )
+from pages.components.server import workers
 from pages.components.sharing.recipes import adaptive as recipe
 from rff_engine.experiments.toy import adaptive as toy_adaptive
 from rff_engine.figures import adaptive as figures
@@ -239,14 +241,12 @@ class AdaptiveResults:
     def curves(self) -> dict:
         """Errors against the number of landmarks, by the way of choosing them."""
         values = self.values
-        return {
-            method: landmark_curve(self.settings.data, values.sigma, values.r, method)
-            for method in ("sample", "cluster")
-        }
+        curve = partial(landmark_curve, self.settings.data, values.sigma, values.r)
+        return workers.results({method: partial(curve, method) for method in ("sample", "cluster")})
 
     def gaps(self) -> dict:
         """Losses on landmarks against those on all points, by the number of frequencies."""
-        return {r: loss_gaps(self.settings.data, self.values.sigma, r) for r in GAP_R}
+        return workers.results({r: partial(loss_gaps, self.settings.data, self.values.sigma, r) for r in GAP_R})
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Learn the kernel: weigh the prior's frequencies by how well their cosines agree with the labels (PBRFF, OKRFF)."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -46,6 +47,7 @@ from pages.components.results.learning import (
     prior_map,
     weighted_map,
 )
+from pages.components.server import workers
 from pages.components.sharing.recipes import learn_kernel as recipe
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.figures import comparison as pictures, learning, paths
@@ -171,10 +173,12 @@ def show_candidates(values, settings: CandidateSettings, weights: dict[str, np.n
 
 def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
     """The test error against D, for each distribution of frequencies."""
-    curves, at_chosen = {}, {}
-    for method, weighting in weightings.items():
-        curves[method] = toy_learning.mean_and_margin(feature_errors(settings, weighting, values.C, CURVE_COUNTS))
-        at_chosen[method] = toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
+    along_D = errors_along(values, settings, weightings)
+    curves = {method: toy_learning.mean_and_margin(errors) for method, errors in along_D.items()}
+    at_chosen = {
+        method: toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
+        for method, weighting in weightings.items()
+    }
     layout.figure(
         learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
         "**Compare the curves at few features: does learning help there?**",
@@ -187,6 +191,22 @@ def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weigh
     )
 
 
+def errors_along(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> dict:
+    """The test errors of each distribution at every one of CURVE_COUNTS."""
+    return workers.results(
+        {
+            method: partial(feature_errors, settings, weighting, values.C, CURVE_COUNTS)
+            for method, weighting in weightings.items()
+        }
+    )
+
+
+def error_path(values, settings: CandidateSettings):
+    """The test errors of PBRFF at D frequencies, at every one of ERROR_BETAS."""
+    with workers.give_way():
+        return feature_error_path(settings, values.C, values.D)
+
+
 def show_path(values, settings: CandidateSettings) -> None:
     """The test error and the KL divergence against β."""
     layout.figure(
@@ -194,7 +214,7 @@ def show_path(values, settings: CandidateSettings) -> None:
             values.beta,
             {
                 f"{settings.data.test_error} of PBRFF at D = {values.D}": paths.ErrorPath(
-                    ERROR_BETAS, *toy_learning.mean_and_margin(feature_error_path(settings, values.C, values.D))
+                    ERROR_BETAS, *toy_learning.mean_and_margin(error_path(values, settings))
                 )
             },
             KL_BETAS,
@@ -216,7 +236,7 @@ def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting
         method: [feature_errors_at(settings, weighting, values.C, D) for D in D_values]
         for method, weighting in weightings.items()
     }
-    along_beta = (KL_BETAS, kl_path(settings)), (ERROR_BETAS, feature_error_path(settings, values.C, values.D))
+    along_beta = (KL_BETAS, kl_path(settings)), (ERROR_BETAS, error_path(values, settings))
     return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
 
 

@@ -22,6 +22,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # With more workers than cores, a run that waits for an idle core would block its test.
     os.environ.setdefault("RFF_RUNS_GIVE_WAY", "0")
+    # Tests run side by side already; those of workers start their own.
+    os.environ.setdefault("RFF_MAX_WORKERS", "0")
     seed = config.getoption("--perturb")
     if seed is not None:
         perturbation.install(seed)

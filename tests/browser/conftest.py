@@ -84,8 +84,8 @@ def start_server(tmp_path_factory, swept_store):
         program = perturbation.installed + "from streamlit.web.cli import main; main(prog_name='streamlit')"
         command = [sys.executable, "-c", program, "run", "serve.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-        environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}"} | variables
-        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
+        environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}", "RFF_MAX_WORKERS": "1"}
+        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment | variables)
         started.append(server)
         address = f"http://127.0.0.1:{port}"
         start.processes[address] = server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -11,6 +12,7 @@ import datasets
 import rff_engine as rff
 from pages.components import live
 from pages.components.controls.toy_data import ToyData, read_only
+from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments.toy import adaptive as toy_adaptive
@@ -101,25 +103,14 @@ def importance(data: ToyData, sigma: float) -> toy_adaptive.ImportancePlane:
 @shared_cache
 def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarray:
     """Relative errors, (len(landmark_counts(n)), CURVE_DRAWS)."""
-    # Small products gain nothing from threads, and are slower with them where other sessions compute too.
-    with threadpool_limits(1, user_api="blas"):
-        return read_only(
-            toy_adaptive.landmark_curve(
-                inputs(data),
-                rff.GaussianKernel(sigma),
-                r,
-                landmark_counts(data.n),
-                method,
-                CURVE_DRAWS,
-                np.random.default_rng((data.seed, 3)),
-                max_steps=CURVE_STEPS,
-            )
-        )
+    X, kernel, counts = inputs(data), rff.GaussianKernel(sigma), landmark_counts(data.n)
+    curve, rng = partial(toy_adaptive.landmark_curve, max_steps=CURVE_STEPS), np.random.default_rng((data.seed, 3))
+    return read_only(workers.compute(curve, X, kernel, r, counts, method, CURVE_DRAWS, rng))
 
 
 @shared_cache
 def loss_gaps(data: ToyData, sigma: float, r: int) -> toy_adaptive.LossGaps:
     """Losses on landmarks against those on all points, with the propositions that bound the difference."""
-    with threadpool_limits(1, user_api="blas"):
-        counts, rng = landmark_counts(data.n), np.random.default_rng((data.seed, 4))
-        return read_only(toy_adaptive.loss_gaps(inputs(data), rff.GaussianKernel(sigma), r, counts, CURVE_DRAWS, rng))
+    X, kernel, counts = inputs(data), rff.GaussianKernel(sigma), landmark_counts(data.n)
+    rng = np.random.default_rng((data.seed, 4))
+    return read_only(workers.compute(toy_adaptive.loss_gaps, X, kernel, r, counts, CURVE_DRAWS, rng))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 import datasets
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, read_only, toy_sample
+from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import approximation as toy_approximation
 from rff_engine.figures.approximation import error_text
@@ -97,17 +99,17 @@ def approximation_errors(settings: ApproximationSettings, method: str) -> np.nda
     """Relative errors, (len(curve_counts(method)), draws)."""
     rows, draws = approximation_rows(settings.data, settings.seed), DESCENT_DRAWS if method in DESCENT else DRAWS
     counts = curve_counts(method)
-    return read_only(
-        toy_approximation.approximation_errors(rows, settings.kernel(), method, counts, draws, settings.seed)
-    )
+    kernel, errors = settings.kernel(), toy_approximation.approximation_errors
+    return read_only(workers.compute(errors, rows, kernel, method, counts, draws, settings.seed))
 
 
 def error_curves(settings: ApproximationSettings, methods) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Relative errors by method, and a sentence for each method that does not fit the kernel."""
     errors, refused = {}, {}
-    for method in methods:
+    calls = {method: partial(approximation_errors, settings, method) for method in methods}
+    for method, call in workers.side_by_side(calls).items():
         try:
-            errors[method] = approximation_errors(settings, method)
+            errors[method] = call.result()
         except ValueError as error:
             refused[method] = _misfit(settings, method, error)
     return errors, refused

@@ -10,6 +10,7 @@ import rff_engine as rff
 from pages.components import live
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.controls.widgets import powers
+from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
 
@@ -130,7 +131,8 @@ def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndar
 
 def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
     sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
-    return toy_learning.feature_error_curve(
+    return workers.compute(
+        toy_learning.feature_error_curve,
         sample.X,
         sample.y,
         fresh.X,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from threadpoolctl import threadpool_limits
-
 import datasets
 from pages.components.controls.toy_data import ToyData, read_only, toy_sample
 from pages.components.results.approximation import REAL_DATA, ApproximationSettings, approximation_rows
+from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import regression as toy_regression
 from rff_engine.experiments.toy.approximation import approximation_rows as scaled_rows, scaled_kernel
@@ -31,16 +30,12 @@ def learning_errors(settings: ApproximationSettings) -> toy_regression.LearningE
         sample = toy_sample(ToyData(settings.data, ROWS, 0.1, settings.seed))
     rows = scaled_rows(sample.X, sample.y, sample.task, min(ROWS, len(sample.y)), settings.seed)
     kernel = scaled_kernel(settings.kernel_name, settings.width, rows.X.shape[1], settings.nu)
-    # One thread: times then do not depend on how many cores are free.
-    with threadpool_limits(1, user_api="blas"):
-        found = toy_regression.kernel_and_feature_errors(
-            rows.X, rows.y, rows.task, kernel, R_VALUES, DRAWS, settings.seed
-        )
-    return read_only(found)
+    # On one thread: times then do not depend on how many cores are free.
+    fitted = toy_regression.kernel_and_feature_errors
+    return read_only(workers.compute(fitted, rows.X, rows.y, rows.task, kernel, R_VALUES, DRAWS, settings.seed))
 
 
 @shared_cache
 def learning_seconds(settings: ApproximationSettings, r: int) -> toy_regression.LearningSeconds:
-    X = approximation_rows(settings.data, settings.seed).X
-    with threadpool_limits(1, user_api="blas"):
-        return read_only(toy_regression.seconds_against_n(X, settings.kernel(), N_VALUES, r, settings.seed))
+    X, kernel = approximation_rows(settings.data, settings.seed).X, settings.kernel()
+    return read_only(workers.compute(toy_regression.seconds_against_n, X, kernel, N_VALUES, r, settings.seed))

@@ -28,6 +28,8 @@ class ServerLimits:
 
     scripts: int = _limit("RFF_MAX_SCRIPTS", cpu_count(), 1, 1000)
     """Scripts of pages that compute at a time, in all sessions, see `queues`"""
+    workers: int = _limit("RFF_MAX_WORKERS", cpu_count(), 0, 1000)
+    """Processes that compute error curves, for all sessions, see `workers`; with 0 the app computes them itself"""
     runs_per_session: int = _limit("RFF_MAX_RUNS_PER_SESSION", 2, 1, 1000)
     """Active runs that one session has started; those that it has joined do not count"""
     waiting_runs: int = _limit("RFF_MAX_WAITING_RUNS", 8, 1, 1000)

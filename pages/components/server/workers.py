@@ -1,0 +1,57 @@
+"""Processes that compute what takes long: a second core works, and scripts of light pages never wait for heavy ones.
+
+Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
+work and end after an idle hour. joblib's executor replaces one that dies; the work is then done by the app itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+from joblib.externals.loky import get_reusable_executor
+from streamlit.logger import get_logger
+from threadpoolctl import threadpool_limits
+
+from pages.components.server.limits import LIMITS
+from pages.components.server.queues import release_slot
+
+Key = TypeVar("Key")
+Result = TypeVar("Result")
+
+_log = get_logger(__name__)
+_IDLE_SECONDS = 3600
+# Small products gain nothing from threads, and are slower with them where other processes compute too.
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+
+
+def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
+    """What an importable function returns, computed in a worker if there are any."""
+    if LIMITS.workers:
+        try:
+            workers = get_reusable_executor(LIMITS.workers, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
+            return workers.submit(function, *arguments, **keywords).result()
+        except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
+            reason = str(error).partition("\n")[0]
+            _log.warning("The app computes what a worker process could not finish: %s", reason)
+    with threadpool_limits(1, user_api="blas"):
+        return function(*arguments, **keywords)
+
+
+def give_way() -> AbstractContextManager[None]:
+    """Free the slot of a script that waits for workers; a slot for work of its own it keeps."""
+    return release_slot() if LIMITS.workers else nullcontext()
+
+
+def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[Result]]:
+    """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
+    with give_way(), ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1) as threads:
+        return {name: threads.submit(call) for name, call in calls.items()}
+
+
+def results(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Result]:
+    """What the calls return, made at the same time; raises what the first of those that fail raises."""
+    return {name: future.result() for name, future in side_by_side(calls).items()}

@@ -1,0 +1,87 @@
+"""Processes that compute for the pages."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pages.components.results import approximation
+from pages.components.server import queues, workers
+from pages.components.server.limits import LIMITS
+
+HERE = os.getpid()
+
+
+@pytest.fixture
+def one_worker(monkeypatch):
+    monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=1))
+
+
+def where() -> int:
+    return os.getpid()
+
+
+def refuse(value):
+    raise ValueError(f"value is {value}.")
+
+
+def end_any_process_but(pid: int) -> int:
+    if os.getpid() != pid:
+        os._exit(1)
+    return pid
+
+
+def test_work_is_done_by_another_process_if_there_are_any(one_worker, monkeypatch):
+    assert workers.compute(where) != HERE
+    monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
+    assert workers.compute(where) == HERE
+
+
+def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
+    with pytest.raises(ValueError, match="value is 7"):
+        workers.compute(refuse, 7)
+
+
+def test_the_app_computes_itself_what_a_worker_could_not_finish(one_worker, caplog):
+    assert workers.compute(end_any_process_but, HERE) == HERE
+    assert workers.compute(where) != HERE  # by a new worker
+
+
+def test_calls_side_by_side_keep_their_names_and_errors(one_worker):
+    found = workers.side_by_side({"good": partial(workers.compute, where), "bad": partial(workers.compute, refuse, 7)})
+    assert found["good"].result() != HERE
+    assert isinstance(found["bad"].exception(), ValueError)
+    assert workers.results({}) == {}
+
+
+def test_a_script_that_waits_for_workers_leaves_its_slot_to_others(one_worker, monkeypatch):
+    slots = queues.ComputeSlots(1)
+    monkeypatch.setattr(workers, "release_slot", slots.release)
+    entered = threading.Event()
+
+    def other_script():
+        with slots.hold():
+            entered.set()
+
+    def waiting():
+        threading.Thread(target=other_script, daemon=True).start()
+        return entered.wait(10)
+
+    with slots.hold():
+        assert workers.results({"only": waiting}) == {"only": True}
+
+
+def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
+    settings = approximation.approximation_settings("wine", "Laplacian", 1.0, 1.5, 12)
+    methods = ["monte_carlo", "orthogonal", "nystroem"]
+    curves, refused = approximation.error_curves(settings, methods)
+    monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
+    for method in curves:
+        again = approximation.approximation_errors.__wrapped__(settings, method)
+        np.testing.assert_allclose(curves[method], again, rtol=1e-6)
+    assert set(curves) == {"monte_carlo", "nystroem"} and "Laplacian" in refused["orthogonal"]
