@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from pages.components.results import approximation
 from pages.components.server import queues, workers
 from pages.components.server.limits import LIMITS
 
-HERE = os.getpid()
+HERE, ROOT = os.getpid(), Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -50,6 +54,21 @@ def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
 def test_the_app_computes_itself_what_a_worker_could_not_finish(one_worker, caplog):
     assert workers.compute(end_any_process_but, HERE) == HERE
     assert workers.compute(where) != HERE  # by a new worker
+
+
+def test_workers_end_when_the_app_is_killed():
+    program = """
+import os, time
+from pages.components.server import workers
+print(workers.compute(os.getpid), flush=True)
+time.sleep(100)
+"""
+    environment = os.environ | {"RFF_MAX_WORKERS": "1"}
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, env=environment, stdout=subprocess.PIPE) as app:
+        worker = psutil.Process(int(app.stdout.readline()))
+        assert app.pid in {one.pid for one in worker.parents()}
+        app.kill()
+    worker.wait(30)
 
 
 def test_calls_side_by_side_keep_their_names_and_errors(one_worker):

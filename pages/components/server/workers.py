@@ -6,8 +6,9 @@ work and end after an idle hour. joblib's executor replaces one that dies; the w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
@@ -17,6 +18,7 @@ from streamlit.logger import get_logger
 from threadpoolctl import threadpool_limits
 
 from pages.components.server.limits import LIMITS
+from pages.components.server.orphans import end_with
 from pages.components.server.queues import release_slot
 
 Key = TypeVar("Key")
@@ -32,13 +34,18 @@ def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
     """What an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
         try:
-            workers = get_reusable_executor(LIMITS.workers, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
-            return workers.submit(function, *arguments, **keywords).result()
+            return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             reason = str(error).partition("\n")[0]
             _log.warning("The app computes what a worker process could not finish: %s", reason)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
+
+
+def _workers() -> Executor:
+    return get_reusable_executor(
+        LIMITS.workers, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
+    )
 
 
 def give_way() -> AbstractContextManager[None]:
