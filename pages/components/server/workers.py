@@ -18,8 +18,8 @@ from streamlit.logger import get_logger
 from threadpoolctl import threadpool_limits
 
 from pages.components.server.limits import LIMITS
-from pages.components.server.orphans import end_with
 from pages.components.server.queues import release_slot
+from rff_engine.experiments.running.orphans import end_with
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")

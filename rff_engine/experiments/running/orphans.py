@@ -1,0 +1,30 @@
+"""Worker processes end with the process that started them, however that ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import psutil
+
+__all__ = ["end_with"]
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def end_with(starter: int) -> None:
+    """End this process once the one that started it is gone: pipes do not tell, as other workers hold them open.
+
+    Parameters
+    ----------
+    starter : int
+        Its process id.
+    """
+    threading.Thread(target=_wait_and_end, args=(starter,), daemon=True).start()
+
+
+def _wait_and_end(starter: int) -> None:
+    while psutil.pid_exists(starter):
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
