@@ -79,19 +79,23 @@ def served(*settings: str, log=subprocess.DEVNULL):
     environment = os.environ | {"RFF_STORE": f"sqlite:///{folder.name}/results.sqlite"}
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        for _ in range(300):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
-                    break
-            except OSError:
-                time.sleep(0.1)
-        else:
-            sys.exit("The server did not start within 30 s.")
+        wait_for_health(f"http://127.0.0.1:{port}")
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait()
         folder.cleanup()
+
+
+def wait_for_health(server: str) -> None:
+    """Return once a server answers; exit if it does not within 30 s."""
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{server}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    sys.exit("The server did not start within 30 s.")
 
 
 @contextmanager

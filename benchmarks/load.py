@@ -2,11 +2,15 @@
 
     python -m benchmarks.load       # 30 sessions for 5 minutes, then 30 minutes of short sessions
     python -m benchmarks.load --minutes 1 --soak 0 --pages kernel bounds --output load.json
+    python -m benchmarks.load --sessions 60 --minutes 1 --soak 0 --processes 2 --kill
+    python -m benchmarks.load --sessions 60 --minutes 1 --soak 0 --arrive 10 --every 5 --link "landmarks?lesson=hover"
 
-Starts a server with an empty store. Sessions are simulated tabs (`benchmarks.tab`), spread over the pages; each moves
-one control after another, waits for the reply and pauses like a user. Memory at the start is measured after a visit to
-each page; Streamlit keeps a disconnected session for `server.disconnectedSessionTTL` seconds, and drops older ones when
-the next one leaves.
+Starts a server with an empty store, or several processes behind nginx. Sessions are simulated tabs (`benchmarks.tab`),
+spread over the pages; each moves one control after another, waits for the reply and pauses like a user, so that its
+hand never rests. A class opens one link, and each moves a control every few seconds (`--every`, from move to move).
+`--kill` kills a process halfway; its sessions open their links again, as browsers do. Memory at the start is measured
+after a visit to each page; Streamlit keeps a disconnected session for `server.disconnectedSessionTTL` seconds, and
+drops older ones when the next one leaves.
 """
 
 from __future__ import annotations
@@ -18,9 +22,13 @@ import json
 import os
 import random
 import signal
+import socket
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
@@ -30,7 +38,7 @@ import psutil
 from scipy import stats
 from streamlit import config
 
-from benchmarks.app_response import PAGES as MEASURED, served
+from benchmarks.app_response import PAGES as MEASURED, ROOT, served, wait_for_health
 from benchmarks.tab import LostError, Tab
 
 PAGES = {name: addresses[0] for name, addresses in MEASURED.items() if name != "start"} | {"your_data": "your_data"}
@@ -38,6 +46,8 @@ PAGES = {name: addresses[0] for name, addresses in MEASURED.items() if name != "
 LONG_RUN = "real_data?dataset=mnist49&preset=paper"
 #: Seconds between a reply and the next move, of a session in the soak, and between samples of memory.
 PAUSE, LIFE, BETWEEN_SAMPLES = (0.5, 2.0), (20.0, 60.0), 10.0
+#: Seconds for which a session whose process was killed asks again.
+LONGEST_LOSS = 30.0
 #: Moves on each page before the measurement, which fill the bounded caches.
 WARM_UP = 60
 #: Parts of the soak's second half; the line of growth is fitted to their means, since neighbouring samples are
@@ -56,6 +66,10 @@ class Record:
     refusals: Counter[str] = field(default_factory=Counter)
     sessions: int = 0
     polls: int = 0
+    reopened: list[float] = field(default_factory=list)
+    """Seconds from the loss of a session's process until its page was there again"""
+    unlike: int = 0
+    """Sessions whose settings were others then"""
 
     @property
     def n_moves(self) -> int:
@@ -73,6 +87,7 @@ class Record:
             "errors": dict(self.errors),
             "refusals": dict(self.refusals),
             "polls of fragments": self.polls,
+            "reopened": times(self.reopened) | {"with other settings": self.unlike},
             "overall": times([late for moves in self.moves.values() for _, late in moves]),
             "pages": {page: times([late for _, late in moves]) for page, moves in self.moves.items()},
             "controls": of_controls,
@@ -104,25 +119,43 @@ class Load:
     """A server under load, and its measurements."""
 
     address: str
-    server: psutil.Process
+    starter: psutil.Process
+    """The process of the app, or the one that runs several"""
     asked: argparse.Namespace
     record: Record = field(default_factory=Record)
     peak: dict = field(default_factory=dict)
+    killed: bool = False
+
+    def apps(self) -> list[psutil.Process]:
+        """The processes of the app."""
+        started = [self.starter, *self.starter.children()] if self.asked.processes > 1 else [self.starter]
+        return [one for one in started if "serve.py" in one.cmdline()]
 
     def memory(self) -> dict:
-        """Memory of the server in MB: RSS, PSS, USS; and the PSS of its children."""
-        with self.server.oneshot():
-            of = self.server.memory_full_info()
-        found = {"rss": of.rss, "pss": getattr(of, "pss", 0), "uss": of.uss, "children": 0}
-        for child in self.server.children(recursive=True):
-            try:
-                of = child.memory_full_info()
-                found["children"] += getattr(of, "pss", of.uss)
-            except psutil.Error:  # has ended
-                pass
+        """Memory of the app's processes in MB: RSS, PSS, USS; and the PSS of their children."""
+        found = dict.fromkeys(("rss", "pss", "uss", "children"), 0)
+        for app in self.apps():
+            with suppress(psutil.NoSuchProcess):  # killed, and started again
+                of = app.memory_full_info()
+                found["rss"] += of.rss
+                found["pss"] += getattr(of, "pss", 0)
+                found["uss"] += of.uss
+                for child in app.children(recursive=True):
+                    with suppress(psutil.Error):  # has ended
+                        of = child.memory_full_info()
+                        found["children"] += getattr(of, "pss", of.uss)
         found = {name: round(value / 1e6, 1) for name, value in found.items()}
         if found["rss"] > self.peak.get("rss", 0):
             self.peak = found
+        return found
+
+    def seconds(self) -> dict[int, float]:
+        """Processor time of the app's processes and their children."""
+        found = {}
+        for app in self.apps():
+            for one in (app, *app.children(recursive=True)):
+                with suppress(psutil.Error):
+                    found[one.pid] = sum(one.cpu_times()[:2])
         return found
 
     async def visit(self, page: str, choices: random.Random, work=None) -> None:
@@ -136,29 +169,63 @@ class Load:
                 if work is not None:
                     await work(tab)
         except LostError as error:
-            self.record.errors[f"{page}: {error}"] += 1
+            if not self.killed:
+                self.record.errors[f"{page}: {error}"] += 1
+            elif work is not None:
+                await self.reopen(page, tab, work)
+        self.count(page, tab)
+
+    def count(self, page: str, tab: Tab) -> None:
         self.record.errors.update(f"{page}: {fault}" for fault in tab.faults)
         self.record.refusals.update(tab.refusals)
         self.record.polls += tab.polls
 
+    async def reopen(self, page: str, lost: Tab, work) -> None:
+        """Open the link of a tab whose process was killed, until it answers, and go on."""
+        begun = time.monotonic()
+        while True:
+            tab = Tab(self.address, lost.address, lost.choices)
+            try:
+                async with tab:
+                    self.record.reopened.append(time.monotonic() - begun)
+                    linked = [one.id for one in tab.widgets if one.parameter]
+                    self.record.unlike += any(tab.values[name] != lost.values.get(name) for name in linked)
+                    await work(tab)
+                break
+            except LostError as error:
+                if time.monotonic() - begun > LONGEST_LOSS:
+                    self.record.errors[f"{page}: {error}"] += 1
+                    break
+                await asyncio.sleep(0.2)
+        self.count(page, tab)
+
+    async def kill(self) -> None:
+        """Kill a process halfway through the load."""
+        await asyncio.sleep(30 * self.asked.minutes)
+        self.killed = True
+        self.apps()[0].kill()
+
     async def session(self, page: str, number: int, until: float) -> None:
         """Move controls on a page until a time of the monotonic clock."""
-        choices = random.Random(f"{self.asked.seed} {number}")
-        await asyncio.sleep(choices.uniform(*PAUSE))
+        choices, every = random.Random(f"{self.asked.seed} {number}"), self.asked.every
+        await asyncio.sleep(choices.uniform(0, self.asked.arrive) if self.asked.arrive else choices.uniform(*PAUSE))
 
         async def scrub(tab: Tab) -> None:
+            late = 0.0  # the time that the last move took
             while (left := until - time.monotonic()) > 0:
-                await asyncio.sleep(min(choices.uniform(*PAUSE), left))
-                if left > PAUSE[1]:
-                    await self.move(page, tab)
+                pause = max(0.0, every - late) if every else choices.uniform(*PAUSE)
+                await asyncio.sleep(min(pause, left))
+                if left > max(pause, PAUSE[1]):
+                    late = await self.move(page, tab)
 
         await self.visit(page, choices, scrub)
 
-    async def move(self, page: str, tab: Tab) -> None:
+    async def move(self, page: str, tab: Tab) -> float:
         moved = await tab.move()
         if moved is None:
             raise LostError("no control is left to move")
         self.record.moves.setdefault(page, []).append(moved)
+        return moved[1]
 
     async def warm_up(self) -> None:
         """Visit each page in turn."""
@@ -261,7 +328,7 @@ async def measure(load: Load, results: dict, save) -> None:
     if asked.minutes:
         say(f"load: {asked.sessions} sessions for {asked.minutes:g} minutes")
         load.record, load.peak = Record(), {}
-        before, own = load.server.cpu_times(), time.process_time()
+        before, own = load.seconds(), time.process_time()
         begun, samples = time.monotonic(), load.sample(1.0)
         if asked.during_run:
             started = asyncio.Event()
@@ -269,12 +336,12 @@ async def measure(load: Load, results: dict, save) -> None:
             if not started.is_set():
                 load.record.errors["the long run did not start"] += 1
         else:
-            await run_with(load.scrub(), samples)
-        after, passed = load.server.cpu_times(), time.monotonic() - begun
+            await run_with(load.scrub(), samples, *([load.kill()] if asked.kill else []))
+        after, passed = load.seconds(), time.monotonic() - begun
         memory["peak"], memory["end of load"] = load.peak, load.memory()
         results["load"] = load.record.summary()
         results["cores kept busy"] = {
-            "server": round((after.user + after.system - before.user - before.system) / passed, 2),
+            "server": round(sum(after[app] - before.get(app, 0) for app in after) / passed, 2),
             "sessions": round((time.process_time() - own) / passed, 2),
         }
         save()
@@ -317,6 +384,12 @@ def show(results: dict) -> None:
         print(f"{'':<16}{'moves':>8}{'median':>8}{'p95':>8}{'max':>8}")
         for name, of in {**found["pages"], "all": found["overall"]}.items():
             print(f"{name:<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
+        if found["reopened"]["moves"]:
+            of = found["reopened"]
+            print(
+                f"{of['moves']} sessions opened again after their process was killed: median {of['median']} ms, "
+                f"at most {of['max']} ms, {of['with other settings']} with other settings"
+            )
         for kind in ("errors", "refusals"):
             for text, times_seen in found[kind].items():
                 print(f"{kind[:-1]}, {times_seen} times: {text}")
@@ -337,6 +410,43 @@ def say(text: str) -> None:
     print(time.strftime("%H:%M:%S"), text, flush=True)
 
 
+@contextmanager
+def started(asked: argparse.Namespace, log):
+    """Start the app, and yield its address and the process that answers or runs those that do."""
+    if asked.processes == 1:
+        with served("--server.disconnectedSessionTTL", str(asked.kept), log=log) as address:
+            port = address.rpartition(":")[2]
+            yield address, next(one for one in psutil.Process().children() if port in one.cmdline())
+        return
+    port = free_ports(1 + asked.processes)
+    command = [sys.executable, "-m", "deploy", "--workers", str(asked.processes), "--port", str(port)]
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            "RFF_STORE": f"sqlite:///{folder}/results.sqlite",
+            "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(asked.kept),
+        }
+        command += ["--address", "127.0.0.1"]
+        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=log, stderr=log)
+        try:
+            for one in range(port, port + 1 + asked.processes):
+                wait_for_health(f"http://127.0.0.1:{one}")
+            yield f"http://127.0.0.1:{port}", psutil.Process(server.pid)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def free_ports(count: int) -> int:
+    """The first of some ports in a row that are free."""
+    for first in range(20_000, 32_000, count):
+        with suppress(OSError):
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+    sys.exit("No free ports.")
+
+
 def run(asked: argparse.Namespace) -> dict:
     """Start a server and measure; return the results, which are also saved."""
     machine = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
@@ -350,10 +460,8 @@ def run(asked: argparse.Namespace) -> dict:
         asked.output.write_text(json.dumps(results, indent=1) + "\n")
 
     with asked.output.with_suffix(".log").open("w+") as log:
-        with served("--server.disconnectedSessionTTL", str(asked.kept), log=log) as address:
-            port = address.rpartition(":")[2]
-            (server,) = [one for one in psutil.Process().children() if port in one.cmdline()]
-            load = Load(address, server, asked)
+        with started(asked, log) as (address, starter):
+            load = Load(address, starter, asked)
             try:
                 asyncio.run(measure(load, results, save))
             except psutil.NoSuchProcess:
@@ -371,6 +479,11 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--pages", nargs="+", default=list(PAGES), choices=PAGES, metavar="PAGE")
     arguments.add_argument("--seed", type=int, default=0, help="of all random choices")
     arguments.add_argument("--warm-up", type=int, default=WARM_UP, help="moves on each page beforehand")
+    arguments.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if there are several")
+    arguments.add_argument("--arrive", type=float, default=0, help="seconds within which all sessions open")
+    arguments.add_argument("--every", type=float, default=0, help="seconds from move to move of a session; 0: no rest")
+    arguments.add_argument("--link", help="path and query that all sessions open, instead of pages")
+    arguments.add_argument("--kill", action="store_true", help="kill one of the processes halfway through the load")
     arguments.add_argument("--during-run", action="store_true", help="while one more session watches a long run")
     arguments.add_argument(
         "--kept",
@@ -385,7 +498,12 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and with this, its server
-    results = run(parser().parse_args())
+    asked = parser().parse_args()
+    if asked.link:
+        asked.pages = [asked.link]
+    if asked.kill and asked.processes == 1:
+        sys.exit("--kill needs --processes of at least 2: another one has to go on.")
+    results = run(asked)
     show(results)
     failed = [part for part in SESSIONS_OF if results.get(part, {}).get("errors")]
     sys.exit(f"errors in the {' and the '.join(failed)}" if failed else 0)

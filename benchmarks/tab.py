@@ -14,7 +14,7 @@ import urllib.request
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from http.cookies import SimpleCookie
+from http.cookiejar import CookieJar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -212,13 +212,13 @@ class Tab:
 
     async def __aenter__(self) -> Tab:
         """Load the page and wait until its script has run."""
-        cookie = await asyncio.to_thread(self._shake_hands)
+        cookies = await asyncio.to_thread(self._shake_hands)
         try:
             self._socket = await connect(
                 self._server.replace("http", "ws", 1) + "/_stcore/stream",
                 origin=self._server,
-                subprotocols=["streamlit", cookie],
-                additional_headers={"Cookie": f"_streamlit_xsrf={cookie}"},
+                subprotocols=["streamlit", cookies["_streamlit_xsrf"]],
+                additional_headers={"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())},
                 max_size=None,
                 ping_interval=None,  # browsers answer pings and send none
                 open_timeout=LONGEST,
@@ -242,18 +242,22 @@ class Tab:
         with suppress(asyncio.CancelledError):
             await self._reader
 
-    def _shake_hands(self) -> str:
-        """Send the requests that precede the websocket; return the XSRF token."""
-        cookies = SimpleCookie()
+    def _shake_hands(self) -> dict[str, str]:
+        """Send the requests that precede the websocket; return the cookies: a token, and with nginx the process."""
+        cookies = CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
         try:
             for path in (self._page, "_stcore/health", "_stcore/host-config"):
-                with urllib.request.urlopen(f"{self._server}/{path}", timeout=LONGEST) as answer:
+                with opener.open(f"{self._server}/{path}", timeout=LONGEST) as answer:
                     answer.read()
-                    for cookie in answer.headers.get_all("Set-Cookie", ()):
-                        cookies.load(cookie)
         except OSError as error:
             raise LostError(f"no reply: {error!r}") from error
-        return cookies["_streamlit_xsrf"].value
+        return {cookie.name: cookie.value or "" for cookie in cookies}
+
+    @property
+    def address(self) -> str:
+        """Path and query of the page as it is now: what its link holds."""
+        return f"{self._page}?{urlencode(self._query, doseq=True)}"
 
     @property
     def widgets(self) -> list[Widget]:

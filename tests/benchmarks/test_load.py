@@ -1,6 +1,7 @@
 """The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
 import random
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,6 +12,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import load
 from benchmarks.tab import Tab, widget
+
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
 
 def element(kind: str, **fields) -> Element:
@@ -145,6 +148,19 @@ def test_times_are_in_milliseconds():
     found = load.times([0.001 * i for i in range(101)])
     assert found == {"moves": 101, "median": 50, "p95": 95, "max": 100}
     assert load.times([]) == {"moves": 0}
+
+
+@pytest.mark.skipif(NGINX is None, reason="no nginx on this machine")
+@pytest.mark.slow("runs the load benchmark for about 20 seconds")
+def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
+    words = ["--sessions", "4", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--processes", "2", "--kill"]
+    asked = load.parser().parse_args(words)
+    asked.pages, asked.kept, asked.output = ["kernel?width=2"], 1, tmp_path / "load.json"
+    with ThreadPoolExecutor(1) as pool:
+        results = pool.submit(load.run, asked).result()
+    found = results["load"]
+    assert found["errors"] == {} and 1 <= found["reopened"]["moves"] <= 3
+    assert found["reopened"]["with other settings"] == 0
 
 
 @pytest.mark.slow("runs the load benchmark for about 20 seconds")
