@@ -29,6 +29,7 @@ page = st.navigation(
             st.Page("pages/landmarks.py", title="Landmarks", icon=":material/star:"),
             st.Page("pages/learn_kernel.py", title="Learn the kernel", icon=":material/tune:"),
             st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_top:"),
+            st.Page("pages/certificates.py", title="Certificates", icon=":material/verified:"),
         ],
         "Frequencies": [
             st.Page("pages/approximate.py", title="Approximate a kernel", icon=":material/grain:"),

@@ -35,6 +35,7 @@ PAGES = {
     "landmarks": tuple(f"landmarks?landmarks={L}&D={D}&n=300" for L, D in ((5, 20), (5, 256), (8, 256))),
     "learn_kernel": ("learn_kernel?N=2000",),
     "bounds": ("bounds",),
+    "certificates": ("certificates",),
     "approximate": ("approximate",),
     "adaptive": ("adaptive",),
     "real_data": ("real_data",),

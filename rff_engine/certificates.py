@@ -26,7 +26,7 @@ _SURROGATE_COSTS = (0.1, 0.4, 1.6, 6.4, 25.0)
 _STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
 # Of the prior's weights, on rows of their own.
 _SVM_COSTS = 10.0 ** np.arange(-2, 5)
-_PRIOR_SCALES = 2.0 ** np.arange(11)
+_PRIOR_SCALES = 2.0 ** np.arange(17)
 _PEAK = 1 / np.sqrt(2 * np.pi)
 
 
@@ -93,6 +93,11 @@ class VotePosterior:
         return float(self.vote_bounds.min())
 
     @property
+    def threshold(self) -> float:
+        """Of the margin error in `bound`."""
+        return THRESHOLDS[int(self.vote_bounds.argmin())]
+
+    @property
     def gibbs_bound(self) -> float:
         return float(bounds.gibbs_classifier(self.margin_errors[0], *self._terms))
 
@@ -114,7 +119,7 @@ class VotePosterior:
             after = float(bounds.largest_mean(error, max(spent, 0.0) / self.n))
             terms.append(CertificateTerm(name, float(nats), after - reached))
             reached = after
-        name = f"from margins to the vote, threshold {THRESHOLDS[best]:g}"
+        name = f"from margins to the vote, threshold {self.threshold:g}"
         return (*terms, CertificateTerm(name, 0.0, self.bound - reached))
 
 
@@ -133,7 +138,7 @@ def learn_vote(z, signs, prior_mean, epsilon: float, choice: Choice) -> VotePost
 
     best = posterior(prior_mean)
     for _ in range(2):  # the second time at the threshold that is best so far
-        threshold, mean = THRESHOLDS[int(best.vote_bounds.argmin())], prior_mean
+        threshold, mean = best.threshold, prior_mean
         for cost in _SURROGATE_COSTS:
             mean = _least_surrogate(aligned, prior_mean, threshold, cost, mean)
             found = [posterior(prior_mean + stretch * (mean - prior_mean)) for stretch in _STRETCHES]
@@ -159,7 +164,7 @@ def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) 
 
 
 class PriorChoice(NamedTuple):
-    """How the prior's mean is learned: C of a linear SVM, length of the mean, and Gibbs error on validation rows."""
+    """C of the linear SVM that gives the prior's mean, its length, and what the vote's bound would contain."""
 
     C: float
     scale: float
@@ -167,11 +172,15 @@ class PriorChoice(NamedTuple):
 
 
 def learn_prior(features, signs, valid_features, valid_signs) -> PriorChoice:
-    """The C of a linear SVM and the length of its weights that give the least Gibbs error on validation rows."""
+    """The C of a linear SVM and the length of its weights at which the vote errs least on validation rows.
+
+    Judged by what its bound contains, the margin error over Phi(threshold) at the best of `THRESHOLDS`.
+    """
     coef, intercept = linear_svm_path(features, signs, _SVM_COSTS)
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = np.column_stack([coef, intercept])
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
-    errors = ndtr(-_PRIOR_SCALES * (aligned @ directions.T)[:, :, None]).mean(axis=0)  # (C, scale)
+    margins = _PRIOR_SCALES * (aligned @ directions.T)[:, :, None]
+    errors = np.min([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS], axis=0)  # (C, scale)
     c, s = np.unravel_index(int(errors.argmin()), errors.shape)
     return PriorChoice(float(_SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[c, s]))

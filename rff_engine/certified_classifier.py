@@ -66,6 +66,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         On the probability of an error where each point gets one random voter.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
+    threshold_ : float
+        theta: the margin error in `certificate_` is the mean of ``Phi(theta - y v . z(x))``.
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
         `epsilon` of its own. ``None`` without prior rows.
@@ -124,6 +126,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         found = fit(maps, X, signs, prior)
         self.coef_, self.prior_coef_ = found.mean, found.prior_mean
         self.risk_bound_, self.gibbs_bound_, self.certificate_ = found.bound, found.gibbs_bound, found.ledger()
+        self.threshold_ = found.threshold
         return self
 
     def _maps(self) -> list:

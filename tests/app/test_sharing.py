@@ -38,6 +38,8 @@ FAR = {
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20}
     | {"question": "Does it hold?"},
+    "certificates": {"method": METHOD_NAMES["pbrff"], "data": "xor", "n": 150, "noise": 0.2, "seed": 4, "sigma": 0.501}
+    | {"beta": 10.0, "D": 10, "prior": 0.0, "tries": 2, "eps": 0.2},
     "real_data": {
         "study": "landmarks",
         "split": "random",
@@ -227,6 +229,21 @@ def agrees_with_bounds(table, app):
         np.testing.assert_allclose(np.sum(parts, axis=0), paid[paid["bound"] == "Theorem 4"]["value"])
 
 
+def agrees_with_certificates(table, app):
+    terms = table[table["table"] == "terms"]
+    *bars, total = (trace for trace in figures(app)["ledger"] if trace["type"] == "bar")
+    np.testing.assert_allclose([bar["x"][0] for bar in bars], 100 * terms["risk"], atol=1e-9)
+    found = table[table["table"] == "certificate"].iloc[0]
+    assert total["x"][0] == pytest.approx(100 * found["risk_bound"])
+    assert any(
+        f"test error {100 * found['test_error']:.3g} %" in line.get("name", "") for line in figures(app)["ledger"]
+    )
+    for method, own in table[table["table"] == "against D"].groupby("method"):
+        certified, tested = (one for one in figures(app)["against_D"] if one.get("legendgroup") == method)
+        np.testing.assert_allclose(values(certified["y"]), 100 * own["risk_bound"], atol=1e-9)
+        np.testing.assert_allclose(values(tested["y"]), 100 * own["test_error"], atol=1e-9)
+
+
 def agrees_with_approximate(table, app):
     keys = {name: method for method, name in METHOD_NAMES.items()}
     for side, panel in (("left", "x"), ("right", "x2")):
@@ -319,7 +336,13 @@ def agrees_with_adaptive(table, app):
 
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
 FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
-FIRST_OF_PAGE += [("approximate", {}), ("adaptive", {"plain": True}), ("real_data", {"repeats": 2}), ("paper", {})]
+FIRST_OF_PAGE += [
+    ("certificates", {}),
+    ("approximate", {}),
+    ("adaptive", {"plain": True}),
+    ("real_data", {"repeats": 2}),
+    ("paper", {}),
+]
 
 
 @pytest.mark.slow("computes a page, then its program in a new process")
@@ -404,7 +427,8 @@ def test_a_control_reads_its_own_link():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", ["landmarks", "kernel", "learn_kernel", "bounds", "approximate", "adaptive", "real_data", "paper"]
+    "page",
+    ["landmarks", "kernel", "learn_kernel", "bounds", "certificates", "approximate", "adaptive", "real_data", "paper"],
 )
 def test_at_defaults_a_page_offers_its_recipe_unchanged(page, offered):
     launch(page)

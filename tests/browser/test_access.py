@@ -24,6 +24,7 @@ PAGES = (
     "learn_kernel?plain=true",
     "bounds",
     "bounds?plain=true",
+    "certificates",
     "approximate",
     "adaptive",
     "adaptive?plain=true",

@@ -46,6 +46,10 @@ PICTURES: dict[str, dict[str, Picture]] = {
         "curves": Picture("Bounds against β"),
         "terms": Picture("Terms of the chosen bound"),
     },
+    "certificates": {
+        "votes": Picture("Votes over the plane", live=False),
+        "ledger": Picture("Certificate, term by term", live=False),
+    },
     "adaptive": {"player": Picture("Frequencies during the descent")},
 }
 

@@ -1,0 +1,192 @@
+"""Certificates: a classifier that bounds its own risk, and what each look at the data costs."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from pages.components import deferred, layout, lessons, sharing
+from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components.controls.toy_data import map_extent, toy_sample
+from pages.components.controls.widgets import Options, Scale, mount
+from pages.components.results.certificates import (
+    CURVE_COUNTS,
+    METHODS,
+    CertificateSettings,
+    certificate_and_votes,
+    certificate_curves,
+)
+from pages.components.sharing.recipes import certificates as recipe
+from rff_engine.experiments.toy.certificates import Certificate
+from rff_engine.figures import certificates as figures
+from rff_engine.figures.style import METHOD_NAMES
+
+#: The risk that the last figure asks for.
+TARGET = 0.1
+ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
+
+CONTROLS = (
+    "Features",
+    Options("method", "Frequencies", None, tuple(METHODS), METHOD_NAMES["pbrff"]),
+    replace(BETA, default=1.0, only_if=("method", (METHOD_NAMES["pbrff"],))),
+    Scale("D", "Frequencies D", None, (5, 10, 20, 50, 100, 200), 20),
+    replace(SIGMA, default=0.251),
+    "Certificate",
+    Scale(
+        "prior",
+        "Share of points for the prior",
+        "On these points all may be tried at no price; the bound is computed on the others. At 0 all points serve "
+        "both ends, and every choice is paid for.",
+        (0.0, 0.1, 0.25, 0.5, 0.75, 0.9),
+        0.5,
+    ),
+    Scale(
+        "tries",
+        "Draws of frequencies that are compared",
+        "The best one is kept. Without points for the prior, the bound pays for having looked at all of them.",
+        (1, 2, 5, 10),
+        1,
+    ),
+    Scale(
+        "eps",
+        "Allowed failures ε",
+        "The certificate may fail for this fraction of all samples.",
+        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+        0.05,
+    ),
+    "Data",
+    replace(DATA, default="checkerboard"),
+    NOISE,
+    replace(N_POINTS, label="Points n, prior and bound together", low=50, high=4000, default=2000, step=50),
+    SEED,
+)
+
+EXPLANATION = (
+    "The classifier is a **vote**: random weights on D cosines and sines, drawn around learned ones, each say +1 or "
+    "−1, and the majority decides. Its **certificate** is a [[bound]] on how often this very vote errs on new points, "
+    "computed from the sample alone; it fails for at most the fraction **[[ε]]** of all samples. Nothing is held out "
+    "as a test set. The assumption: the points are independent draws from one distribution.\n\n"
+    "What is chosen while looking at the points of the bound costs nats, and nats cost risk: learned weights, learned "
+    "frequencies, the better one of several draws. What is chosen on the points of the prior is free, but those points "
+    "do not count in the bound."
+)
+
+
+def show_certificate(found: Certificate, votes, values) -> None:
+    """The vote, and its certificate term by term."""
+    sample = toy_sample(toy_data(values))
+    left, right = st.columns([2, 3])
+    with left:
+        layout.figure(
+            figures.vote_map(votes, sample.X, sample.y, map_extent(toy_data(values))),
+            "**The deeper the colour, the more of the voters agree.**",
+            f"Votes for the class +1 less those for −1, and all {values.n} points. Where the votes are divided, the "
+            "map is pale.",
+            key="votes",
+            alt="Share of votes over the plane, with the points of both classes",
+        )
+    with right:
+        layout.figure(
+            figures.ledger(found),
+            f"**Certified: this vote errs on at most {layout.percent(found.risk_bound)} of new points.** On "
+            f"2000 fresh ones it errs on {layout.percent(found.test_error)}.",
+            what_ledger_shows(found, values),
+            key="ledger",
+            alt="Terms of the certificate, bars that add up to the certified risk, with test error and test-set bound",
+        )
+
+
+def what_ledger_shows(found: Certificate, values) -> str:
+    """Details on the ledger."""
+    text = (
+        "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
+        f"on the {found.n_bound} points of the bound; then what each choice adds, at ε = {values.eps:g}. "
+    )
+    if found.test_set_bound is None:
+        return text + (
+            "All points serve both ends, so that there is no test set to compare with, and learned frequencies and "
+            "weights are paid for."
+        )
+    return text + (
+        "The dashed line is the bound that a test set gives: the points of the bound, used for nothing but to count "
+        "the errors of the prior's vote. It needs no theory of learning, and is often the smaller one."
+    )
+
+
+def show_curves(curves, values) -> None:
+    """Certified risks and test errors against D."""
+    at = CURVE_COUNTS.index(values.D) if values.D in CURVE_COUNTS else len(CURVE_COUNTS) - 1
+    best = min(curves, key=lambda method: curves[method][at].risk_bound)
+    layout.figure(
+        figures.errors_and_bounds(CURVE_COUNTS, curves, values.D),
+        f"**At D = {CURVE_COUNTS[at]}, {METHOD_NAMES[best]} has the smallest certificate.**",
+        "[[Left|Above]], what is certified, and dashed the test-set bound of the same points; [[right|below]], the "
+        "error on fresh points. A good certificate needs few errors with a margin and weights near the prior's.",
+        key="against_D",
+        alt="Certified risk and test error against the number of frequencies, for RFF, PBRFF and OKRFF",
+    )
+
+
+def show_rows(found: Certificate) -> None:
+    """How the certificate would shrink with more rows."""
+    layout.figure(
+        figures.bound_against_rows(found, ROWS, TARGET),
+        f"**{rows_in_words(found.rows_needed(TARGET))}**",
+        "All else stays as it is: the share of points that err with a margin, and the nats that were spent. With more "
+        "points the price of each nat falls like 1/n at small errors, like 1/√n at large ones.",
+        key="rows",
+        alt="Certified risk against the number of rows of the bound",
+    )
+
+
+def rows_in_words(rows: int | None) -> str:
+    """How many rows would certify the target."""
+    if rows is None:
+        return f"No number of rows would certify {100 * TARGET:g} %: the errors with a margin are too many."
+    return f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
+
+
+def show_equations() -> None:
+    """The bound of the vote."""
+    layout.equation(
+        "the certificate",
+        r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
+        r"\rVert^2}2+\ln\frac{2\sqrt n\,g}\varepsilon\Big),\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
+        r"$\widehat R_\theta$ is the mean over the $n$ points of the bound of $\Phi(\theta - y\,v\cdot z(x))$, the "
+        r"share of voters whose margin is below $\theta$; $v_0$ and $v$ are the mean weights of the prior and of the "
+        r"vote, $Q$ the weights of the $N$ candidates of which $D$ are drawn, if learned on these points, and $g$ "
+        r"the number of draws and thresholds that were compared on them. "
+        "The majority errs only where a share $\\Phi(\\theta)$ of the voters has no margin (Langford and Shawe-Taylor, "
+        "2003; Maurer, 2004). The proof is in docs/theory.md of the repository.",
+    )
+
+
+def numbers(found: Certificate, settings: CertificateSettings):
+    """The table of the page, from the results that its figures show."""
+    return recipe.numbers(found, CURVE_COUNTS, certificate_curves(settings))
+
+
+def main() -> None:
+    tour = lessons.Tour("certificates", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "What can a classifier promise about itself?",
+        "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Take points from "
+        "the prior, compare more draws, and see **what each look at the data costs**.",
+    )
+    tour.show()
+    with layout.show_errors():
+        settings = CertificateSettings(
+            toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
+        )
+        found, votes = certificate_and_votes(settings, METHODS[values.method], values.D)
+    show_certificate(found, votes, values)
+    layout.explain(EXPLANATION)
+    show_equations()
+    deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
+    deferred.show("rows", lambda: show_rows(found))
+    sharing.offer("certificates", CONTROLS, values, lambda: numbers(found, settings))
+
+
+if __name__ == "__main__":
+    main()

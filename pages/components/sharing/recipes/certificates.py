@@ -1,0 +1,57 @@
+"""Certificates: a classifier that bounds its own risk, term by term, and against the number of its frequencies.
+
+From the repository's root: python certificates_experiment.py [numbers.csv]
+"""
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments.toy import certificates
+
+# The experiment
+data = "checkerboard"
+n = 2000  # points for prior and bound together
+noise = 0.1  # standard deviation added to every coordinate
+seed = 0
+sigma = 0.251  # bandwidth of the Gaussian prior
+method = "PBRFF (pseudo-posterior)"  # or "RFF (prior)", "OKRFF (optimized kernel)"
+beta = 1.0  # inverse temperature of PBRFF
+D = 20  # frequencies
+tries = 1  # draws of frequencies that are compared
+prior = 0.5  # share of the points for the prior
+eps = 0.05  # allowed failures
+
+
+def numbers(found, D_values, curves) -> pd.DataFrame:
+    """All numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
+    tables = {
+        "terms": pd.DataFrame(found.terms),
+        "certificate": summary([found]),
+        "against D": pd.concat(
+            [summary(certified).assign(method=name, frequencies=list(D_values)) for name, certified in curves.items()]
+        ),
+    }
+    return pd.concat(tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def summary(certified) -> pd.DataFrame:
+    """A row for each certificate."""
+    names = ("n_bound", "risk_bound", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
+    return pd.DataFrame({name: [getattr(one, name) for one in certified] for name in names})
+
+
+if __name__ == "__main__":
+    sample = datasets.make_toy(data, n, noise, seed)
+    fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)
+    points = sample.X, sample.y, fresh.X, fresh.y, rff.GaussianKernel(sigma)
+    stream = int(np.random.SeedSequence((seed, 5)).generate_state(1)[0])  # not that of the points
+    settings = beta, tries, prior, eps, stream
+    names = {"RFF (prior)": "rff", "PBRFF (pseudo-posterior)": "pbrff", "OKRFF (optimized kernel)": "okrff"}
+    (found,) = certificates.certificate_curves(*points, names[method], [D], *settings)
+    D_values = (5, 10, 20, 50, 100)
+    curves = {name: certificates.certificate_curves(*points, name, D_values, *settings) for name in names.values()}
+    numbers(found, D_values, curves).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,145 @@
+"""Certified classifiers in the plane: the vote, the terms of its bound, errors against D, and rows that it would take.
+
+See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..._validation import as_rng, check_choice, check_count, draw_seed
+from ...bounds import largest_mean
+from ...certificates import CertificateTerm
+from ...certified_classifier import CertifiedClassifier
+from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
+from ...kernels import SpectralKernel
+from .plane import cell_centres, plane_points
+
+__all__ = ["METHODS", "Certificate", "certificate", "certificate_curves", "certified_classifier", "share_of_votes"]
+
+METHODS = ("rff", "pbrff", "okrff")
+_N_CANDIDATES = 1000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a classifier promises, and what it does on fresh points."""
+
+    terms: tuple[CertificateTerm, ...]
+    """Their risks add up to `risk_bound`"""
+    risk_bound: float
+    gibbs_bound: float
+    test_set_bound: float | None
+    """For the prior's vote on the rows of the bound; None without prior rows"""
+    n_bound: int
+    """Rows of the bound"""
+    epsilon: float
+    threshold: float
+    """Of the margin error"""
+    test_error: float
+    """Of the vote"""
+    gibbs_error: float
+    """Expected, of one random voter a point"""
+
+    def bound_with_rows(self, n) -> np.ndarray:
+        """The bound if it were computed on n rows, (N,), with the same margin error and weights."""
+        n = np.asarray(n, dtype=float)
+        error, nats = self.terms[0].risk, sum(term.nats for term in self.terms)
+        # Only the sample's term depends on n.
+        nats = nats - np.log(2 * np.sqrt(self.n_bound)) + np.log(2 * np.sqrt(n))
+        reached = largest_mean(np.full(n.shape, error), np.maximum(nats, 0) / n)
+        return np.minimum(reached / ndtr(self.threshold), 1.0)
+
+    def rows_needed(self, target: float, most: int = 10**9) -> int | None:
+        """The fewest rows at which `bound_with_rows` is at most `target`; None if `most` rows are too few."""
+        if self.bound_with_rows([most])[0] > target:
+            return None
+        low, high = 1, most
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.bound_with_rows([middle])[0] <= target else (middle + 1, high)
+        return low
+
+
+def certified_classifier(
+    X,
+    y,
+    kernel: SpectralKernel,
+    method: str,
+    n_components: int,
+    beta: float = 10.0,
+    tries: int = 1,
+    prior_fraction: float = 0.5,
+    epsilon: float = 0.05,
+    random_state=None,
+) -> CertifiedClassifier:
+    """Fit a classifier that bounds its own risk, the best of several draws of its frequencies.
+
+    Parameters
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+    kernel : SpectralKernel
+        Of a fixed width.
+    method : {"rff", "pbrff", "okrff"}
+        "okrff" takes the radius rho at which its bound is least.
+    n_components : int
+        D.
+    beta : float
+        Of "pbrff".
+    tries : int
+        Draws that are compared: on the prior's rows at no price, without such rows on those of the bound.
+    prior_fraction, epsilon
+        As in `CertifiedClassifier`.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    CertifiedClassifier
+        Fitted.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, or the prior's rows hold one class only.
+    """
+    check_choice(method, "method", METHODS)
+    D, rng = check_count(n_components, "n_components"), as_rng(random_state)
+    make = {
+        "rff": lambda seed: RandomFourierFeatures(kernel, D, random_state=seed),
+        "pbrff": lambda seed: PseudoPosteriorFeatures(kernel, D, _N_CANDIDATES, beta=beta, random_state=seed),
+        "okrff": lambda seed: OptimizedKernelFeatures(kernel, D, _N_CANDIDATES, rho="bound", random_state=seed),
+    }[method]
+    maps = [make(draw_seed(rng)) for _ in range(check_count(tries, "tries"))]
+    return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(X, y)
+
+
+def certificate(model: CertifiedClassifier, X, y) -> Certificate:
+    """The certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
+    wrong = model.predict(X) != y
+    chances = model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    return Certificate(
+        model.certificate_,
+        model.risk_bound_,
+        model.gibbs_bound_,
+        model.test_set_bound_,
+        len(model.bound_rows_),
+        model.epsilon,
+        model.threshold_,
+        float(wrong.mean()),
+        float(1 - chances.mean()),
+    )
+
+
+def share_of_votes(model: CertifiedClassifier, extent: float, cells: int = 81) -> np.ndarray:
+    """Votes for the second class less those for the first, from -1 to 1, on a grid of [-extent, extent]^2, (G, G)."""
+    grid = plane_points(cell_centres(extent, cells))
+    return (2 * model.predict_proba(grid)[:, 1] - 1).reshape(cells, cells)
+
+
+def certificate_curves(X, y, X_test, y_test, kernel, method: str, D_values, *settings) -> tuple[Certificate, ...]:
+    """Certificates of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
+    models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
+    return tuple(certificate(model, X_test, y_test) for model in models)

@@ -1,0 +1,234 @@
+"""Figures of certified classifiers: a certificate term by term, the vote, and errors with their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .panels import add_map, finish_panels, panel_scale, square_panels
+from .sheet import Sheet
+from .style import (
+    CLASS_COLOURS,
+    CLASS_SYMBOLS,
+    DECISION_SCALE,
+    METHOD_COLOURS,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    add_note,
+    finish,
+    fixed_margin,
+)
+
+__all__ = ["TERM_LABELS", "bound_against_rows", "errors_and_bounds", "ledger", "vote_map"]
+
+#: Terms of a certificate by the beginnings of their names, in short words, with colours.
+TERM_LABELS = {
+    "margin error": ("margin error on the rows", "#56B4E9"),
+    "confidence": ("confidence, ln 1/ε", "#7A5CD6"),
+    "sample": ("sample, ln 2√n", "#7A5CD6"),
+    "choice of feature map": ("choice of frequencies", "#D55E00"),
+    "choice of threshold": ("choice of the threshold", "#D55E00"),
+    "frequencies drawn": ("learned frequencies", "#CC79A7"),
+    "weights": ("learned weights", "#CC79A7"),
+    "from margins": ("from margins to the vote", "#E69F00"),
+}
+_GREY, _TOTAL = "#8C8C8C", "#009E73"
+
+
+def term_label(name: str) -> tuple[str, str]:
+    """Short words and the colour of a term."""
+    return next(found for start, found in TERM_LABELS.items() if name.startswith(start))
+
+
+def ledger(certificate, *, height: int = 460) -> go.Figure:
+    """The terms of a certificate as bars that begin where the one before ends, and their sum.
+
+    Parameters
+    ----------
+    certificate : experiments.toy.certificates.Certificate
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig, base = Sheet(), 0.0
+    rows = [(*term_label(term.name), 100 * term.risk, term.nats) for term in certificate.terms]
+    for label, colour, risk, nats in rows:
+        _bar(fig, label, colour, risk, base, f"{risk:+.3g} %, {nats:.3g} nats")
+        base += risk
+    total = 100 * certificate.risk_bound
+    _bar(fig, "<b>certified risk</b>", _TOTAL, total, 0.0, f"at most {total:.3g} %")
+    marks = {"test error": (100 * certificate.test_error, "dot")}
+    if certificate.test_set_bound is not None:
+        marks["test-set bound"] = (100 * certificate.test_set_bound, "dash")
+    for k, (name, (value, dash)) in enumerate(marks.items()):
+        fig.add_vline(x=value, line={"color": "#444444" if k else _GREY, "width": 2, "dash": dash})
+        # A line has no entry in the legend.
+        fig.add_scatter(
+            x=[None],
+            y=[None],
+            mode="lines",
+            line={"color": "#444444" if k else _GREY, "width": 2, "dash": dash},
+            name=f"{name} {value:.3g} %",
+        )
+    fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
+    fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
+    return finish(fig, height, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
+
+
+def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:
+    fig.add_bar(
+        x=[length],
+        y=[label],
+        base=[base],
+        orientation="h",
+        marker={"color": colour},
+        text=[f"{length:.2g}"],
+        textposition="outside",
+        cliponaxis=False,
+        showlegend=False,
+        hovertemplate=f"{label}: {text}<extra></extra>",
+    )
+
+
+def vote_map(votes, X, y, extent: float, *, height: int = 460) -> go.Figure:
+    """The share of votes over the plane, with the points.
+
+    Parameters
+    ----------
+    votes : array of shape (G, G)
+        From -1, all for the class -1, to 1.
+    X, y : arrays of shapes (n, 2) and (n,)
+    extent : float
+        Half the side of the square.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = square_panels([""], [extent], ["x"])
+    add_map(fig, 1, votes, extent, "coloraxis", "votes")
+    for label, colour in CLASS_COLOURS.items():
+        of_class = X[y == label]
+        fig.add_scatter(
+            x=of_class[:, 0].astype(np.float32),
+            y=of_class[:, 1].astype(np.float32),
+            mode="markers",
+            marker={
+                "color": colour,
+                "symbol": CLASS_SYMBOLS[label],
+                "size": 4,
+                "line": {"width": 0.5, "color": "white"},
+            },
+            name=f"class {label:+d}",
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    axis = panel_scale(fig, 1, "votes for the class +1, less those for −1", DECISION_SCALE, -1, 1, [-1, 0, 1])
+    fig.update_layout(coloraxis=axis)
+    return finish_panels(fig, height, 64)
+
+
+def errors_and_bounds(D_values, curves, chosen: int, *, height: int = 420) -> go.Figure:
+    """Certified risks, test errors and test-set bounds against the number of frequencies.
+
+    Parameters
+    ----------
+    D_values : sequence of ints
+    curves : dict of sequences of experiments.toy.certificates.Certificate
+        One for each D, by method.
+    chosen : int
+        The number to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet(columns=2, gap=(0.1, 0))
+    panels = {"certified risk": "risk_bound", "test error": "test_error"}
+    for column, attribute in enumerate(panels.values(), start=1):
+        for method, found in curves.items():
+            fig.add_scatter(
+                x=list(D_values),
+                y=[100 * getattr(one, attribute) for one in found],
+                mode="lines+markers",
+                line={"color": METHOD_COLOURS[method], "width": 2},
+                marker={"symbol": METHOD_SYMBOLS[method], "size": 7},
+                name=METHOD_NAMES[method],
+                legendgroup=method,
+                showlegend=column == 1,
+                hovertemplate=f"D = %{{x}}: %{{y:.3g}} %<extra>{METHOD_NAMES[method]}</extra>",
+                row=1,
+                col=column,
+            )
+    for name, found in curves.items():
+        held_out = [one.test_set_bound for one in found]
+        if None in held_out:
+            continue
+        fig.add_scatter(
+            x=list(D_values),
+            y=[100 * value for value in held_out],
+            mode="lines",
+            line={"color": METHOD_COLOURS[name], "width": 1.5, "dash": "dash"},
+            name="test-set bound",
+            legendgroup="test-set bound",
+            showlegend=name == next(iter(curves)),
+            hovertemplate=f"D = %{{x}}: %{{y:.3g}} %<extra>test-set bound, {METHOD_NAMES[name]}</extra>",
+            row=1,
+            col=1,
+        )
+    for column, name in enumerate(panels, start=1):
+        add_note(
+            fig, 0.5, 1, name, xref=f"x{'' if column == 1 else 2} domain", yref="paper", yanchor="bottom", yshift=2
+        )
+    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    ticks = list(D_values)
+    fig.update_xaxes(type="log", title="frequencies D", tickvals=ticks, ticktext=[str(D) for D in ticks])
+    highest = max(100 * max(one.risk_bound, one.test_error) for found in curves.values() for one in found)
+    fig.update_yaxes(title="%", range=[0, 1.05 * highest])
+    return finish(fig, height, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
+
+
+def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -> go.Figure:
+    """The bound against the number of rows that it is computed on, all else the same.
+
+    Parameters
+    ----------
+    certificate : experiments.toy.certificates.Certificate
+    rows : sequence of ints
+    target : float
+        The risk to mark.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    fig.add_scatter(
+        x=np.asarray(rows),
+        y=100 * certificate.bound_with_rows(rows),
+        mode="lines",
+        line={"color": _TOTAL, "width": 3},
+        name="certified risk",
+        hovertemplate="%{x:.3s} rows: %{y:.3g} %<extra></extra>",
+    )
+    fig.add_scatter(
+        x=[certificate.n_bound],
+        y=[100 * certificate.risk_bound],
+        mode="markers",
+        marker={"color": _TOTAL, "size": 11, "symbol": "diamond"},
+        name="your certificate",
+        hovertemplate="%{x} rows: %{y:.3g} %<extra>your certificate</extra>",
+    )
+    fig.add_hline(y=100 * target, line={"color": _GREY, "width": 1, "dash": "dash"})
+    fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
+    fig.update_yaxes(title="certified risk, %", rangemode="tozero")
+    return finish(fig, height, margin=fixed_margin(top=64))

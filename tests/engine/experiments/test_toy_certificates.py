@@ -1,0 +1,101 @@
+"""Certified classifiers in the plane: terms, rows that a bound would need, and their figures."""
+
+import numpy as np
+import pytest
+
+import datasets
+import rff_engine as rff
+from rff_engine.experiments.toy import certificates as toy
+from rff_engine.figures import certificates as figures
+
+KERNEL = rff.GaussianKernel(0.5)
+SAMPLE, FRESH = datasets.make_toy("moons", 400, 0.2, 0), datasets.make_toy("moons", 500, 0.2, 1)
+
+
+def certified(method="pbrff", D=10, **settings) -> toy.Certificate:
+    model = toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, method, D, **({"random_state": 0} | settings))
+    return toy.certificate(model, FRESH.X, FRESH.y)
+
+
+@pytest.mark.parametrize("method", toy.METHODS)
+@pytest.mark.parametrize("prior_fraction", [0.0, 0.5])
+def test_terms_add_up_to_the_bound_that_its_own_number_of_rows_gives(method, prior_fraction):
+    found = certified(method, prior_fraction=prior_fraction)
+    assert sum(term.risk for term in found.terms) == pytest.approx(found.risk_bound)
+    assert found.bound_with_rows([found.n_bound])[0] == pytest.approx(found.risk_bound, abs=1e-9)
+    assert (found.test_set_bound is None) == (prior_fraction == 0)
+    assert found.n_bound == 400 * (1 - prior_fraction)
+
+
+def test_more_rows_lower_the_bound_towards_the_margin_error():
+    found = certified()
+    bounds = found.bound_with_rows([50, 200, 1000, 10**5, 10**9])
+    assert (np.diff(bounds) < 0).all()
+    assert bounds[-1] >= found.terms[0].risk
+
+
+def test_rows_needed_are_the_fewest_that_reach_a_risk():
+    found = certified()
+    target = (found.risk_bound + found.terms[0].risk) / 2
+    rows = found.rows_needed(target)
+    assert rows > found.n_bound
+    before, at = found.bound_with_rows([rows - 1, rows])
+    assert at <= target < before
+    assert found.rows_needed(found.terms[0].risk / 2) is None
+
+
+def test_draws_compared_on_the_rows_of_the_bound_are_paid_for():
+    def nats(tries, prior_fraction):
+        terms = certified(tries=tries, prior_fraction=prior_fraction).terms
+        return next(term.nats for term in terms if "feature map" in term.name)
+
+    assert nats(1, 0.0) == 0
+    assert nats(5, 0.0) == pytest.approx(np.log(5))
+    assert nats(5, 0.5) == 0
+
+
+def test_votes_agree_with_predictions():
+    model = toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, "rff", 20, prior_fraction=0.0, random_state=0)
+    votes = toy.share_of_votes(model, 1.5, 11)
+    centres = 1.5 * (2 * (np.arange(11) + 0.5) / 11 - 1)
+    at = np.array([[votes[row, column] > 0 for column in range(11)] for row in range(11)])
+    grid = np.array([(x, y) for y in centres for x in centres])
+    np.testing.assert_array_equal(at.ravel(), model.predict(grid) == 1)
+    assert np.abs(votes).max() <= 1
+
+
+def test_the_figure_of_the_terms_ends_at_the_certified_risk():
+    found = certified(prior_fraction=0.0)
+    bars = [trace for trace in figures.ledger(found).data if trace.type == "bar"]
+    *terms, total = ((bar.base[0], bar.x[0]) for bar in bars)
+    assert len(terms) == len(found.terms)
+    ends = [base + length for base, length in terms]
+    np.testing.assert_allclose([base for base, _ in terms[1:]], ends[:-1])
+    assert ends[-1] == pytest.approx(100 * found.risk_bound) and total == (0, pytest.approx(ends[-1]))
+
+
+def test_figures_of_errors_show_the_numbers():
+    curves = {"rff": toy.certificate_curves(SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, KERNEL, "rff", [5, 20])}
+    shown = figures.errors_and_bounds([5, 20], curves, 5)
+    certificates, errors, held_out = shown.data
+    np.testing.assert_allclose(certificates.y, [100 * one.risk_bound for one in curves["rff"]])
+    np.testing.assert_allclose(errors.y, [100 * one.test_error for one in curves["rff"]])
+    np.testing.assert_allclose(held_out.y, [100 * one.test_set_bound for one in curves["rff"]])
+    found = curves["rff"][0]
+    line, point = figures.bound_against_rows(found, [100, found.n_bound], 0.1).data
+    assert line.y[-1] == pytest.approx(point.y[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "svm"}, "method is 'svm'"),
+        ({"D": 0}, "n_components is 0"),
+        ({"tries": 0}, "tries is 0"),
+        ({"prior_fraction": 1.0}, "prior_fraction"),
+        ({"epsilon": 0.0}, "epsilon"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        certified(**settings)
