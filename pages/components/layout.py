@@ -24,7 +24,7 @@ _STYLE = (
 .js-plotly-plot .modebar-container, .plotly-notifier {display: none}
 [data-testid="stColumn"] {min-width: min(20rem, 100%)}
 .js-plotly-plot text:is(g[class*="tick"] > text, [class*="title"], [class*="legend"], .annotation-text,
-    [class*="slider"], [class*="updatemenu"]) {
+    .bartext, [class*="slider"], [class*="updatemenu"]) {
     fill: currentColor !important}
 [data-testid="stBaseButton-primary"] {color: light-dark(#ffffff, #1a1a1a)} /* the dark theme's colour is light */
 [data-testid="stPageLink"] a:focus-visible {outline: 2px solid; outline-offset: 2px}
