@@ -39,6 +39,7 @@ READINGS = {
     "landmarks": ("the test error of the learned similarities", "{after.learned_error:.1%}", {}),
     "learn_kernel": ("the KL divergence of the pseudo-posterior from the prior", "{after.kl:.2f}", {"beta": 10.0}),
     "bounds": ("the value of Theorem 3 at the chosen β", "{after.theorem_3:.3f}", {"question": "How tight?"}),
+    "certificates": ("the certified risk of the vote", "{after.found.risk_bound:.1%}", {}),
     "approximate": ("the error of the second method over all pairs of rows", "{after.second.error:.2g}", {}),
     "adaptive": ("the error over all points at the end of the descent", "{after.last_error:#.3g}", {}),
 }

@@ -15,6 +15,7 @@ from pages.components.results.certificates import (
     CertificateSettings,
     certificate_and_votes,
     certificate_curves,
+    peeking,
 )
 from pages.components.sharing.recipes import certificates as recipe
 from rff_engine.experiments.toy.certificates import Certificate
@@ -146,6 +147,21 @@ def rows_in_words(rows: int | None) -> str:
     return f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
 
 
+def show_peeking(found, values) -> None:
+    """How often a bound fails if looks are not paid for."""
+    at = list(found.counts).index(values.tries)
+    layout.figure(
+        figures.failures_of_peeking(found, values.tries, values.eps),
+        f"**Look at {values.tries} and keep the best: the bound of a test set then fails for "
+        f"{layout.percent(found.test_set[at])} of samples, and it promises {100 * values.eps:g} %.**",
+        "A hard case, computed exactly: labels are coins, so every classifier errs half of the time, and the best of "
+        "several is best by luck. A bound fails if it claims less than one half. The same number of rows as in your "
+        "certificate.",
+        key="peeking",
+        alt="Share of samples on which a bound fails against the number of classifiers that were looked at",
+    )
+
+
 def show_equations() -> None:
     """The bound of the vote."""
     layout.equation(
@@ -163,7 +179,7 @@ def show_equations() -> None:
 
 def numbers(found: Certificate, settings: CertificateSettings):
     """The table of the page, from the results that its figures show."""
-    return recipe.numbers(found, CURVE_COUNTS, certificate_curves(settings))
+    return recipe.numbers(found, CURVE_COUNTS, certificate_curves(settings), peeking(found.n_bound, settings.epsilon))
 
 
 def main() -> None:
@@ -185,6 +201,7 @@ def main() -> None:
     show_equations()
     deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
     deferred.show("rows", lambda: show_rows(found))
+    deferred.show("peeking", lambda: show_peeking(peeking(found.n_bound, values.eps), values))
     sharing.offer("certificates", CONTROLS, values, lambda: numbers(found, settings))
 
 

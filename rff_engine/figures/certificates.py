@@ -19,7 +19,7 @@ from .style import (
     fixed_margin,
 )
 
-__all__ = ["TERM_LABELS", "bound_against_rows", "errors_and_bounds", "ledger", "vote_map"]
+__all__ = ["TERM_LABELS", "bound_against_rows", "errors_and_bounds", "failures_of_peeking", "ledger", "vote_map"]
 
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
@@ -63,14 +63,14 @@ def ledger(certificate, *, height: int = 460) -> go.Figure:
     marks = {"test error": (100 * certificate.test_error, "dot")}
     if certificate.test_set_bound is not None:
         marks["test-set bound"] = (100 * certificate.test_set_bound, "dash")
-    for k, (name, (value, dash)) in enumerate(marks.items()):
-        fig.add_vline(x=value, line={"color": "#444444" if k else _GREY, "width": 2, "dash": dash})
+    for name, (value, dash) in marks.items():
+        fig.add_vline(x=value, line={"color": _GREY, "width": 2, "dash": dash})
         # A line has no entry in the legend.
         fig.add_scatter(
             x=[None],
             y=[None],
             mode="lines",
-            line={"color": "#444444" if k else _GREY, "width": 2, "dash": dash},
+            line={"color": _GREY, "width": 2, "dash": dash},
             name=f"{name} {value:.3g} %",
         )
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
@@ -231,4 +231,43 @@ def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -
     fig.add_hline(y=100 * target, line={"color": _GREY, "width": 1, "dash": "dash"})
     fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
     fig.update_yaxes(title="certified risk, %", rangemode="tozero")
+    return finish(fig, height, margin=fixed_margin(top=64))
+
+
+def failures_of_peeking(found, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
+    """How often the best of several guesses is certified to be better than guessing.
+
+    Parameters
+    ----------
+    found : experiments.toy.certificates.Peeking
+    chosen : int
+        The number of guesses to mark.
+    epsilon : float
+        Failures that are allowed.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    lines = {
+        "test set used for all": (found.test_set, _GREY, "dash"),
+        "certificate, nothing paid": (found.unpaid, "#D55E00", "solid"),
+        "certificate, looks paid for": (found.paid, _TOTAL, "solid"),
+    }
+    for name, (failures, colour, dash) in lines.items():
+        fig.add_scatter(
+            x=found.counts,
+            y=100 * failures,
+            mode="lines",
+            line={"color": colour, "width": 3, "dash": dash},
+            name=name,
+            hovertemplate=f"%{{x}} looked at: fails for %{{y:.3g}} %<extra>{name}</extra>",
+        )
+    fig.add_hline(y=100 * epsilon, line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.update_xaxes(type="log", title="classifiers looked at", dtick=1)
+    fig.update_yaxes(title="samples on which it fails, %", range=[0, 103])
     return finish(fig, height, margin=fixed_margin(top=64))

@@ -26,12 +26,14 @@ from pages.components.lessons.numbers import (
     AdaptiveNumbers,
     ApproximationNumbers,
     BoundNumbers,
+    CertificateNumbers,
     KernelNumbers,
     LandmarkNumbers,
     LearningNumbers,
 )
 from pages.components.results.approximation import DRAWS
 from pages.components.results.bounds import BOUND_BETAS, WORST_CASE_SAMPLES
+from pages.components.results.certificates import peeking
 from pages.components.results.landmarks import landmark_problem
 from pages.components.results.learning import CURVE_COUNTS, candidates, feature_errors_at, frequency_plane
 from rff_engine.experiments.toy import learning as toy_learning
@@ -540,6 +542,26 @@ def choose_1(before, after):
     assert abs(line.hill()[1] @ (2, 1)) / 5**0.5 < 0.1  # the line's direction is (2, 1)
 
 
+def looked_1(before, after):
+    both, apart = CertificateNumbers(before).found, CertificateNumbers(after).found
+    assert apart.risk_bound < 0.45 * both.risk_bound  # less than half
+    assert both.test_error < 0.5 * both.risk_bound
+    spent = {term.name: term.nats for term in apart.terms if term.name in ("frequencies drawn", "weights")}
+    assert sum(spent.values()) < 10 and apart.n_bound == both.n_bound / 2
+
+
+def looked_2(before, after):
+    one, ten = CertificateNumbers(before), CertificateNumbers(after)
+    assert one.price_of_looking == 0 < ten.price_of_looking < 0.01
+
+
+def looked_3(before, after):
+    assert CertificateNumbers(before).test_set_fails <= 0.05
+    assert 0.27 < CertificateNumbers(after).test_set_fails < 0.45  # more than a quarter
+    found = peeking(1000, 0.05)
+    assert (found.paid <= 0.05).all()
+
+
 def choose_2(before, after):
     dear, cheap = Adaptive(before), Adaptive(after)
     assert dear.hill()[0] > 1.9 and cheap.hill()[0] < 1.15
@@ -594,6 +616,7 @@ CHECKS = {
     "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4),
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
+    "what-may-be-looked-at": (looked_1, looked_2, looked_3),
     "draws-that-keep-apart": (apart_1, apart_2, apart_3, apart_4),
     "frequencies-that-know-the-data": (know_1, know_2, know_3, know_4),
     "points-choose-frequencies": (choose_1, choose_2, choose_3),

@@ -72,6 +72,8 @@ TERMS = (".live canvas.parts", ".st-key-parts")
 PRICE = (".st-key-price-figure",)
 UNION = (".st-key-union-figure",)
 WORST_CASE = (".st-key-promise",)
+LEDGER = (".st-key-ledger",)
+PEEKING = (".st-key-peeking",)
 TWO_METHODS = (".st-key-frequencies",)
 ERROR_MAPS = (".st-key-maps",)
 APPROXIMATION_ERRORS = (".st-key-errors",)
@@ -457,6 +459,54 @@ LESSONS = (
             ),
         ),
         {"data": "moons", "n": 1000, "eps": 0.05, "mu": 5.0, "form": "corrected", "question": "Does it hold?"},
+    ),
+    Lesson(
+        "what-may-be-looked-at",
+        "certificates",
+        "What may a learner look at?",
+        "Why a classifier can promise more if it learns on some points and counts on others, and what peeking breaks.",
+        (
+            Step(
+                LEDGER,
+                "Here all points serve both ends: they choose the weights, and they are counted. The vote errs on "
+                "{before.found.test_error:.1%} of fresh points, but only {before.found.risk_bound:.1%} is certified.",
+                "Set half of the points aside, to learn from before the bound looks. It then counts half as many "
+                "points. What becomes of the certificate?",
+                ("It doubles", "It stays about the same", "It falls to less than half"),
+                2,
+                "{after.found.risk_bound:.1%}. Each nat costs more with fewer points, but hardly any are spent: what "
+                "was learned on the other half is free.",
+                {"prior": 0.0},
+                {"prior": 0.5},
+            ),
+            Step(
+                LEDGER,
+                "All points serve both ends again. Now the learner draws ten sets of frequencies, looks at all of "
+                "them on the points of the bound, and keeps the best.",
+                "What does it cost to have looked at all ten?",
+                ("Less than one per cent of risk", "Several per cent", "The certificate is lost"),
+                0,
+                "{after.price_of_looking:.1%}: the bound holds for all ten at once, each with a tenth of ε. The price "
+                "grows with the logarithm, so that honest choices are cheap.",
+                {"prior": 0.0, "tries": 1},
+                {"tries": 10},
+            ),
+            Step(
+                PEEKING,
+                "A test set is used once: its bound fails for {before.test_set_fails:.1%} of samples, as promised. Now "
+                "labels are coins, ten classifiers that only guess are tried on the same test set, and the best is "
+                "shown with its bound.",
+                "How often does that bound say that it is better than guessing?",
+                ("As often as before", "In more than a quarter of samples", "Always"),
+                1,
+                "{after.test_set_fails:.1%}. Nobody lied about any single number; the look at the other nine was not "
+                "paid for. With the price paid, the bound holds.",
+                {"prior": 0.5, "tries": 1},
+                {"tries": 10},
+            ),
+        ),
+        {"method": "PBRFF (pseudo-posterior)", "data": "checkerboard", "n": 2000, "noise": 0.1, "seed": 0}
+        | {"sigma": 0.251, "beta": 1.0, "D": 20, "eps": 0.05},
     ),
     Lesson(
         "draws-that-keep-apart",

@@ -29,6 +29,12 @@ from pages.components.results.approximation import (
     method_view,
 )
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
+from pages.components.results.certificates import (
+    METHODS as CERTIFIED,
+    CertificateSettings,
+    certificate_and_votes,
+    peeking,
+)
 from pages.components.results.kernel import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.components.results.landmarks import LandmarkSettings, landmark_view
 from pages.components.results.learning import (
@@ -44,6 +50,7 @@ from rff_engine.experiments.toy import (
     approximation as toy_approximation,
     learning as toy_learning,
 )
+from rff_engine.experiments.toy.certificates import Certificate
 from rff_engine.experiments.toy.plane import cell_centres, plane_points
 
 #: Distances of a cell from the nearest row, in standard deviations of a column: up to the first it counts as at the
@@ -316,12 +323,38 @@ class AdaptiveNumbers:
         return self.descent.landmark_errors[-1]
 
 
+class CertificateNumbers:
+    """Numbers of the page on certificates."""
+
+    def __init__(self, values: SimpleNamespace):
+        self.values = values
+        self.settings = CertificateSettings(
+            toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
+        )
+
+    @property
+    def found(self) -> Certificate:
+        return certificate_and_votes(self.settings, CERTIFIED[self.values.method], self.values.D)[0]
+
+    @property
+    def price_of_looking(self) -> float:
+        """What the choice among draws of frequencies adds to the certified risk."""
+        return next(term.risk for term in self.found.terms if term.name.startswith("choice of feature map"))
+
+    @property
+    def test_set_fails(self) -> float:
+        """Share of samples on which the bound of a test set fails for the best of the draws, in the hard case."""
+        found = peeking(self.found.n_bound, self.values.eps)
+        return float(found.test_set[list(found.counts).index(self.values.tries)])
+
+
 #: By page, the class of its numbers.
 NUMBERS: dict[str, Callable[[SimpleNamespace], object]] = {
     "kernel": KernelNumbers,
     "landmarks": LandmarkNumbers,
     "learn_kernel": LearningNumbers,
     "bounds": BoundNumbers,
+    "certificates": CertificateNumbers,
     "approximate": ApproximationNumbers,
     "adaptive": AdaptiveNumbers,
 }

@@ -18,6 +18,8 @@ from rff_engine.figures.style import METHOD_NAMES
 METHODS = {METHOD_NAMES[method]: method for method in toy_certificates.METHODS}
 #: Numbers of frequencies of the curves.
 CURVE_COUNTS = (5, 10, 20, 50, 100)
+#: Numbers of classifiers that are looked at.
+LOOKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ def certificate_curve(settings: CertificateSettings, method: str) -> tuple[toy_c
     sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
     points = sample.X, sample.y, fresh.X, fresh.y, rff.GaussianKernel(settings.sigma)
     return workers.compute(toy_certificates.certificate_curves, *points, method, CURVE_COUNTS, *settings.choices)
+
+
+@shared_cache
+def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
+    """How often bounds on n rows fail for the best of LOOKS guesses."""
+    return read_only(toy_certificates.peeking(n, epsilon, LOOKS))
 
 
 def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:

@@ -9,16 +9,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from ..._validation import as_rng, check_choice, check_count, draw_seed
-from ...bounds import largest_mean
+from ...bounds import gibbs_classifier, largest_mean, test_set
 from ...certificates import CertificateTerm
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
 from ...kernels import SpectralKernel
 from .plane import cell_centres, plane_points
 
-__all__ = ["METHODS", "Certificate", "certificate", "certificate_curves", "certified_classifier", "share_of_votes"]
+__all__ = [
+    "METHODS",
+    "Certificate",
+    "Peeking",
+    "certificate",
+    "certificate_curves",
+    "certified_classifier",
+    "peeking",
+    "share_of_votes",
+]
 
 METHODS = ("rff", "pbrff", "okrff")
 _N_CANDIDATES = 1000
@@ -143,3 +153,51 @@ def certificate_curves(X, y, X_test, y_test, kernel, method: str, D_values, *set
     """Certificates of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
     models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
     return tuple(certificate(model, X_test, y_test) for model in models)
+
+
+@dataclass(frozen=True)
+class Peeking:
+    """How often the best of several guesses is certified to be better than guessing, which it is not."""
+
+    counts: np.ndarray
+    """(K,), guesses that were looked at"""
+    test_set: np.ndarray
+    """(K,), by the test-set bound for a single classifier"""
+    unpaid: np.ndarray
+    """(K,), by the PAC-Bayes bound for a single classifier"""
+    paid: np.ndarray
+    """(K,), by the PAC-Bayes bound that pays ln(K)"""
+
+
+def peeking(n: int, epsilon: float, counts) -> Peeking:
+    """Failures of bounds if the best of K classifiers is kept, each of which errs on every row with probability 1/2.
+
+    Their errors on n rows are independent, so that the probabilities are exact; the best one fails if any one does.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the bound.
+    epsilon : float
+        Failures that each bound allows.
+    counts : sequence of ints
+        K.
+
+    Returns
+    -------
+    Peeking
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    counts, errors = np.asarray(counts), np.arange(check_count(n, "n") + 1)
+
+    def fails(bounds, k):
+        chance = binom.pmf(errors, n, 0.5)[bounds < 0.5].sum()
+        return -np.expm1(k * np.log1p(-min(chance, 1.0)))
+
+    alone, held_out = gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon), test_set(errors, n, epsilon)
+    paid = [fails(gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon, int(k)), k) for k in counts]
+    return Peeking(counts, fails(held_out, counts), fails(alone, counts), np.array(paid))

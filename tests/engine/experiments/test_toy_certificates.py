@@ -54,6 +54,16 @@ def test_draws_compared_on_the_rows_of_the_bound_are_paid_for():
     assert nats(5, 0.5) == 0
 
 
+def test_failures_of_peeking_are_those_of_a_simulation():
+    n, epsilon, K, samples = 40, 0.1, 8, 4000
+    found = toy.peeking(n, epsilon, [1, K])
+    errors = np.random.default_rng(0).binomial(n, 0.5, size=(samples, K)).min(axis=1)
+    simulated = (rff.bounds.test_set(errors, n, epsilon) < 0.5).mean()
+    assert found.test_set[1] == pytest.approx(simulated, abs=4 * 0.5 / samples**0.5)
+    assert found.test_set[0] <= epsilon and found.test_set[1] > 3 * epsilon
+    assert (found.paid <= epsilon).all() and (found.paid <= found.unpaid).all()
+
+
 def test_votes_agree_with_predictions():
     model = toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, "rff", 20, prior_fraction=0.0, random_state=0)
     votes = toy.share_of_votes(model, 1.5, 11)

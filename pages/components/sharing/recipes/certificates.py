@@ -26,13 +26,21 @@ prior = 0.5  # share of the points for the prior
 eps = 0.05  # allowed failures
 
 
-def numbers(found, D_values, curves) -> pd.DataFrame:
+def numbers(found, D_values, curves, peeked) -> pd.DataFrame:
     """All numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
     tables = {
         "terms": pd.DataFrame(found.terms),
         "certificate": summary([found]),
         "against D": pd.concat(
             [summary(certified).assign(method=name, frequencies=list(D_values)) for name, certified in curves.items()]
+        ),
+        "failures of peeking": pd.DataFrame(
+            {
+                "looked_at": peeked.counts,
+                "test_set": peeked.test_set,
+                "nothing_paid": peeked.unpaid,
+                "looks_paid_for": peeked.paid,
+            }
         ),
     }
     return pd.concat(tables, names=["table"]).reset_index("table").convert_dtypes()
@@ -54,4 +62,6 @@ if __name__ == "__main__":
     (found,) = certificates.certificate_curves(*points, names[method], [D], *settings)
     D_values = (5, 10, 20, 50, 100)
     curves = {name: certificates.certificate_curves(*points, name, D_values, *settings) for name in names.values()}
-    numbers(found, D_values, curves).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    looks = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+    peeked = certificates.peeking(found.n_bound, eps, looks)
+    numbers(found, D_values, curves, peeked).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
