@@ -39,8 +39,9 @@ _COLUMNS_AT_A_TIME = 1024
 _SMALL_SYSTEM = 400
 # Limit of conjugate gradient steps where the matrix is too large to factorise.
 _MAX_CG_STEPS = 1000
-# The primal form is used where there are fewer features than rows by this factor.
-_FEWER_FEATURES = 8
+# The primal form is used where there are fewer features than rows by the first factor, and in small systems by the
+# second: there each Newton step costs little, while the (n, n) matrix costs the same from the beginning.
+_FEWER_FEATURES, _FEWER_IN_SMALL = 8, 2
 # Memory limit of one matrix of the solver; its factor takes as much again.
 _MOST_BYTES = 2**30
 # Estimated speeds, to choose between conjugate gradients and a factorisation; constants, so that results are the same
@@ -58,7 +59,8 @@ _FLOAT32_CONDITION = 1e5
 
 def gram_pays(n: int, n_features: int, dtype) -> bool:
     """Whether `linear_svm_path` with form "auto" uses the (n, n) matrix of inner products."""
-    return n_features > n / _FEWER_FEATURES and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES
+    fewer = _FEWER_IN_SMALL if n_features <= _SMALL_SYSTEM else _FEWER_FEATURES
+    return n_features > n / fewer and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES
 
 
 class _Form:
