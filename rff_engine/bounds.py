@@ -253,13 +253,16 @@ def _kl_inverse(loss, kl, n_terms: int, confidence: float):
 
 def largest_mean(loss, budget):
     """The largest L with kl(loss || L) <= budget."""
-    loss, budget = np.broadcast_arrays(loss, budget)
-    low, high = loss.astype(float), np.ones_like(loss, dtype=float)
-    for _ in range(60):  # bisection: the divergence grows with L above the loss
-        middle = (low + high) / 2
-        inside = _bernoulli_kl(loss, middle) <= budget
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return high[()]
+    loss, budget = np.broadcast_arrays(np.asarray(loss, dtype=float), budget)
+    rest = 1 - loss
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # kl is at least 2 (L - loss)^2 and at least rest ln(rest / (1 - L)) + loss ln(loss), so the root is below both.
+        tail = rest * np.exp((xlogy(loss, loss) - budget) / rest)
+        root = np.where(rest > 0, np.minimum(loss + np.sqrt(budget / 2), 1 - tail), 1.0)
+        for _ in range(12):  # Newton's method on a convex function, from above: never below the root
+            step = (_bernoulli_kl(loss, root) - budget) * root * (1 - root) / (root - loss)
+            root = np.where(step > 0, root - step, root)
+    return np.maximum(root, loss)[()]
 
 
 def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
