@@ -131,18 +131,24 @@ def learn_vote(z, signs, prior_mean, epsilon: float, choice: Choice) -> VotePost
     """
     aligned = z * signs[:, None]
 
-    def posterior(mean):
-        decision = aligned @ mean
-        errors = np.array([ndtr(threshold - decision).mean() for threshold in THRESHOLDS])
-        return VotePosterior(mean, prior_mean, errors, len(z), epsilon, choice)
+    def best_of(means) -> VotePosterior:
+        decisions = aligned @ means.T
+        errors = np.stack([ndtr(threshold - decisions).mean(axis=0) for threshold in THRESHOLDS], axis=1)
+        found = [
+            VotePosterior(mean, prior_mean, row, len(z), epsilon, choice)
+            for mean, row in zip(means, errors, strict=True)
+        ]
+        scales = np.array([[one.scale] for one in found])
+        n_choices = choice.n_choices * len(THRESHOLDS)
+        reached = bounds.majority_vote(errors, THRESHOLDS, choice.log_ratio, scales, len(z), epsilon, n_choices)
+        return found[int(reached.min(axis=1).argmin())]
 
-    best = posterior(prior_mean)
+    best = best_of(prior_mean[None])
     for _ in range(2):  # the second time at the threshold that is best so far
         threshold, mean = best.threshold, prior_mean
         for cost in _SURROGATE_COSTS:
             mean = _least_surrogate(aligned, prior_mean, threshold, cost, mean)
-            found = [posterior(prior_mean + stretch * (mean - prior_mean)) for stretch in _STRETCHES]
-            best = min([best, *found], key=lambda one: one.bound)
+            best = min(best, best_of(prior_mean + _STRETCHES[:, None] * (mean - prior_mean)), key=lambda one: one.bound)
     return best
 
 
