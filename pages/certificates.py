@@ -5,20 +5,21 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.components import deferred, layout, lessons, sharing
-from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, SEED, SIGMA, toy_data
+from pages.components import deferred, layout, lessons, live, sharing
+from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.controls.toy_data import map_extent, toy_sample
-from pages.components.controls.widgets import Options, Scale, mount
+from pages.components.controls.widgets import Number, Options, Scale, mount
 from pages.components.results.certificates import (
-    CURVE_COUNTS,
+    COUNTS,
     METHODS,
     CertificateSettings,
-    certificate_and_votes,
     certificate_curves,
+    certified_vote,
+    live_certificate,
     peeking,
 )
 from pages.components.sharing.recipes import certificates as recipe
-from rff_engine.experiments.toy.certificates import Certificate
+from rff_engine.experiments.toy.certificates import Certificate, CertifiedVote
 from rff_engine.figures import certificates as figures
 from rff_engine.figures.style import METHOD_NAMES
 
@@ -26,20 +27,32 @@ from rff_engine.figures.style import METHOD_NAMES
 TARGET = 0.1
 ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
 
+FREQUENCIES = Scale("D", "Frequencies D", "Number of cosines and sines that the voters weigh.", COUNTS, 20)
+STRETCH = Number(
+    "stretch",
+    "Step away from the prior's weights s",
+    "0 leaves the weights that the prior's points chose, 1 goes to those with the smallest bound, 3 far beyond them.",
+    0.0,
+    3.0,
+    1.0,
+    0.02,
+)
+
 CONTROLS = (
     "Features",
     Options("method", "Frequencies", None, tuple(METHODS), METHOD_NAMES["pbrff"]),
     replace(BETA, default=1.0, only_if=("method", (METHOD_NAMES["pbrff"],))),
-    Scale("D", "Frequencies D", None, (5, 10, 20, 50, 100, 200), 20),
+    FREQUENCIES,
     replace(SIGMA, default=0.251),
     "Certificate",
+    STRETCH,
     Scale(
         "prior",
         "Share of points for the prior",
         "On these points all may be tried at no price; the bound is computed on the others. At 0 all points serve "
         "both ends, and every choice is paid for.",
         (0.0, 0.1, 0.25, 0.5, 0.75, 0.9),
-        0.5,
+        0.0,
     ),
     Scale(
         "tries",
@@ -60,6 +73,7 @@ CONTROLS = (
     NOISE,
     replace(N_POINTS, label="Points n, prior and bound together", low=50, high=4000, default=2000, step=50),
     SEED,
+    PLAIN,
 )
 
 EXPLANATION = (
@@ -73,13 +87,32 @@ EXPLANATION = (
 )
 
 
-def show_certificate(found: Certificate, votes, values) -> None:
+def show_live(settings: CertificateSettings, found: Certificate, values, in_lesson: bool) -> None:
+    """The vote and its certificate, at every step and every D."""
+    renew = None if in_lesson else new_points
+    live.mount("certificate", live_certificate(settings, METHODS[values.method]), values, (FREQUENCIES, STRETCH), renew)
+    layout.caption_below(
+        "**Lengthen the step: fewer voters err, and the price of learned weights grows with its square.** Move D, and "
+        "the certificate pays for your look.",
+        "[[Left|Below]], the deeper the colour, the more of the voters agree; pale where they are divided. "
+        + what_ledger_shows(found, values)
+        + " Every step is certified at once, D is not: one that is chosen after looking costs the logarithm of the "
+        "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing.",
+    )
+
+
+def new_points(_: int) -> None:
+    """Take the next seed."""
+    st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
+
+
+def show_certificate(vote: CertifiedVote, found: Certificate, values) -> None:
     """The vote, and its certificate term by term."""
     sample = toy_sample(toy_data(values))
     left, right = st.columns([2, 3])
     with left:
         layout.figure(
-            figures.vote_map(votes, sample.X, sample.y, map_extent(toy_data(values))),
+            figures.vote_map(vote.votes(values.stretch), sample.X, sample.y, map_extent(toy_data(values))),
             "**The deeper the colour, the more of the voters agree.**",
             f"Votes for the class +1 less those for −1, and all {values.n} points. Where the votes are divided, the "
             "map is pale.",
@@ -116,11 +149,11 @@ def what_ledger_shows(found: Certificate, values) -> str:
 
 def show_curves(curves, values) -> None:
     """Certified risks and test errors against D."""
-    at = CURVE_COUNTS.index(values.D) if values.D in CURVE_COUNTS else len(CURVE_COUNTS) - 1
+    at = COUNTS.index(values.D)
     best = min(curves, key=lambda method: curves[method][at].risk_bound)
     layout.figure(
-        figures.errors_and_bounds(CURVE_COUNTS, curves, values.D),
-        f"**At D = {CURVE_COUNTS[at]}, {METHOD_NAMES[best]} has the smallest certificate.**",
+        figures.errors_and_bounds(COUNTS, curves, values.D),
+        f"**At D = {values.D}, {METHOD_NAMES[best]} has the smallest certificate.**",
         "[[Left|Above]], what is certified, and dashed the test-set bound of the same points; [[right|below]], the "
         "error on fresh points. A good certificate needs few errors with a margin and weights near the prior's.",
         key="against_D",
@@ -179,7 +212,7 @@ def show_equations() -> None:
 
 def numbers(found: Certificate, settings: CertificateSettings):
     """The table of the page, from the results that its figures show."""
-    return recipe.numbers(found, CURVE_COUNTS, certificate_curves(settings), peeking(found.n_bound, settings.epsilon))
+    return recipe.numbers(found, COUNTS, certificate_curves(settings), peeking(found.n_bound, settings.epsilon))
 
 
 def main() -> None:
@@ -187,16 +220,20 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "What can a classifier promise about itself?",
-        "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Take points from "
-        "the prior, compare more draws, and see **what each look at the data costs**.",
+        "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen its "
+        "step away from the prior, compare numbers of frequencies, and see **what each look at the data costs**.",
     )
     tour.show()
     with layout.show_errors():
         settings = CertificateSettings(
             toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
         )
-        found, votes = certificate_and_votes(settings, METHODS[values.method], values.D)
-    show_certificate(found, votes, values)
+        vote = certified_vote(settings, METHODS[values.method], values.D)
+        found = vote.certificate(values.stretch)
+        if values.plain:
+            show_certificate(vote, found, values)
+        else:
+            show_live(settings, found, values, tour.runs)
     layout.explain(EXPLANATION)
     show_equations()
     deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))

@@ -19,7 +19,16 @@ from .style import (
     fixed_margin,
 )
 
-__all__ = ["TERM_LABELS", "bound_against_rows", "errors_and_bounds", "failures_of_peeking", "ledger", "vote_map"]
+__all__ = [
+    "ERROR_COLOUR",
+    "TERM_LABELS",
+    "TOTAL_COLOUR",
+    "bound_against_rows",
+    "errors_and_bounds",
+    "failures_of_peeking",
+    "ledger",
+    "vote_map",
+]
 
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
@@ -30,9 +39,11 @@ TERM_LABELS = {
     "choice of threshold": ("choice of the threshold", "#D55E00"),
     "frequencies drawn": ("learned frequencies", "#CC79A7"),
     "weights": ("learned weights", "#CC79A7"),
+    "looks": ("D chosen after looking", "#D55E00"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
-_GREY, _TOTAL = "#8C8C8C", "#009E73"
+ERROR_COLOUR = "#8C8C8C"
+TOTAL_COLOUR = "#009E73"
 
 
 def term_label(name: str) -> tuple[str, str]:
@@ -59,18 +70,18 @@ def ledger(certificate, *, height: int = 460) -> go.Figure:
         _bar(fig, label, colour, risk, base, f"{risk:+.3g} %, {nats:.3g} nats")
         base += risk
     total = 100 * certificate.risk_bound
-    _bar(fig, "<b>certified risk</b>", _TOTAL, total, 0.0, f"at most {total:.3g} %")
+    _bar(fig, "<b>certified risk</b>", TOTAL_COLOUR, total, 0.0, f"at most {total:.3g} %")
     marks = {"test error": (100 * certificate.test_error, "dot")}
     if certificate.test_set_bound is not None:
         marks["test-set bound"] = (100 * certificate.test_set_bound, "dash")
     for name, (value, dash) in marks.items():
-        fig.add_vline(x=value, line={"color": _GREY, "width": 2, "dash": dash})
+        fig.add_vline(x=value, line={"color": ERROR_COLOUR, "width": 2, "dash": dash})
         # A line has no entry in the legend.
         fig.add_scatter(
             x=[None],
             y=[None],
             mode="lines",
-            line={"color": _GREY, "width": 2, "dash": dash},
+            line={"color": ERROR_COLOUR, "width": 2, "dash": dash},
             name=f"{name} {value:.3g} %",
         )
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
@@ -187,7 +198,7 @@ def errors_and_bounds(D_values, curves, chosen: int, *, height: int = 420) -> go
         add_note(
             fig, 0.5, 1, name, xref=f"x{'' if column == 1 else 2} domain", yref="paper", yanchor="bottom", yshift=2
         )
-    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     ticks = list(D_values)
     fig.update_xaxes(type="log", title="frequencies D", tickvals=ticks, ticktext=[str(D) for D in ticks])
     highest = max(100 * max(one.risk_bound, one.test_error) for found in curves.values() for one in found)
@@ -216,7 +227,7 @@ def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -
         x=np.asarray(rows),
         y=100 * certificate.bound_with_rows(rows),
         mode="lines",
-        line={"color": _TOTAL, "width": 3},
+        line={"color": TOTAL_COLOUR, "width": 3},
         name="certified risk",
         hovertemplate="%{x:.3s} rows: %{y:.3g} %<extra></extra>",
     )
@@ -224,11 +235,11 @@ def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -
         x=[certificate.n_bound],
         y=[100 * certificate.risk_bound],
         mode="markers",
-        marker={"color": _TOTAL, "size": 11, "symbol": "diamond"},
+        marker={"color": TOTAL_COLOUR, "size": 11, "symbol": "diamond"},
         name="your certificate",
         hovertemplate="%{x} rows: %{y:.3g} %<extra>your certificate</extra>",
     )
-    fig.add_hline(y=100 * target, line={"color": _GREY, "width": 1, "dash": "dash"})
+    fig.add_hline(y=100 * target, line={"color": ERROR_COLOUR, "width": 1, "dash": "dash"})
     fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
     fig.update_yaxes(title="certified risk, %", rangemode="tozero")
     return finish(fig, height, margin=fixed_margin(top=64))
@@ -253,9 +264,9 @@ def failures_of_peeking(found, chosen: int, epsilon: float, *, height: int = 380
     """
     fig = Sheet()
     lines = {
-        "test set used for all": (found.test_set, _GREY, "dash"),
+        "test set used for all": (found.test_set, ERROR_COLOUR, "dash"),
         "certificate, nothing paid": (found.unpaid, "#D55E00", "solid"),
-        "certificate, looks paid for": (found.paid, _TOTAL, "solid"),
+        "certificate, looks paid for": (found.paid, TOTAL_COLOUR, "solid"),
     }
     for name, (failures, colour, dash) in lines.items():
         fig.add_scatter(
@@ -266,8 +277,8 @@ def failures_of_peeking(found, chosen: int, epsilon: float, *, height: int = 380
             name=name,
             hovertemplate=f"%{{x}} looked at: fails for %{{y:.3g}} %<extra>{name}</extra>",
         )
-    fig.add_hline(y=100 * epsilon, line={"color": _GREY, "width": 1, "dash": "dot"})
-    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.add_hline(y=100 * epsilon, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
+    fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     fig.update_xaxes(type="log", title="classifiers looked at", dtick=1)
     fig.update_yaxes(title="samples on which it fails, %", range=[0, 103])
     return finish(fig, height, margin=fixed_margin(top=64))

@@ -20,6 +20,7 @@ LIVE = {
     "landmarks": "landmarks",
     "learn_kernel": "kernel",
     "bounds": "bounds",
+    "certificates": "certificate",
     "adaptive": "descent",
 }
 
@@ -60,6 +61,7 @@ def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
         ("landmarks", "maps", {"beta": "10", "plain": "true"}),
         ("learn_kernel", "kernels", {"rho": "0.1"}),
         ("bounds", "terms", {"hide": "all"}),
+        ("certificates", "ledger", {"stretch": "0.5"}),
         ("adaptive", "player", {"r": "5"}),
     ],
 )

@@ -39,7 +39,7 @@ FAR = {
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20}
     | {"question": "Does it hold?"},
     "certificates": {"method": METHOD_NAMES["pbrff"], "data": "xor", "n": 150, "noise": 0.2, "seed": 4, "sigma": 0.501}
-    | {"beta": 10.0, "D": 10, "prior": 0.0, "tries": 2, "eps": 0.2},
+    | {"beta": 10.0, "D": 10, "stretch": 0.6, "prior": 0.5, "tries": 2, "eps": 0.2, "plain": True},
     "real_data": {
         "study": "landmarks",
         "split": "random",
@@ -337,7 +337,7 @@ def agrees_with_adaptive(table, app):
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
 FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
 FIRST_OF_PAGE += [
-    ("certificates", {}),
+    ("certificates", {"plain": True}),
     ("approximate", {}),
     ("adaptive", {"plain": True}),
     ("real_data", {"repeats": 2}),

@@ -16,7 +16,12 @@ from playwright.sync_api import expect
 import datasets
 import rff_engine as rff
 from pages.components.controls.presets import LANDMARK_PRESETS
-from rff_engine.experiments.toy import bounds as bound_curves, kernel as toy_kernels, learning as toy_learning
+from rff_engine.experiments.toy import (
+    bounds as bound_curves,
+    certificates as toy_certificates,
+    kernel as toy_kernels,
+    learning as toy_learning,
+)
 from rff_engine.experiments.toy.landmarks import landmark_problem, landmark_view
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.figures.style import palette
@@ -215,6 +220,7 @@ def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
         ("landmarks", ["Inverse temperature β", "Frequencies per landmark D"]),
         ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N"]),
         ("bounds", ["Inverse temperature β"]),
+        ("certificates", ["Step away from the prior's weights", "Frequencies D"]),
     ],
 )
 @pytest.mark.more(after=2)
@@ -412,6 +418,36 @@ def test_the_chosen_bound_is_in_colour_and_a_sum_and_questions_are_tabs(open_pag
     assert again.get_by_role("tab", name="Does it hold?").get_attribute("aria-selected") == "true"
 
 
+CERTIFICATE = """({
+    bound: view.now.certificate.bound, risks: view.now.certificate.terms.map(term => term.risk), test: view.now.test,
+    shares: Array.from(view.shares), words: view.root.querySelector('.looked-words').textContent,
+    shown: ['.test-value', '.bound-value'].map(name => view.root.querySelector(name).textContent),
+})"""
+
+
+def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at_another_d_is_paid_for(open_page):
+    sample, fresh = (datasets.make_toy("checkerboard", n, 0.1, seed) for n, seed in ((200, 0), (2000, 1_000_003)))
+    extent = float(np.ceil(4.2 * np.abs(sample.X).max()) / 4)
+    stream = int(np.random.SeedSequence((0, 5)).generate_state(1)[0])
+    points = sample.X, sample.y, fresh.X, fresh.y, extent, rff.GaussianKernel(0.251)
+    votes = toy_certificates.certified_votes(*points, "pbrff", (20, 50), 1.0, 1, 0.0, 0.05, stream)
+    page = open_live(open_page, "certificates?n=200")
+    for stretch in (0.5, 1.0, 2.0):
+        shown, found = move_sliders(page, {"stretch": stretch}, CERTIFICATE), votes[0].certificate(stretch)
+        assert shown["bound"] == pytest.approx(found.risk_bound, abs=1e-5)
+        assert shown["test"] == pytest.approx(found.test_error, abs=2e-3)
+        assert shown["shown"] == [f"{100 * shown[name]:.1f} %" for name in ("test", "bound")]
+        assert sum(shown["risks"]) == pytest.approx(shown["bound"], abs=1e-9)
+        side = int(len(shown["shares"]) ** 0.5)
+        np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), votes[0].votes(stretch), atol=1 / 255)
+        assert "fixed beforehand" in shown["words"]
+    shown = move_sliders(page, {"D": 50, "stretch": 1.0}, CERTIFICATE)
+    assert shown["bound"] > votes[1].certificate().risk_bound and "looked at several D" in shown["words"]
+    page.get_by_role("button", name="New points").click()
+    page.wait_for_function("() => document.querySelector('.live .looked-words').textContent.includes('beforehand')")
+    assert "seed=1" in page.url
+
+
 def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page):
     page = open_live(open_page, "bounds")
     chart = page.locator(".live canvas.parts")
@@ -433,7 +469,8 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
 
 @pytest.mark.parametrize(
     ("path", "text"),
-    [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")] + [("adaptive", "over all points")],
+    [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")]
+    + [("adaptive", "over all points"), ("certificates", "votes over the plane")],
 )
 @pytest.mark.more(after=2)
 def test_a_saved_picture_holds_every_panel(open_page, path, text):

@@ -9,9 +9,11 @@ import json
 import sys
 
 import numpy as np
+from scipy.special import ndtr
 
 import rff_engine as rff
-from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.certificates import THRESHOLDS
+from rff_engine.experiments.toy import certificates as toy_certificates, learning as toy_learning
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.linear import error_rate, linear_svm_decision
 
@@ -85,6 +87,41 @@ def build_up(grid: np.ndarray, landmarks: np.ndarray, omega: np.ndarray, Q: np.n
     return cases
 
 
+def certificates(X: np.ndarray, y: np.ndarray, test_X: np.ndarray, test_y: np.ndarray) -> dict:
+    """A certified vote, and its certificate at several steps away from the prior's weights."""
+    kernel, settings = rff.GaussianKernel(0.5), {"beta": 1.0, "tries": 2, "prior_fraction": 0.0, "random_state": 0}
+    model = toy_certificates.certified_classifier(X, y, kernel, "pbrff", 5, **settings)
+    vote = toy_certificates.certified_vote(model, X, y, test_X, test_y, EXTENT, CELLS)
+    stretches = (0.0, 0.3, 1.0, 2.5)
+    found = [vote.certificate(stretch) for stretch in stretches]
+    means = np.array([0.0, 1e-6, 0.1, 0.5, 0.999, 1.0])
+    return {
+        "n": len(vote.prior_margins),
+        "epsilon": model.epsilon,
+        "n_choices": vote.choice.n_choices,
+        "log_ratio": vote.choice.log_ratio,
+        "step": vote.step,
+        "thresholds": THRESHOLDS,
+        "prior_margins": vote.prior_margins,
+        "step_margins": vote.step_margins,
+        "prior_test_margins": vote.prior_test_margins,
+        "step_test_margins": vote.step_test_margins,
+        "cases": [
+            {
+                "stretch": stretch,
+                "bound": one.risk_bound,
+                "threshold": one.threshold,
+                "risks": [term.risk for term in one.terms],
+                "nats": [term.nats for term in one.terms],
+                "test_error": one.test_error,
+            }
+            for stretch, one in zip(stretches, found, strict=True)
+        ],
+        "cdf": [[x, ndtr(x)] for x in (-9.0, -3.0, -0.5, 0.0, 0.2, 2.0, 8.0)],
+        "means": [[p, b, rff.bounds.largest_mean(p, b)] for p in means for b in (0.0, 1e-5, 0.1, 3.0, 60.0)],
+    }
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -121,6 +158,7 @@ def numbers() -> dict:
         "psi": psi,
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),
+        "certificates": certificates(X, y, test_X, test_y),
     }
 
 

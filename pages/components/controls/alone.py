@@ -47,8 +47,9 @@ PICTURES: dict[str, dict[str, Picture]] = {
         "terms": Picture("Terms of the chosen bound"),
     },
     "certificates": {
-        "votes": Picture("Votes over the plane", live=False),
-        "ledger": Picture("Certificate, term by term", live=False),
+        "votes": Picture("Votes over the plane"),
+        "ledger": Picture("Certificate, term by term"),
+        "steps": Picture("Risk at every step"),
     },
     "adaptive": {"player": Picture("Frequencies during the descent")},
 }

@@ -68,6 +68,11 @@ class Tour:
             Number("step", "Step", None, 1, len(lesson.steps) if lesson else 1, 1),
         ]
 
+    @property
+    def runs(self) -> bool:
+        """Whether the reader is in a lesson."""
+        return _PLACE in st.session_state
+
     def enter(self) -> None:
         """Set what the step of a link needs, except what the link itself sets; called before the widgets."""
         if follow := st.session_state.pop(_ELSEWHERE, None):

@@ -32,7 +32,7 @@ from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
 from pages.components.results.certificates import (
     METHODS as CERTIFIED,
     CertificateSettings,
-    certificate_and_votes,
+    certified_vote,
     peeking,
 )
 from pages.components.results.kernel import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
@@ -334,7 +334,8 @@ class CertificateNumbers:
 
     @property
     def found(self) -> Certificate:
-        return certificate_and_votes(self.settings, CERTIFIED[self.values.method], self.values.D)[0]
+        vote = certified_vote(self.settings, CERTIFIED[self.values.method], self.values.D)
+        return vote.certificate(self.values.stretch)
 
     @property
     def price_of_looking(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,14 @@ import streamlit as st
 from pages.components.controls import alone, presentation
 from pages.components.controls.widgets import Control, hide_in_sidebar
 from pages.components.javascript import join_modules
-from rff_engine.figures import adaptive as descent_style, bounds as bound_style
+from rff_engine.certificates import THRESHOLDS
+from rff_engine.experiments.toy.certificates import CertifiedVote
+from rff_engine.figures import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
 from rff_engine.figures.style import palette
 
 #: Cells along a side of a live similarity map, and of a live kernel map.
 LIVE_CELLS, KERNEL_CELLS = 100, 80
-VIEWS = ("opening", "landmarks", "kernel", "bounds", "descent")
+VIEWS = ("opening", "landmarks", "kernel", "bounds", "certificate", "descent")
 #: Constants of the JavaScript modules, declared in constants.d.ts.
 CONSTANTS = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
 
@@ -134,6 +136,39 @@ def pack_bounds(curves) -> dict:
     )
 
 
+def pack_certificate(votes: Mapping[int, CertifiedVote], sample, extent: float) -> dict:
+    """Data of the live view of a certificate: the vote of every number of frequencies, and of its prior."""
+    epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
+    shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
+    packed = [
+        {
+            "step": vote.step,
+            "test_set_bound": vote.model.test_set_bound_,
+            "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
+        }
+        | {
+            name: _packed(getattr(vote, name), "<f4")
+            for of in ("margins", "test_margins", "map")
+            for name in (f"prior_{of}", f"step_{of}")
+        }
+        for vote in votes.values()
+    ]
+    return _with_version(
+        {
+            "votes": packed,
+            "counts": list(votes),
+            "thresholds": THRESHOLDS,
+            "n": n,
+            "points": _packed(sample.X, "<f4"),
+            "labels": _packed(sample.y, "i1"),
+            "extent": extent,
+            "terms": list(certificate_style.TERM_LABELS.values()),
+            "total": certificate_style.TOTAL_COLOUR,
+            "grey": certificate_style.ERROR_COLOUR,
+        }
+    )
+
+
 def pack_descent(descent, frequency_extent: float) -> dict:
     """Data of the live view of a descent: its kept steps, and the errors along all of them."""
     return _with_version(
@@ -162,7 +197,7 @@ def mount(
 
     Parameters
     ----------
-    name : {"opening", "landmarks", "kernel", "bounds", "descent"}
+    name : {"opening", "landmarks", "kernel", "bounds", "certificate", "descent"}
     packed : dict
         From the view's ``pack_`` function.
     values : namespace
@@ -171,7 +206,8 @@ def mount(
         Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
         nearest value that it allows.
     on_clicked : callable, optional
-        Called with the row of the training point that was clicked, or the position of the bound.
+        Called with the row of the training point that was clicked, or the position of the bound; by a certificate
+        when new points are asked for.
     chosen : str, optional
         The bound that is shown with its terms.
     """

@@ -122,7 +122,7 @@ export class LiveView {
   /** Whether an animation is made. */
   filming = false;
 
-  /** Whether the slider of beta is hidden. */
+  /** Whether the slider that Play moves is hidden. */
   betaHidden = false;
 
   /** Time of the first input event that no frame shows yet.
@@ -259,14 +259,14 @@ export class LiveView {
   }
 
   /**
-   * Hide the sliders of these names; with beta hidden, neither Play nor a chart moves it.
+   * Hide the sliders of these names; neither Play nor a chart moves one that is hidden.
    *
    * @param {string[]} names
    */
   hide(names) {
     const bar = this.find(".scrubbers");
     for (const [name, input] of Object.entries(this.inputs)) input.closest("label").hidden = names.includes(name);
-    this.betaHidden = this.find(".play").hidden = names.includes("beta");
+    this.betaHidden = this.find(".play").hidden = names.includes(this.track.input.name);
     bar.hidden = [...bar.children].every((part) => /** @type {HTMLElement} */ (part).hidden);
     this.root.classList.toggle("beta-hidden", this.betaHidden);
     if (this.betaHidden && this.playTimer) this.stop();
@@ -363,18 +363,18 @@ export class LiveView {
     this.report("settled", Object.fromEntries(inputs.map(([name]) => [name, this.value(name)])));
   }
 
-  /** Run beta to its end; with reduced motion in few steps. */
+  /** Run a slider, beta in most views, to its end; with reduced motion in few steps. */
   play() {
-    const { beta } = this;
-    const end = Number(beta.max);
-    const step = reducedMotion() ? 0.5 : Math.max(0.03, Number(beta.step) || 0);
+    const { input } = this.track;
+    const end = Number(input.max);
+    const step = reducedMotion() ? 0.5 : Math.max(0.03, Number(input.step) || 0);
     this.halt();
-    if (Number(beta.value) >= end) beta.value = beta.min;
+    if (Number(input.value) >= end) input.value = input.min;
     this.showPlaying(true);
     const tick = () => {
-      beta.value = String(Math.min(Number(beta.value) + step, end));
+      input.value = String(Math.min(Number(input.value) + step, end));
       this.request();
-      if (Number(beta.value) >= end) this.stop();
+      if (Number(input.value) >= end) this.stop();
     };
     this.playTimer = setInterval(tick, reducedMotion() ? 1000 : (40 * step) / 0.03);
   }

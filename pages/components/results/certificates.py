@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 import rff_engine as rff
+from pages.components import live
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
@@ -16,8 +17,8 @@ from rff_engine.figures.style import METHOD_NAMES
 
 #: Methods by their labels.
 METHODS = {METHOD_NAMES[method]: method for method in toy_certificates.METHODS}
-#: Numbers of frequencies of the curves.
-CURVE_COUNTS = (5, 10, 20, 50, 100)
+#: Numbers of frequencies.
+COUNTS = (5, 10, 20, 50, 100)
 #: Numbers of classifiers that are looked at.
 LOOKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
@@ -33,13 +34,6 @@ class CertificateSettings:
     prior_fraction: float
     epsilon: float
 
-    def fit(self, method: str, D: int):
-        """The certified classifier of a method with D frequencies."""
-        sample = toy_sample(self.data)
-        return toy_certificates.certified_classifier(
-            sample.X, sample.y, rff.GaussianKernel(self.sigma), method, D, *self.choices
-        )
-
     @property
     def choices(self) -> tuple:
         """Arguments of `certified_classifier` from beta on."""
@@ -49,21 +43,25 @@ class CertificateSettings:
 
 
 @shared_cache
-def certificate_and_votes(
-    settings: CertificateSettings, method: str, D: int
-) -> tuple[toy_certificates.Certificate, np.ndarray]:
-    """The certificate, and the votes over the plane, (G, G)."""
-    model, fresh = settings.fit(method, D), toy_fresh_sample(settings.data)
-    votes = toy_certificates.share_of_votes(model, map_extent(settings.data))
-    return toy_certificates.certificate(model, fresh.X, fresh.y), read_only(votes)
+def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_certificates.CertifiedVote:
+    """The certified vote of a method with D frequencies."""
+    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    points = sample.X, sample.y, fresh.X, fresh.y, map_extent(settings.data)
+    kernel = rff.GaussianKernel(settings.sigma)
+    (vote,) = workers.compute(toy_certificates.certified_votes, *points, kernel, method, (D,), *settings.choices)
+    return read_only(vote)
+
+
+def certified_votes(settings: CertificateSettings, method: str) -> dict[int, toy_certificates.CertifiedVote]:
+    """The certified votes of a method by D, one of COUNTS."""
+    return workers.results({D: partial(certified_vote, settings, method, D) for D in COUNTS})
 
 
 @shared_cache
-def certificate_curve(settings: CertificateSettings, method: str) -> tuple[toy_certificates.Certificate, ...]:
-    """Certificates of a method at CURVE_COUNTS."""
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
-    points = sample.X, sample.y, fresh.X, fresh.y, rff.GaussianKernel(settings.sigma)
-    return workers.compute(toy_certificates.certificate_curves, *points, method, CURVE_COUNTS, *settings.choices)
+def live_certificate(settings: CertificateSettings, method: str) -> dict:
+    """Data of the live view."""
+    sample = toy_sample(settings.data)
+    return live.pack_certificate(certified_votes(settings, method), sample, map_extent(settings.data))
 
 
 @shared_cache
@@ -72,6 +70,9 @@ def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
     return read_only(toy_certificates.peeking(n, epsilon, LOOKS))
 
 
+@shared_cache
 def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
-    """Certificates of all methods at CURVE_COUNTS."""
-    return workers.results({method: partial(certificate_curve, settings, method) for method in METHODS.values()})
+    """Certificates of all methods at COUNTS."""
+    calls = {(method, D): partial(certified_vote, settings, method, D) for method in METHODS.values() for D in COUNTS}
+    found = workers.results(calls)
+    return {method: tuple(found[method, D].certificate() for D in COUNTS) for method in METHODS.values()}

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, largest_mean, test_set
-from ...certificates import CertificateTerm
+from ...certificates import THRESHOLDS, CertificateTerm, Choice, VotePosterior, unit_features
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
 from ...kernels import SpectralKernel
@@ -22,12 +22,12 @@ from .plane import cell_centres, plane_points
 __all__ = [
     "METHODS",
     "Certificate",
+    "CertifiedVote",
     "Peeking",
-    "certificate",
-    "certificate_curves",
     "certified_classifier",
+    "certified_vote",
+    "certified_votes",
     "peeking",
-    "share_of_votes",
 ]
 
 METHODS = ("rff", "pbrff", "okrff")
@@ -127,33 +127,97 @@ def certified_classifier(
     return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(np.asarray(X, np.float32), y)
 
 
-def certificate(model: CertifiedClassifier, X, y) -> Certificate:
-    """The certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
-    wrong = model.predict(X) != y
-    chances = model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-    return Certificate(
-        model.certificate_,
-        model.risk_bound_,
-        model.gibbs_bound_,
-        model.test_set_bound_,
-        len(model.bound_rows_),
-        model.epsilon,
-        model.threshold_,
-        float(wrong.mean()),
-        float(1 - chances.mean()),
-    )
+@dataclass(frozen=True)
+class CertifiedVote:
+    """A certified vote, the vote of its prior, and all votes on the line through both, by their margins.
+
+    A stretch of 0 is the prior's vote, 1 the learned one. The bound holds for all of them at once.
+    """
+
+    model: CertifiedClassifier
+    prior_margins: np.ndarray
+    """(n_bound,), y v0 . z(x) on the rows of the bound, v0 the prior's mean"""
+    step_margins: np.ndarray
+    """(n_bound,), y (v - v0) . z(x), v the learned mean"""
+    prior_test_margins: np.ndarray
+    """(n_test,)"""
+    step_test_margins: np.ndarray
+    """(n_test,)"""
+    prior_map: np.ndarray
+    """(G, G), v0 . z(x) at the cells of the plane"""
+    step_map: np.ndarray
+    """(G, G)"""
+
+    @property
+    def choice(self) -> Choice:
+        """How its feature map was chosen on the rows of the bound."""
+        nats = {term.name.split(",")[0]: term.nats for term in self.model.certificate_}
+        return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
+
+    @property
+    def step(self) -> float:
+        """||v - v0||"""
+        return float(np.linalg.norm(self.model.coef_ - self.model.prior_coef_))
+
+    def certificate(self, stretch: float = 1.0) -> Certificate:
+        """What the vote at a stretch promises, and its errors on the test points."""
+        model, decision = self.model, self.prior_margins + stretch * self.step_margins
+        mean = model.prior_coef_ + stretch * (model.coef_ - model.prior_coef_)
+        errors = np.array([ndtr(threshold - decision).mean() for threshold in THRESHOLDS])
+        found = VotePosterior(mean, model.prior_coef_, errors, len(decision), model.epsilon, self.choice)
+        test = self.prior_test_margins + stretch * self.step_test_margins
+        return Certificate(
+            found.ledger(),
+            found.bound,
+            found.gibbs_bound,
+            model.test_set_bound_,
+            len(decision),
+            model.epsilon,
+            found.threshold,
+            float((test <= 0).mean()),
+            float(ndtr(-test).mean()),
+        )
+
+    def votes(self, stretch: float = 1.0) -> np.ndarray:
+        """Votes for the second class less those for the first, from -1 to 1, at the cells of the plane, (G, G)."""
+        return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
 
 
-def share_of_votes(model: CertifiedClassifier, extent: float, cells: int = 81) -> np.ndarray:
-    """Votes for the second class less those for the first, from -1 to 1, on a grid of [-extent, extent]^2, (G, G)."""
-    grid = plane_points(cell_centres(extent, cells))
-    return (2 * model.predict_proba(grid)[:, 1] - 1).reshape(cells, cells)
+def certified_vote(model: CertifiedClassifier, X, y, X_test, y_test, extent: float, cells: int = 61) -> CertifiedVote:
+    """The margins of a fitted classifier and of its prior.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+    X, y : arrays of shapes (n, 2) and (n,)
+        The points that it was fitted to, with labels -1 and 1.
+    X_test, y_test : arrays of shapes (n_test, 2) and (n_test,)
+        Fresh points.
+    extent : float
+        Half the side of the square in which votes are computed.
+    cells : int
+        G, cells along a side of it.
+
+    Returns
+    -------
+    CertifiedVote
+    """
+    rows = model.bound_rows_
+    means = np.stack([model.prior_coef_, model.coef_ - model.prior_coef_], axis=1)
+
+    def decisions(points):
+        return (unit_features(model.features_.transform(np.asarray(points, np.float32))) @ means).T.astype(np.float32)
+
+    on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
+    return CertifiedVote(model, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane)
 
 
-def certificate_curves(X, y, X_test, y_test, kernel, method: str, D_values, *settings) -> tuple[Certificate, ...]:
-    """Certificates of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
+def certified_votes(
+    X, y, X_test, y_test, extent, kernel, method: str, D_values, *settings
+) -> tuple[CertifiedVote, ...]:
+    """Votes of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
     models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
-    return tuple(certificate(model, X_test, y_test) for model in models)
+    return tuple(certified_vote(model, X, y, X_test, y_test, extent) for model in models)
 
 
 @dataclass(frozen=True)

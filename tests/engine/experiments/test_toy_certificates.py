@@ -12,9 +12,39 @@ KERNEL = rff.GaussianKernel(0.5)
 SAMPLE, FRESH = datasets.make_toy("moons", 400, 0.2, 0), datasets.make_toy("moons", 500, 0.2, 1)
 
 
-def certified(method="pbrff", D=10, **settings) -> toy.Certificate:
+def vote(method="pbrff", D=10, cells=11, **settings) -> toy.CertifiedVote:
     model = toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, method, D, **({"random_state": 0} | settings))
-    return toy.certificate(model, FRESH.X, FRESH.y)
+    return toy.certified_vote(model, SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5, cells)
+
+
+def certified(*arguments, **settings) -> toy.Certificate:
+    return vote(*arguments, **settings).certificate()
+
+
+@pytest.mark.parametrize("method", toy.METHODS)
+@pytest.mark.parametrize("prior_fraction", [0.0, 0.5])
+def test_the_learned_vote_has_the_certificate_of_its_classifier(method, prior_fraction):
+    made = vote(method, prior_fraction=prior_fraction)
+    found, model = made.certificate(), made.model
+    assert found.risk_bound == pytest.approx(model.risk_bound_, abs=1e-5)
+    assert found.gibbs_bound == pytest.approx(model.gibbs_bound_, abs=1e-5)
+    np.testing.assert_allclose([term.nats for term in found.terms], [t.nats for t in model.certificate_], atol=1e-3)
+    assert found.test_error == pytest.approx(np.mean(model.predict(FRESH.X) != FRESH.y), abs=0.004)
+
+
+def test_the_vote_without_a_step_is_the_prior_s_and_spends_nothing_on_weights():
+    made = vote("rff", prior_fraction=0.5)
+    found = made.certificate(0.0)
+    assert next(term.nats for term in found.terms if term.name == "weights") == 0
+    z = made.model.features_.transform(FRESH.X)
+    decision = np.column_stack([z, np.ones(len(z))]) @ made.model.prior_coef_
+    assert found.test_error == pytest.approx(np.mean(np.sign(decision) != FRESH.y), abs=0.004)
+
+
+def test_the_learned_step_is_nearly_the_best_of_its_line():
+    made = vote(prior_fraction=0.0)
+    bounds = {s: made.certificate(s).risk_bound for s in (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}
+    assert bounds[1.0] <= min(bounds.values()) + 0.02
 
 
 @pytest.mark.parametrize("method", toy.METHODS)
@@ -65,12 +95,12 @@ def test_failures_of_peeking_are_those_of_a_simulation():
 
 
 def test_votes_agree_with_predictions():
-    model = toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, "rff", 20, prior_fraction=0.0, random_state=0)
-    votes = toy.share_of_votes(model, 1.5, 11)
+    made = vote("rff", 20, prior_fraction=0.0)
+    votes = made.votes()
     centres = 1.5 * (2 * (np.arange(11) + 0.5) / 11 - 1)
     at = np.array([[votes[row, column] > 0 for column in range(11)] for row in range(11)])
     grid = np.array([(x, y) for y in centres for x in centres])
-    np.testing.assert_array_equal(at.ravel(), model.predict(grid) == 1)
+    np.testing.assert_array_equal(at.ravel(), made.model.predict(grid) == 1)
     assert np.abs(votes).max() <= 1
 
 
@@ -85,7 +115,8 @@ def test_the_figure_of_the_terms_ends_at_the_certified_risk():
 
 
 def test_figures_of_errors_show_the_numbers():
-    curves = {"rff": toy.certificate_curves(SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, KERNEL, "rff", [5, 20])}
+    votes = toy.certified_votes(SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5, KERNEL, "rff", [5, 20])
+    curves = {"rff": [one.certificate() for one in votes]}
     shown = figures.errors_and_bounds([5, 20], curves, 5)
     certificates, errors, held_out = shown.data
     np.testing.assert_allclose(certificates.y, [100 * one.risk_bound for one in curves["rff"]])

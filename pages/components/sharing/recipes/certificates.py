@@ -20,9 +20,10 @@ seed = 0
 sigma = 0.251  # bandwidth of the Gaussian prior
 method = "PBRFF (pseudo-posterior)"  # or "RFF (prior)", "OKRFF (optimized kernel)"
 beta = 1.0  # inverse temperature of PBRFF
-D = 20  # frequencies
+D = 20  # frequencies: 5, 10, 20, 50 or 100
+stretch = 1.0  # step away from the prior's weights, 1 to those with the smallest bound
 tries = 1  # draws of frequencies that are compared
-prior = 0.5  # share of the points for the prior
+prior = 0.0  # share of the points for the prior
 eps = 0.05  # allowed failures
 
 
@@ -55,13 +56,14 @@ def summary(certified) -> pd.DataFrame:
 if __name__ == "__main__":
     sample = datasets.make_toy(data, n, noise, seed)
     fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)
-    points = sample.X, sample.y, fresh.X, fresh.y, rff.GaussianKernel(sigma)
+    points = sample.X, sample.y, fresh.X, fresh.y, 1.0, rff.GaussianKernel(sigma)
     stream = int(np.random.SeedSequence((seed, 5)).generate_state(1)[0])  # not that of the points
     settings = beta, tries, prior, eps, stream
     names = {"RFF (prior)": "rff", "PBRFF (pseudo-posterior)": "pbrff", "OKRFF (optimized kernel)": "okrff"}
-    (found,) = certificates.certificate_curves(*points, names[method], [D], *settings)
     D_values = (5, 10, 20, 50, 100)
-    curves = {name: certificates.certificate_curves(*points, name, D_values, *settings) for name in names.values()}
+    votes = {name: certificates.certified_votes(*points, name, D_values, *settings) for name in names.values()}
+    curves = {name: [vote.certificate() for vote in of_method] for name, of_method in votes.items()}
+    found = votes[names[method]][D_values.index(D)].certificate(stretch)
     looks = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
     peeked = certificates.peeking(found.n_bound, eps, looks)
     numbers(found, D_values, curves, peeked).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,329 @@
+// @ts-check
+// The live view of a certificate: a vote over the plane, its bound term by term, and both along a step away from the
+// prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the look at it is paid for.
+
+import { paintChart, paintCurve, paintHorizontal, paintMarker, paintVertical, DASHES } from "./charts.js";
+import { cssColour } from "./colours.js";
+import { circle, fillAndOutline, paintPoints } from "./marks.js";
+import { nearestIndex } from "./maths.js";
+import { paintBoundary, Raster, tableOf } from "./rasters.js";
+import { fontOf } from "./typeface.js";
+import { LiveView, mounting } from "./view.js";
+import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js";
+
+/** @import { Frame, Scale } from "./charts.js" */
+/** @import { Context } from "./svg.js" */
+/** @import { Data, Root } from "./view.js" */
+/** @import { Certificate, Margins, Prices } from "./vote_bound.js" */
+/** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
+
+const STRETCHES = Float64Array.from({ length: 61 }, (_, k) => k / 20); // of the curves
+const POINTS = 600; // that are drawn at the most
+const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
+
+class LiveCertificate extends LiveView {
+  /** By number of frequencies.
+   * @type {Map<number, Vote>} */
+  votes = new Map();
+
+  /** @type {number[]} */
+  counts = [];
+
+  /** The current vote's certificate and its error on fresh points.
+   * @type {{ certificate: Certificate, test: number }} */
+  now;
+
+  /** Certified risks and test errors at STRETCHES, and the settings that they belong to.
+   * @type {{ of: string, bounds: number[], tests: number[] }} */
+  curves = { of: "", bounds: [], tests: [] };
+
+  /** Numbers of frequencies that the reader has looked at, on this sample.
+   * @type {Set<number>} */
+  seen = new Set();
+
+  /** Largest risk of the charts, the same for every D. */
+  top = 1;
+
+  /** @param {Root} root */
+  constructor(root) {
+    super(root);
+    this.plane = this.panel("canvas.votes", (c, w) => this.paintVotes(c, w));
+    this.panel("canvas.decision-scale", paintDecisions, { fixed: true });
+    this.panel("canvas.ledger", (c, w, h) => this.paintLedger(c, w, h));
+    const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
+    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(3 * fraction)));
+    /** @type {HTMLButtonElement} */ (this.find(".renew")).onclick = () => this.report("clicked", Date.now());
+  }
+
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data */
+  receive(data) {
+    const floats = (/** @type {any} */ vote, /** @type {string} */ of) => ({
+      prior: this.array(`prior_${of}`, Float32Array, vote),
+      step: this.array(`step_${of}`, Float32Array, vote),
+    });
+    this.counts = data.counts;
+    this.points = this.array("points", Float32Array);
+    this.labels = this.array("labels", Int8Array);
+    this.votes = new Map(
+      data.votes.map((/** @type {any} */ vote, /** @type {number} */ k) => [
+        data.counts[k],
+        {
+          step: vote.step,
+          prices: vote.prices,
+          heldOut: vote.test_set_bound,
+          rows: floats(vote, "margins"),
+          fresh: floats(vote, "test_margins"),
+          map: floats(vote, "map"),
+        },
+      ]),
+    );
+    this.side = Math.sqrt(this.votes.get(this.counts[0]).map.prior.length);
+    this.raster = new Raster(this.side);
+    this.shares = new Float32Array(this.side ** 2);
+    const { D } = this.inputs;
+    [D.min, D.max] = [Math.log10(this.counts[0]), Math.log10(this.counts[this.counts.length - 1])].map(String);
+    this.seen = new Set([data.settings.D]);
+    const bounds = this.counts.map((count) => this.certified(count, 1).bound);
+    this.top = Math.min(1, Math.ceil(12 * Math.max(...bounds)) / 10);
+    this.curves.of = "";
+  }
+
+  get track() {
+    return { input: this.inputs.stretch, from: 0, to: 3, step: "0.02" };
+  }
+
+  // --- values of the sliders ----------------------------------------------------------------------------------------
+
+  /** @param {string} name */
+  value(name) {
+    const at = Number(this.inputs[name].value);
+    return name === "D" ? this.counts[nearestIndex(Float64Array.from(this.counts, Math.log10), at)] : at;
+  }
+
+  /** @param {string} name */
+  spoken(name) {
+    const { certificate: found, test } = this.now;
+    return `${this.text(name)}: certified ${percent(found.bound)}, test error ${percent(test)}`;
+  }
+
+  /** @param {Event} event */
+  moved(event) {
+    if (event.target === this.inputs.D) this.seen.add(this.value("D"));
+    super.moved(event);
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
+  /** Whether a D was chosen after looking at others. */
+  get looked() {
+    return this.seen.size > 1;
+  }
+
+  /** @param {number} count @param {number} stretch */
+  certified(count, stretch) {
+    const { thresholds, n } = this.data;
+    const vote = this.votes.get(count);
+    const prices = { ...vote.prices, looks: this.looked ? Math.log(this.counts.length) : 0 };
+    const errors = marginErrors(vote.rows, stretch, thresholds);
+    return certificate(errors, thresholds, prices, stretch * vote.step, n);
+  }
+
+  compute() {
+    const [count, stretch] = [this.value("D"), this.value("stretch")];
+    const vote = this.votes.get(count);
+    this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
+    const { prior, step } = vote.map;
+    for (let i = 0; i < prior.length; i++) this.shares[i] = 2 * normalCdf(prior[i] + stretch * step[i]) - 1;
+    this.raster.set(this.shares, -1, 1, "decision");
+    const of = `${count} ${this.looked}`;
+    if (this.curves.of === of) return;
+    const stretches = [...STRETCHES];
+    const bounds = stretches.map((one) => this.certified(count, one).bound);
+    this.curves = { of, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
+  }
+
+  write() {
+    const { certificate: found, test } = this.now;
+    this.find(".test-value").textContent = percent(test);
+    this.find(".bound-value").textContent = percent(found.bound);
+    const price = Math.log(this.counts.length).toFixed(2);
+    const short = this.votes.get(this.value("D")).step ** 2 / 2 < NO_LENGTH;
+    const free = short
+      ? "What the prior's points chose is hardly worth changing: the step has almost no length."
+      : "The step is free: the bound holds for all weights at once.";
+    this.find(".looked-words").textContent = this.looked
+      ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
+      : `${free} D counts as fixed beforehand until you move it.`;
+    this.find(".renew").hidden = !this.looked || !this.data.clickable;
+  }
+
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** @param {Context} c @param {number} w */
+  paintVotes(c, w) {
+    this.raster.paint(c, w, w);
+    paintBoundary(c, w, this.shares, this.side);
+    paintPoints(c, w, this.data.extent, this.points, this.labels, Math.max(1.6, w / 190), POINTS);
+  }
+
+  /** The axis of risks, in per cent. */
+  get risks() {
+    const step = this.top > 0.5 ? 0.2 : this.top > 0.2 ? 0.1 : 0.05;
+    const values = Array.from({ length: Math.floor(this.top / step + 1e-9) + 1 }, (_, k) => k * step);
+    return {
+      low: 0,
+      high: this.top,
+      ticks: values.map((v) => /** @type {[number, string]} */ ([v, `${Math.round(100 * v)}`])),
+    };
+  }
+
+  /** @param {number} w */
+  textSize(w) {
+    return (w < 420 ? 0.72 : 0.8) * this.rem;
+  }
+
+  /**
+   * Bars of the terms, each begins where the one before ends, and their sum; lines at the test error and the test-set bound.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintLedger(c, w, h) {
+    const { terms, bound } = this.now.certificate;
+    /** @type {[string, string][]} */
+    const labels = this.data.terms;
+    const rows = terms.map(({ risk }, k) => ({ risk, label: labels[k][0], colour: labels[k][1] }));
+    const shown = rows.filter((_, k) => k !== rows.length - 2 || this.looked);
+    const heights = shown.map((row, k) => /** @type {[number, string]} */ ([k + 0.5, row.label]));
+    heights.push([shown.length + 0.5, "certified risk"]);
+    const size = this.textSize(w);
+    paintChart(c, w, h, {
+      x: this.risks,
+      y: { low: shown.length + 1, high: -1, ticks: heights },
+      xTitle: "risk, %",
+      yTitle: "",
+      ink: this.ink,
+      size,
+      inside: (px, py, frame) => {
+        this.paintYardsticks(c, px, frame, size);
+        let base = 0;
+        for (const [k, { risk, colour }] of shown.entries()) {
+          this.paintBar(c, px, py, frame, k, base, risk, colour, `+${(100 * risk).toFixed(1)}`);
+          base += risk;
+        }
+        this.paintBar(c, px, py, frame, shown.length, 0, bound, this.data.total, `${(100 * bound).toFixed(1)}`);
+      },
+    });
+  }
+
+  /**
+   * @param {Context} c @param {Scale} px @param {Scale} py @param {Frame} frame
+   * @param {number} row @param {number} from @param {number} length @param {string} colour @param {string} text
+   */
+  paintBar(c, px, py, frame, row, from, length, colour, text) {
+    const [left, right] = [px(from), px(from + length)];
+    c.fillStyle = colour;
+    c.fillRect(
+      Math.min(left, right),
+      py(row + 0.18),
+      Math.max(Math.abs(right - left), 1.5),
+      py(row + 0.82) - py(row + 0.18),
+    );
+    const words = text.replace("+-", "−");
+    const fits = Math.max(left, right) + 5 + c.measureText(words).width < frame.right;
+    c.fillStyle = this.ink;
+    c.textAlign = fits ? "left" : "right";
+    c.fillText(words, fits ? Math.max(left, right) + 5 : Math.min(left, right) - 5, py(row + 0.5) + 0.28 * this.rem);
+  }
+
+  /**
+   * Lines at the test error and at the bound of a test set, named above the bars.
+   *
+   * @param {Context} c @param {Scale} px @param {Frame} frame @param {number} size
+   */
+  paintYardsticks(c, px, frame, size) {
+    const { heldOut } = this.votes.get(this.value("D"));
+    /** @type {[number, string, keyof typeof DASHES][]} */
+    const lines = [[this.now.test, "test error", "dot"]];
+    if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
+    c.strokeStyle = this.ink;
+    c.fillStyle = this.ink;
+    c.font = fontOf(size);
+    c.lineWidth = 1.5;
+    const leftFirst = heldOut === null || this.now.test <= heldOut;
+    for (const [k, [risk, name, dash]] of lines.entries()) {
+      const toLeft = (k === 0) === leftFirst && px(risk) - c.measureText(name).width > frame.left + 4;
+      c.textAlign = toLeft ? "right" : "left";
+      c.fillText(name, px(risk) + (toLeft ? -4 : 4), frame.top + (k + 1) * 1.1 * size - 0.2 * size);
+      c.setLineDash(DASHES[dash]);
+      paintVertical(c, px(risk), frame.top, frame.bottom);
+    }
+    c.setLineDash([]);
+  }
+
+  /**
+   * Certified risk and test error along the step.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintSteps(c, w, h) {
+    const { bounds, tests } = this.curves;
+    const { certificate: found, test } = this.now;
+    const size = this.textSize(w);
+    this.frame = paintChart(c, w, h, {
+      x: { low: 0, high: 3, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
+      y: this.risks,
+      xTitle: "step s: 0 is the prior's vote",
+      yTitle: "risk, %",
+      ink: this.ink,
+      size,
+      inside: (px, py, frame) => {
+        const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(STRETCHES[k]), py(v)]);
+        const { heldOut } = this.votes.get(this.value("D"));
+        if (heldOut !== null) {
+          c.strokeStyle = this.ink;
+          c.lineWidth = 1.5;
+          c.setLineDash(DASHES.dash);
+          paintHorizontal(c, frame.left, frame.right, py(heldOut));
+          c.setLineDash([]);
+        }
+        paintCurve(c, along(tests), this.data.grey, "solid");
+        paintCurve(c, along(bounds), this.data.total, "solid");
+        const x = px(this.value("stretch"));
+        paintMarker(c, x, frame, this.ink);
+        c.font = fontOf(size);
+        for (const [value, colour, name, values] of /** @type {[number, string, string, number[]][]} */ ([
+          [test, this.data.grey, "test error", tests],
+          [found.bound, this.data.total, "certified", bounds],
+        ])) {
+          circle(c, x, py(value), 4.5);
+          fillAndOutline(c, colour, "white", 1.2);
+          c.fillStyle = this.ink;
+          c.textAlign = "right";
+          c.fillText(name, frame.right - 4, Math.max(py(values[values.length - 1]) - 6, frame.top + size));
+        }
+      },
+    });
+  }
+}
+
+/**
+ * The colours of shares of votes from -1 to 1, for a legend.
+ *
+ * @param {Context} c @param {number} w @param {number} h
+ */
+function paintDecisions(c, w, h) {
+  const table = tableOf("decision");
+  for (let k = 0; k < 64; k++) {
+    c.fillStyle = cssColour(table[k * 4 + 2]);
+    c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
+  }
+}
+
+/** @param {number} risk */
+function percent(risk) {
+  return `${(100 * risk).toFixed(1)} %`;
+}
+
+export default mounting(LiveCertificate);
