@@ -403,7 +403,8 @@ def main() -> None:
     layout.title(
         "What does a bound guarantee, and what does it cost?",
         "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
-        "learning costs. Drag **[[β]]** and see which term grows.",
+        "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. Drag "
+        "**[[β]]** and see which term grows.",
     )
     tour.show()
     with layout.show_errors():

@@ -48,13 +48,15 @@ def show_opening() -> None:
     with layout.show_errors():
         live.mount("opening", live_landmarks(OPENING, 1.0), SimpleNamespace(beta=beta), (BETA,))
     layout.caption_below(
-        "**β changes the learned row alone: points of the star's own class become similar, those of the other class "
-        "dissimilar.** The prior is the same bump around every star. Green: similar to the star; purple: dissimilar; "
-        f"red and blue: the classes. Errors are measured on {TEST_POINTS} fresh points."
+        "**β changes the learned [[row|column]] alone: points of the star's own class become similar and those of the "
+        "other class dissimilar, until a single cosine is left.** The prior is the kernel itself, the same bump around "
+        f"every star. A learned map is an average of {OPENING.n_frequencies} random cosines; where labels are ignored, "
+        "all weigh the same. Green: similar to the star; purple: dissimilar; red and blue: the classes. Errors are "
+        f"measured on {TEST_POINTS} fresh points."
     )
     with st.container(horizontal=True, key="first_steps"):
         link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
-        first = lessons.content.LESSONS[0]
+        first = next(iter(lessons.content.lessons_of("landmarks").values()))
         link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
 
 
@@ -119,9 +121,9 @@ def spectrum_figure() -> None:
 def bound_figure() -> None:
     layout.figure(
         bounds.bounds_along_beta(all_bounds(*BOUNDS), 1.0),
-        "**Follow one curve from left to right: a small [[β]] hardly uses the labels, a large β pays for concentrating "
-        "on few cosines.** The lowest point is the best guarantee, if that β was fixed beforehand. All bounds are "
-        "in their corrected form.",
+        "**Follow one curve from left to right: at a small [[β]] certainty is dear, at a large one learning is.** The "
+        "lowest point is the best guarantee, if that β was fixed beforehand. The [[alignment loss]] says how well "
+        "similarities agree with the labels; it is not the error of a classifier. All bounds have proved constants.",
         key="bounds",
         alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
     )
@@ -205,8 +207,8 @@ def show_bound() -> None:
     introduce(
         4,
         "A bound shows the price of learning",
-        "PAC-Bayes bounds the loss on new data by the loss on the sample plus the distance from the prior. β balances "
-        "the two.",
+        "PAC-Bayes bounds the loss on new data by the loss on the sample plus a price: for certainty, and for the "
+        "distance from the prior. β balances the two.",
     )
     deferred.show("bounds", bound_figure)
     link(

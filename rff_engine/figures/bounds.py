@@ -208,6 +208,8 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
             showlegend=False,
         )
         _add_key(fig, label, symbol)
+    if max(*fixed, *honest) > top:
+        _add_key(fig, f"above {top:.3g}", "triangle-right-open")
     for name, row, a, b in zip(names, rows, unpaid, honest, strict=True):
         price = f"+ {b - a:.3f}" if name in KL_BOUNDS else "free"
         add_note(fig, 1, row, price, xref="paper", xanchor="right")
@@ -218,7 +220,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
         fig,
         height,
         legend={"orientation": "v", "yanchor": "bottom", "y": 1.02, "x": 0},
-        margin=fixed_margin(left=104, top=84),
+        margin=fixed_margin(left=136, top=104),
     )
 
 

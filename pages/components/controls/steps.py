@@ -27,6 +27,7 @@ _component = st.components.v2.component(
     isolate_styles=False,
 )
 _STYLE = """<style>
+[data-testid="stMainBlockContainer"] {position: relative} /* they scroll away with the title */
 [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
     z-index: 3}
 [data-testid="stMain"] [data-testid="stHeading"] h1 {padding-right: 9.5rem}

@@ -55,8 +55,8 @@ TERMS = (
     Term(
         "beta",
         "inverse temperature β",
-        "How strongly the labels count in the posterior: at 0 not at all; at a large β nearly all weight is on the "
-        "frequency of least loss.",
+        "How strongly the labels count in the posterior, named after physics, where exp(−β energy) weighs states: at 0 "
+        "not at all; at a large β nearly all weight is on the frequency of least loss.",
         ("β", "inverse temperature"),
     ),
     Term(
