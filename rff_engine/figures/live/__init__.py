@@ -1,0 +1,1 @@
+"""The live views of the app: their data, HTML, style sheet and JavaScript."""
