@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
-import re
 import shutil
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -21,7 +20,7 @@ from deploy.site.grid import PAGES, Edition
 from pages.components.glossary.terms import TERMS
 from pages.components.lessons import content
 from rff_engine.figures.live import parts as live
-from rff_engine.figures.live.javascript import join_modules
+from rff_engine.figures.live.javascript import as_expression, join_modules
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -29,9 +28,6 @@ COMPONENTS = ROOT / "pages" / "components"
 #: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
-#: What a view says until it is drawn; the app's words name figures that are not here.
-_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
-_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 #: By this file a folder is known to hold a former export.
 _MARK = "assets/site.js"
 
@@ -39,16 +35,6 @@ _MARK = "assets/site.js"
 def read(name: str) -> str:
     """The text of a file of the app's components."""
     return (COMPONENTS / name).read_text(encoding="utf-8")
-
-
-def as_expression(module: str) -> str:
-    """A module as an expression whose value is its default export: pages opened as files may load no modules."""
-    return f"(() => {{\n{_DEFAULT.sub('return ', module)}}})()"
-
-
-def view_html(view: str) -> str:
-    """The HTML of a live view."""
-    return _WAITING.sub("The live view is loading.", live.read(f"{view}.html"))
 
 
 def site_script() -> str:
@@ -110,7 +96,7 @@ def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: boo
     write_shared(folder)
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
         tasks = [
-            pool.submit(export_page, edition, view_html(edition.view), folder / "data", only_defaults)
+            pool.submit(export_page, edition, live.markup(edition.view), folder / "data", only_defaults)
             for edition in editions
         ]
         exported = [task.result() for task in tasks]
