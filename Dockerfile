@@ -8,12 +8,16 @@
 #   docker buildx imagetools inspect python:3.11.14-slim-bookworm
 
 FROM python:3.11.14-slim-bookworm AS build
-COPY requirements.lock /build/
+COPY requirements.lock requirements-dev.lock /build/
+# With --build-arg POSTGRES=1 also the driver of PostgreSQL, in the version that the tests use.
+ARG POSTGRES=""
 # Only wheels, each checked against its hash in the lock: nothing is compiled, and neither stage has a compiler.
 # The app's environment has no pip.
 RUN python -m venv --without-pip /opt/venv \
+    && awk -v postgres="$POSTGRES" '/^[^ ]/ {wanted = postgres != "" && /^psycopg/} wanted' \
+        /build/requirements-dev.lock > /build/postgres.lock \
     && python -m pip --python /opt/venv/bin/python --disable-pip-version-check install --no-cache-dir \
-        --only-binary :all: --require-hashes -r /build/requirements.lock
+        --only-binary :all: --require-hashes -r /build/requirements.lock -r /build/postgres.lock
 
 FROM python:3.11.14-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin rff \

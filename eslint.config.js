@@ -12,6 +12,6 @@ export default [
       eqeqeq: "error",
     },
   },
-  { files: ["pages/**/*.js", "deploy/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["pages/**/*.js", "rff_engine/**/*.js", "deploy/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["*.js", "tests/**/*.js"], languageOptions: { globals: globals.node } },
 ];

@@ -7,7 +7,7 @@ the cookie.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 #: Seconds for which nginx does not ask a process again that did not answer.
 SECONDS_LEFT_OUT = 1
@@ -43,6 +43,7 @@ server {{
         proxy_set_header Host              $http_host;
         proxy_set_header X-Forwarded-For   $remote_addr;
         proxy_set_header X-Forwarded-Proto $rff_proto;
+        proxy_connect_timeout 2s;   # a container that is being replaced answers nothing at all
         proxy_read_timeout 1h;
         proxy_send_timeout 1h;
         proxy_buffering off;
@@ -62,14 +63,19 @@ map $http_x_forwarded_proto $rff_proto {   # of a proxy in front of this one
 """
 
 
-def processes(ports: Sequence[int]) -> str:
-    """Settings that choose a process: `$rff_process`, for proxy_pass, and `$rff_new_cookie`, for Set-Cookie."""
+def processes(ports: Sequence[int], addresses: Mapping[int, str] | None = None) -> str:
+    """Settings that choose a process: `$rff_process`, for proxy_pass, and `$rff_new_cookie`, for Set-Cookie.
+
+    Each process has a port of its own, by which the cookie names it. `addresses` has theirs by port; without it all run
+    on this machine.
+    """
+    servers = {port: _server(port, addresses[port] if addresses else "127.0.0.1") for port in ports}
     pins = "".join(f'    "{port}"  rff_{port};\n' for port in ports)
     return (
         f"map $cookie_rff_process $rff_process {{\n{pins}    default rff;\n}}\n{_COOKIES}"
-        + _upstream("rff", ["least_conn"] + [_server(port) for port in ports])
+        + _upstream("rff", ["least_conn", *servers.values()])
         + "".join(
-            _upstream(f"rff_{port}", [_server(port)] + [_server(other) + " backup" for other in ports if other != port])
+            _upstream(f"rff_{port}", [servers[port], *(servers[other] + " backup" for other in ports if other != port)])
             for port in ports
         )
     )
@@ -79,15 +85,16 @@ def _upstream(name: str, settings: Sequence[str]) -> str:
     return f"upstream {name} {{\n    zone {name} 64k;\n" + "".join(f"    {one};\n" for one in settings) + "}\n"
 
 
-def _server(port: int) -> str:
-    return f"server 127.0.0.1:{port} fail_timeout={SECONDS_LEFT_OUT}s"
+def _server(port: int, address: str) -> str:
+    return f"server {address}:{port} fail_timeout={SECONDS_LEFT_OUT}s"
 
 
-def configuration(listen: str, ports: Sequence[int], folder: str) -> str:
-    """A whole configuration that keeps its files in a folder and logs errors to the terminal."""
+def configuration(listen: str, ports: Sequence[int], folder: str, addresses: Mapping[int, str] | None = None) -> str:
+    """A whole configuration that keeps its files in a folder and logs errors to the terminal; see `processes`."""
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    site = processes(ports, addresses) + _SITE.format(listen=listen)
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     return (
         f"daemon off;\npid {folder}/nginx.pid;\nerror_log stderr error;\nworker_processes auto;\n"
-        f"events {{}}\nhttp {{\naccess_log off;\n{places}{_HTTP}{processes(ports)}{_SITE.format(listen=listen)}}}\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{places}{_HTTP}{site}}}\n"
     )

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from pages.components import live
-from pages.components.javascript import join_modules
+from rff_engine.figures.live import parts as live
+from rff_engine.figures.live.javascript import join_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = ROOT / "pages" / "components"
 ENTRIES = [
-    *(f"live/{view}.js" for view in live.VIEWS),
+    *(live.FOLDER / f"{name}.js" for name in (*live.VIEWS, "own_points")),
     "deferred.js",
-    "live/own_points.js",
     "controls/screen.js",
     "controls/steps.js",
     "glossary/tip.js",
@@ -29,7 +28,7 @@ ENTRIES = [
 ]
 
 
-def joined(entry: str) -> str:
+def joined(entry) -> str:
     return join_modules(COMPONENTS / entry, live.CONSTANTS)
 
 
@@ -63,7 +62,7 @@ def test_joined_modules_are_one_module(node, entry, tmp_path):
 
 def test_every_module_belongs_to_a_component():
     whole = "\n".join(map(joined, ENTRIES))
-    for path in (*COMPONENTS.rglob("*.js"), *(ROOT / "deploy").rglob("*.js")):
+    for path in (path for folder in (COMPONENTS, live.FOLDER, ROOT / "deploy") for path in folder.rglob("*.js")):
         _, header, *_ = path.read_text(encoding="utf-8").splitlines()
         assert header.startswith("// ") and header in whole, path
 
@@ -123,7 +122,7 @@ def test_modules_that_import_each_other_are_refused(tmp_path):
 
 
 def test_the_declared_constants_are_those_that_python_writes():
-    declared = (COMPONENTS / "live" / "constants.d.ts").read_text(encoding="utf-8")
+    declared = live.read("constants.d.ts")
     assert set(re.findall(r"^export const (\w+)", declared, re.MULTILINE)) == set(live.CONSTANTS)
     assert set(re.findall(r"^  (\w+): ", declared, re.MULTILINE)) == set(live.CONSTANTS["PALETTE"])
 

@@ -87,6 +87,14 @@ def test_the_ten_lines_of_the_readme_run_in_an_empty_folder(python):
     assert 0 < error < 0.2 and divergence > 0
 
 
+def test_the_views_of_the_notebook_section_are_computed_in_an_empty_folder(python, tmp_path):
+    teaching = (ROOT / "docs" / "teaching.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", teaching, re.DOTALL | re.MULTILINE)
+    shown = python("-c", f"{code}\nprint(len(maps._repr_html_()), len(weights._repr_html_()))").stdout.split()
+    page = (tmp_path / "landmarks.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and all(int(length) > len(page) / 2 for length in shown)
+
+
 def test_another_package_called_datasets_stays_what_it_is(python, installed):
     found = python("-c", "import datasets, rff_engine.experiments as e; print(datasets.OWNER, e.datasets)").stdout
     assert found.startswith("another <module 'rff_datasets' from ") and installed.name in found

@@ -151,6 +151,17 @@ def test_image_has_pinned_slim_bases_and_hashed_wheels_only():
     assert not [command for command in commands if re.search(r"\b(apt-get|gcc|build-essential)\b", command)]
 
 
+def test_image_has_the_driver_of_postgresql_if_it_is_asked_for():
+    (install,) = [rest for name, rest in instructions() if name == "RUN" and "pip" in rest]
+    (program,) = re.findall(r"""awk -v postgres="\$POSTGRES" '([^']*)'""", install)
+    assert "-r /build/postgres.lock" in install
+    for wanted, names in (("1", {"psycopg", "psycopg-binary"}), ("", set())):
+        command = ["awk", "-v", f"postgres={wanted}", program, ROOT / "requirements-dev.lock"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert set(re.findall(r"^([\w-]+)==", lines, re.MULTILINE)) == names
+        assert bool(names) == ("--hash=sha256:" in lines)
+
+
 def test_image_runs_without_privileges_writes_to_its_volume_and_reports_health():
     found = dict(instructions())  # the last instruction of each name counts
     assert found["USER"] not in ("root", "0") and found["VOLUME"] == "/data"
@@ -169,7 +180,7 @@ def test_image_copies_only_what_the_app_needs():
     assert patterns[0] == "*" and patterns[-2:] == ["**/__pycache__", "**/*.pyc"]
     assert {pattern.removeprefix("!") for pattern in patterns[1:-2]} == {
         *("app.py", "serve.py", "pages", "rff_engine", "datasets", "requirements.lock", ".streamlit/config.toml"),
-        *("LICENSE", "docs/errata.md", "docs/licences.md"),
+        *("requirements-dev.lock", "LICENSE", "docs/errata.md", "docs/licences.md"),
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
-import re
 import shutil
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -18,20 +17,17 @@ from string import Template
 from deploy.site import words
 from deploy.site.exporting import Exported, export_page
 from deploy.site.grid import PAGES, Edition
-from pages.components import live
 from pages.components.glossary.terms import TERMS
-from pages.components.javascript import join_modules
 from pages.components.lessons import content
+from rff_engine.figures.live import parts as live
+from rff_engine.figures.live.javascript import as_expression, join_modules
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COMPONENTS = ROOT / "pages" / "components"
 #: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
-STYLES = ("live/live.css", "live/alone.css", "sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
-#: What a view says until it is drawn; the app's words name figures that are not here.
-_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
-_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: By this file a folder is known to hold a former export.
 _MARK = "assets/site.js"
 
@@ -39,16 +35,6 @@ _MARK = "assets/site.js"
 def read(name: str) -> str:
     """The text of a file of the app's components."""
     return (COMPONENTS / name).read_text(encoding="utf-8")
-
-
-def as_expression(module: str) -> str:
-    """A module as an expression whose value is its default export: pages opened as files may load no modules."""
-    return f"(() => {{\n{_DEFAULT.sub('return ', module)}}})()"
-
-
-def view_html(view: str) -> str:
-    """The HTML of a live view."""
-    return _WAITING.sub("The live view is loading.", read(f"live/{view}.html"))
 
 
 def site_script() -> str:
@@ -62,8 +48,7 @@ def site_script() -> str:
 
 def view_script(view: str) -> str:
     """The script of a page: the live view, and its start."""
-    module = as_expression(join_modules(COMPONENTS / "live" / f"{view}.js", live.CONSTANTS))
-    return f"startPage({{ ...sharedParts, live: {module} }});\n"
+    return f"startPage({{ ...sharedParts, live: {as_expression(live.script(view))} }});\n"
 
 
 def site_style() -> str:
@@ -72,7 +57,7 @@ def site_style() -> str:
     own = Template((HERE / "site.css").read_text(encoding="utf-8")).substitute(
         base=theme["baseFontSize"], light=theme["light"]["primaryColor"], dark=theme["dark"]["primaryColor"]
     )
-    return "\n".join([*map(read, STYLES), own])
+    return "\n".join([live.read("live.css"), live.read("alone.css"), *map(read, STYLES), own])
 
 
 def prepare(folder: Path) -> None:
@@ -111,7 +96,7 @@ def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: boo
     write_shared(folder)
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
         tasks = [
-            pool.submit(export_page, edition, view_html(edition.view), folder / "data", only_defaults)
+            pool.submit(export_page, edition, live.markup(edition.view), folder / "data", only_defaults)
             for edition in editions
         ]
         exported = [task.result() for task in tasks]

@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages.components import layout
 from pages.components.controls import alone
-from pages.components.javascript import join_modules
 from pages.components.server import entry, queues
+from rff_engine.figures.live.javascript import join_modules
 
 _HERE = Path(__file__).parent
 _place = st.components.v2.component(

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import live
 from pages.components.controls import alone
 from pages.components.controls.alone import PICTURES, View
 from pages.components.server import entry
+from rff_engine.figures.live import parts as live_parts
 
 ROOT = Path(__file__).parents[2]
 LIVE = {
@@ -49,7 +49,7 @@ def whole_page_link(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", LIVE)
 def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
-    html = (Path(live.__file__).parent / f"{LIVE[page]}.html").read_text("utf-8")
+    html = live_parts.read(f"{LIVE[page]}.html")
     parts = {name for names in re.findall(r'data-part="([^"]*)"', html) for name in names.split()}
     assert parts == {name for name, picture in PICTURES[page].items() if picture.live}
 

@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from deploy.nginx import processes
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+CONNECTED = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
 VIEW = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5"
 
 
@@ -117,18 +118,21 @@ def test_a_page_goes_on_with_another_process_when_its_own_is_killed(deployed, br
         settings, own = page.url, pinned(context)
         (process,) = [one for one in children(server) if str(own) in one.cmdline()]
         process.kill()
-        connected = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
-        page.locator(connected).wait_for(state="detached")
-        page.locator(connected).wait_for(state="attached", timeout=30_000)
-        settle(page)
-        assert page.url == settings
+        page.locator(CONNECTED).wait_for(state="detached")
+        assert_goes_on(page, settings)
         assert pinned(context) != own
-        shown = page.get_by_role("slider", name=re.compile("Landmarks|Number of landmarks")).first
-        shown.press("ArrowRight")
-        expect(page).to_have_url(re.compile("landmarks=4"))
         wait_until(lambda: answer(own, "/_stcore/health")[0] == 200, 60)  # it is started again
     finally:
         context.close()
+
+
+def assert_goes_on(page, settings: str) -> None:
+    """The page reconnects by itself, has its settings, and follows a control."""
+    page.locator(CONNECTED).wait_for(state="attached", timeout=30_000)
+    settle(page)
+    assert page.url == settings
+    page.get_by_role("slider", name=re.compile("Landmarks|Number of landmarks")).first.press("ArrowRight")
+    expect(page).to_have_url(re.compile("landmarks=4"))
 
 
 def pinned(context) -> int:
@@ -137,16 +141,27 @@ def pinned(context) -> int:
 
 
 @starts_servers
-def test_a_restart_replaces_the_processes_one_after_the_other(deployed):
+def test_a_reader_goes_on_while_a_restart_replaces_the_processes_one_after_the_other(deployed, browser):
     port, server = deployed
     before, failed = {one.pid for one in children(server)}, []
-    os.kill(server.pid, signal.SIGHUP)
-    end = time.monotonic() + 120
-    while {one.pid for one in children(server)} & before or len(children(server)) < 2:
-        failed += [status for status, _ in [answer(port, "/_stcore/health")] if status != 200]
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    assert failed == []
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        page.goto(f"http://127.0.0.1:{port}/{VIEW}")
+        page.wait_for_selector("h1")
+        settle(page)
+        settings = page.url
+        os.kill(server.pid, signal.SIGHUP)
+        end = time.monotonic() + 120
+        while {one.pid for one in children(server)} & before or len(children(server)) < 2:
+            failed += [status for status, _ in [answer(port, "/_stcore/health")] if status != 200]
+            assert time.monotonic() < end
+            page.wait_for_timeout(50)  # the page goes on meanwhile
+        assert failed == []
+        wait_until(lambda: {answer(one, "/_stcore/health")[0] for one in (port + 1, port + 2)} == {200}, 60)
+        assert_goes_on(page, settings)
+    finally:
+        context.close()
 
 
 def test_documented_settings_are_those_of_the_program():

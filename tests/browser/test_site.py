@@ -20,9 +20,9 @@ from playwright.sync_api import expect
 from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
-from pages.components.live import LIVE_CELLS
 from pages.components.results.landmarks import LandmarkSettings, landmark_problem
 from rff_engine.experiments.toy.landmarks import landmark_view
+from rff_engine.figures.live.packing import LIVE_CELLS
 
 DRAWN = (
     "() => document.querySelector('.live')?.view?.ink !== undefined && !('loading' in document.documentElement.dataset)"

@@ -11,7 +11,7 @@ import {
   moved,
   nearestDrawn,
   without,
-} from "../../pages/components/live/point_code.js";
+} from "../../rff_engine/figures/live/point_code.js";
 
 const CELLS = 1000;
 const POINTS = [

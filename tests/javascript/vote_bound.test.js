@@ -10,7 +10,7 @@ import {
   marginErrors,
   normalCdf,
   voteError,
-} from "../../pages/components/live/vote_bound.js";
+} from "../../rff_engine/figures/live/vote_bound.js";
 import { assertClose, engine } from "./engine.js";
 
 const { n, epsilon, n_choices, log_ratio, step, thresholds, cases, cdf, means, ...margins } = engine.certificates;

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components.javascript import join_modules
 from rff_engine.figures import narrow as narrow_figures
+from rff_engine.figures.live.javascript import join_modules
 from rff_engine.figures.style import darken
 
 _LOOK = "look of the screen"

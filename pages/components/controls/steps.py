@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from pages.components.javascript import join_modules
+from rff_engine.figures.live.javascript import join_modules
 
 #: The most steps that can be undone.
 MAX_STEPS = 50

@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.components.glossary.terms import TERMS
-from pages.components.javascript import join_modules
+from rff_engine.figures.live.javascript import join_modules
 
 _MARK = re.compile(r"\[\[([^|\[\]]+)\]\]")
 _TERM_OF = {form: term for term in TERMS for form in term.forms}

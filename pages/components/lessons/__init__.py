@@ -25,8 +25,8 @@ from pages.components.controls.widgets import (
     same_setting,
     without_headings,
 )
-from pages.components.javascript import join_modules
 from pages.components.lessons import content, numbers as lesson_numbers
+from rff_engine.figures.live.javascript import join_modules
 
 _HERE = Path(__file__).parent
 _card = st.components.v2.component(

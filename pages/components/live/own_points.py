@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from pathlib import Path
 
 import streamlit as st
 
 from datasets.points import MIN_OF_A_CLASS
 from pages.components.controls import own_points
-from pages.components.javascript import join_modules
-from rff_engine.figures.style import palette
+from rff_engine.figures.live import parts
 
-_HERE = Path(__file__).parent
 _KEY = "own_points"
 _canvas = st.components.v2.component(
     "own_points",
-    html=(_HERE / "own_points.html").read_text(encoding="utf-8"),
-    css=(_HERE / "own_points.css").read_text(encoding="utf-8"),
-    js=join_modules(_HERE / "own_points.js", {"PALETTE": palette()}),
+    html=parts.read("own_points.html"),
+    css=parts.read("own_points.css"),
+    js=parts.script("own_points"),
     isolate_styles=False,
 )
 

@@ -10,12 +10,12 @@ from threadpoolctl import threadpool_limits
 
 import datasets
 import rff_engine as rff
-from pages.components import live
 from pages.components.controls.toy_data import ToyData, read_only
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments.toy import adaptive as toy_adaptive
+from rff_engine.figures.live import packing
 from rff_engine.figures.style import METHOD_NAMES
 
 #: Ways to choose landmarks, by their labels.
@@ -92,7 +92,7 @@ def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
 @shared_cache
 def live_descent(settings: AdaptiveSettings, r: int) -> dict:
     """The descent, packed for the live view."""
-    return live.pack_descent(descent(settings, r), frequency_extent(settings))
+    return packing.pack_descent(descent(settings, r), frequency_extent(settings))
 
 
 @shared_cache

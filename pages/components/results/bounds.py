@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import rff_engine as rff
-from pages.components import live
 from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from pages.components.controls.widgets import powers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import bounds as bound_curves, coverage
+from rff_engine.figures.live import packing
 
 #: Inverse temperatures of the bound curves: every value of the slider for beta is one of them.
 BOUND_BETAS = powers(-3, 3, 10)
@@ -86,7 +86,7 @@ def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: s
 @shared_cache
 def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
     """The curves packed for the live view."""
-    return live.pack_bounds(all_bounds(settings, guarantee))
+    return packing.pack_bounds(all_bounds(settings, guarantee))
 
 
 @shared_cache

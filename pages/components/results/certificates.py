@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 
 import rff_engine as rff
-from pages.components import live
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import certificates as toy_certificates
+from rff_engine.figures.live.packing import pack_certificate
 from rff_engine.figures.style import METHOD_NAMES
 
 #: Methods by their labels.
@@ -61,7 +61,7 @@ def certified_votes(settings: CertificateSettings, method: str) -> dict[int, toy
 def live_certificate(settings: CertificateSettings, method: str) -> dict:
     """Data of the live view."""
     sample = toy_sample(settings.data)
-    return live.pack_certificate(certified_votes(settings, method), sample, map_extent(settings.data))
+    return pack_certificate(certified_votes(settings, method), sample, map_extent(settings.data))
 
 
 @shared_cache

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import rff_engine as rff
-from pages.components import live
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.controls.widgets import powers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import landmarks as toy_landmarks
+from rff_engine.figures.live import packing
 
 #: Cells along a side of a map.
 MAP_CELLS = 64
@@ -70,5 +70,5 @@ def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.Landmar
 def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """The problem packed for the live view, with the frequencies of the largest D, and the prior's maps."""
     problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)
-    prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, live.LIVE_CELLS)
-    return live.pack_landmarks(problem, prior_maps, prior, fresh, extent, C, settings.data.test_error)
+    prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, packing.LIVE_CELLS)
+    return packing.pack_landmarks(problem, prior_maps, prior, fresh, extent, C, settings.data.test_error)

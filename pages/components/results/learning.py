@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 import rff_engine as rff
-from pages.components import live
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.controls.widgets import powers
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
+from rff_engine.figures.live import packing
 
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
@@ -158,7 +158,7 @@ def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: 
     frequency_extent, delta_extent = plane_extents(settings)
     drawn, sample = candidates(settings), toy_sample(settings.data)
     optimized = np.stack([OptimizedKernel(share, mu)(drawn.loss, drawn.n) for share in rho_shares])
-    prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, live.KERNEL_CELLS)
+    prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, packing.KERNEL_CELLS)
     plane = frequency_plane(settings.data, settings.sigma, frequency_extent)
     extents = frequency_extent, delta_extent, map_extent(settings.data)
-    return live.pack_kernel(plane, drawn, optimized, sample, prior_kernel, mu, *extents)
+    return packing.pack_kernel(plane, drawn, optimized, sample, prior_kernel, mu, *extents)

@@ -17,7 +17,7 @@ import rff_engine as rff
 from datasets import Dataset, Table, random_split
 from datasets.tables.preparation import halves, plane
 from datasets.tables.table import Column, printable
-from pages.components import escaping, live
+from pages.components import escaping
 from pages.components.results.bounds import BOUND_BETAS
 from pages.components.results.landmarks import MAP_CELLS, PATH_BETAS
 from pages.components.results.learning import OptimizedKernel, PseudoPosterior
@@ -33,6 +33,7 @@ from rff_engine.experiments.toy import (
     landmarks as toy_landmarks,
     learning as toy_learning,
 )
+from rff_engine.figures.live import packing
 
 #: The order of OKRFF's divergence.
 ORDER = 2.0
@@ -148,8 +149,8 @@ def landmark_path(where: Coordinates, problem, values) -> toy_landmarks.Landmark
 def live_landmarks(where: Coordinates, problem, values) -> dict:
     """A problem with the frequencies of the largest D, packed for the live view."""
     test, extent = where.test, where.extent
-    maps, prior = toy_landmarks.prior_view(problem, test.X, test.y, values.C, extent, live.LIVE_CELLS)
-    return live.pack_landmarks(problem, maps, prior, test, extent, values.C)
+    maps, prior = toy_landmarks.prior_view(problem, test.X, test.y, values.C, extent, packing.LIVE_CELLS)
+    return packing.pack_landmarks(problem, maps, prior, test, extent, values.C)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +178,9 @@ def live_kernel(where: Coordinates, made: KernelPlane, values, rho_shares: tuple
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
     drawn = made.drawn
     optimized = np.stack([OptimizedKernel(share, ORDER)(drawn.loss, drawn.n) for share in rho_shares])
-    prior = toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), made.delta_extent, live.KERNEL_CELLS)
+    prior = toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), made.delta_extent, packing.KERNEL_CELLS)
     extents = made.frequency_extent, made.delta_extent, where.extent
-    return live.pack_kernel(made.plane, drawn, optimized, where.train, prior, ORDER, *extents)
+    return packing.pack_kernel(made.plane, drawn, optimized, where.train, prior, ORDER, *extents)
 
 
 def kernel_maps(made: KernelPlane, values) -> dict[str, np.ndarray]:

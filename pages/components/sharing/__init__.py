@@ -16,9 +16,9 @@ import streamlit as st
 
 from pages.components.controls import alone
 from pages.components.controls.widgets import Control, lessons_of_the_page, without_headings
-from pages.components.javascript import join_modules
 from pages.components.sharing import codes
 from pages.components.sharing.recipes import program
+from rff_engine.figures.live.javascript import join_modules
 
 _HERE = Path(__file__).parent
 _PLACE = ("lesson", "step", "hide")

@@ -1,4 +1,4 @@
-"""The JavaScript of a component as the one ES module that Streamlit takes."""
+"""The JavaScript of a component as one ES module, which Streamlit takes, or as one expression for a page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+
+__all__ = ["CONSTANTS", "as_expression", "join_modules"]
 
 _IMPORT = re.compile(r'^import \{\s*\w+(?:,\s*\w+)*,?\s*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )", re.MULTILINE)
@@ -38,9 +40,14 @@ def join_modules(entry: Path, constants: Mapping | None = None) -> str:
         for imported in _IMPORT.findall(text):
             add(imported, (*importers, name))
         text = _EXPORT.sub("", _IMPORT.sub("", text))
-        if unknown := _UNKNOWN.search(text) or (importers and _DEFAULT.search(text)):
+        if unknown := _UNKNOWN.search(text) or (_DEFAULT.search(text) if importers else None):
             raise ValueError(f"{name} has an import or export of an unknown form: {unknown.group()}")
         texts[name] = text
 
     add(entry.name, ())
     return "\n".join(texts.values())
+
+
+def as_expression(module: str) -> str:
+    """A joined module as an expression whose value is its default export: pages opened as files may load no modules."""
+    return f"(() => {{\n{_DEFAULT.sub('return', module)}}})()"

@@ -67,6 +67,9 @@ class LiveLandmarks extends LandmarkMaps {
     this.decision = new Float32Array(GRID * GRID);
     this.decisions[0].set(this.priorDecision, -1, 1, "decision");
     this.describePoints(data.clickable);
+    /** @type {NodeListOf<HTMLElement>} */
+    const cells = this.root.querySelectorAll(".errors .train");
+    for (const cell of cells) cell.hidden = data.test_points === data.points; // then the other error is that of training
   }
 
   /**

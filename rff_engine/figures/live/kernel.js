@@ -237,7 +237,9 @@ class LiveKernel extends LiveView {
       return `OKRFF is at D_μ(Q‖P) = ${reached.toPrecision(3)}; at most ρ = ${allowed.toPrecision(3)} is allowed.`;
     }
     const { loss } = labelSpectrum(this.X, this.y, omega[0], omega[1]);
-    const text = `ω = (${omega.map((v) => v.toFixed(1)).join(", ")}): alignment loss ${loss.toFixed(3)}.`;
+    const extent = this.data.frequency_extent;
+    const decimals = extent < 1 ? Math.min(2 - Math.floor(Math.log10(extent)), 20) : 1;
+    const text = `ω = (${omega.map((v) => v.toFixed(decimals)).join(", ")}): alignment loss ${loss.toFixed(3)}.`;
     if (candidate === undefined) return text;
     const [pbrff, okrff] = LEARNED.map((method) => (this.Q[method][candidate] * this.N).toPrecision(3));
     return `${text} Its weight is ${pbrff} × the prior's under PBRFF, ${okrff} × under OKRFF.`;

@@ -1,0 +1,175 @@
+"""What the engine computed, as the data that a live view draws: arrays as base64, and the rest as JSON has it.
+
+The data of a view come from its ``pack_`` function. The browser evaluates only sums of cosines, softmax, a small linear
+SVM, and interpolation between two steps of a descent; tests compare these with the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64encode
+
+import numpy as np
+
+from ...certificates import THRESHOLDS
+from .. import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
+
+__all__ = [
+    "KERNEL_CELLS",
+    "LIVE_CELLS",
+    "pack_bounds",
+    "pack_certificate",
+    "pack_descent",
+    "pack_kernel",
+    "pack_landmarks",
+]
+
+#: Cells along a side of a live similarity map, and of a live kernel map.
+LIVE_CELLS, KERNEL_CELLS = 100, 80
+
+
+def _packed(array, dtype) -> str:
+    return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
+
+
+def _with_version(data: dict) -> dict:
+    """The data with their fingerprint, by which the browser recognises data that it has."""
+    return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
+
+
+def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, test_error: str = "test error") -> dict:
+    """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
+    return _with_version(
+        {
+            "omega": _packed(problem.omega, "<f4"),
+            "loss": _packed(problem.loss, "<f8"),
+            "landmarks": _packed(problem.landmarks, "<f4"),
+            "points": _packed(problem.X, "<f4"),
+            "labels": _packed(problem.y, "i1"),
+            "test_points": _packed(fresh.X, "<f4"),
+            "test_labels": _packed(fresh.y, "i1"),
+            "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
+            "prior_decision": _packed(prior.values, "<f4"),
+            "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
+            "max_D": problem.omega.shape[1],
+            "extent": extent,
+            "C": C,
+            "prior_train": prior.train_error,
+            "prior_test": prior.test_error,
+            "test_error": test_error,
+        }
+    )
+
+
+def pack_kernel(
+    plane, candidates, optimized, sample, prior_kernel, mu: float, frequency_extent, delta_extent, data_extent
+) -> dict:
+    """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
+    return _with_version(
+        {
+            "prior": _packed(plane.prior, "<f4"),
+            "plane_loss": _packed(plane.loss, "<f4"),
+            "omega": _packed(candidates.omega, "<f4"),
+            "loss": _packed(candidates.loss, "<f8"),
+            "optimized": _packed(optimized, "<f4"),
+            "points": _packed(sample.X, "<f4"),
+            "labels": _packed(sample.y, "i1"),
+            "prior_kernel": _packed(np.round((prior_kernel + 1) * 127.5), "u1"),
+            "n": candidates.n,
+            "mu": mu,
+            "frequency_extent": frequency_extent,
+            "delta_extent": delta_extent,
+            "data_extent": data_extent,
+        }
+    )
+
+
+def pack_bounds(curves) -> dict:
+    """Data of the live view of the bounds: every curve, and the terms of every bound."""
+    bounds = [
+        {
+            "name": name,
+            "side": "landmark" if curves.posterior(name) is curves.landmark else "kernel",
+            "label": bound_style.bound_label(name, curve.n_landmarks),
+            "colour": bound_style.BOUND_COLOURS[name],
+            "dash": bound_style.BOUND_DASHES.get(name, "solid"),
+            "values": _packed(curve.values, "<f8"),
+            "best": curve.best,
+            "parts": [
+                {
+                    "label": bound_style.TERM_NAMES[term],
+                    "colour": bound_style.TERM_COLOURS[term],
+                    "values": _packed(values, "<f8"),
+                }
+                for term, values in curve.terms.items()
+            ],
+        }
+        for name, curve in curves.bounds.items()
+    ]
+    losses = [
+        {"side": side, "truth": truth, "label": label, "values": _packed(values, "<f8")}
+        | {"colour": line["color"], "dash": line.get("dash", "solid")}
+        for side, posterior in (("landmark", curves.landmark), ("kernel", curves.kernel))
+        for truth, label, values, line in (
+            (False, "empirical loss", posterior.loss, bound_style.EMPIRICAL_LINE),
+            (True, "true risk", posterior.risk, bound_style.TRUE_LINE),
+        )
+    ]
+    top = bound_style.top_of(curves.bounds.values())
+    return _with_version(
+        {"betas": _packed(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
+        | {"grey": bound_style.OTHER_COLOUR}
+    )
+
+
+def pack_certificate(votes, sample, extent: float) -> dict:
+    """Data of the live view of a certificate: the vote of every number of frequencies, and of its prior.
+
+    `votes` has the vote of each, by the number.
+    """
+    epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
+    shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
+    packed = [
+        {
+            "step": vote.step,
+            "test_set_bound": vote.model.test_set_bound_,
+            "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
+        }
+        | {
+            name: _packed(getattr(vote, name), "<f4")
+            for of in ("margins", "test_margins", "map")
+            for name in (f"prior_{of}", f"step_{of}")
+        }
+        for vote in votes.values()
+    ]
+    return _with_version(
+        {
+            "votes": packed,
+            "counts": list(votes),
+            "thresholds": THRESHOLDS,
+            "n": n,
+            "points": _packed(sample.X, "<f4"),
+            "labels": _packed(sample.y, "i1"),
+            "extent": extent,
+            "terms": list(certificate_style.TERM_LABELS.values()),
+            "total": certificate_style.TOTAL_COLOUR,
+            "grey": certificate_style.ERROR_COLOUR,
+        }
+    )
+
+
+def pack_descent(descent, frequency_extent: float) -> dict:
+    """Data of the live view of a descent: its kept steps, and the errors along all of them."""
+    return _with_version(
+        {
+            "steps": _packed(descent.steps, "<u2"),
+            "frequencies": _packed(descent.frequencies, "<f4"),
+            "weights": _packed(descent.weights, "<f4"),
+            "errors": _packed(descent.errors, "<f4"),
+            "landmark_errors": _packed(descent.landmark_errors, "<f4"),
+            "drawn_error": descent.drawn_error,
+            "extent": frequency_extent,
+            "colours": descent_style.DESCENT_COLOURS,
+        }
+    )

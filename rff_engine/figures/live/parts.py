@@ -1,0 +1,35 @@
+"""The files of the live views, HTML, style sheets and JavaScript, for the app, the static edition and notebooks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ..style import palette
+from .javascript import join_modules
+from .packing import KERNEL_CELLS, LIVE_CELLS
+
+__all__ = ["CONSTANTS", "FOLDER", "VIEWS", "markup", "read", "script"]
+
+FOLDER = Path(__file__).parent
+VIEWS = ("opening", "landmarks", "kernel", "bounds", "certificate", "descent")
+#: Constants of the JavaScript modules, declared in constants.d.ts.
+CONSTANTS = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
+
+#: What a view says until it is drawn. In the app, it names the figures that a page shows instead.
+_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
+
+
+def read(name: str) -> str:
+    """The text of a file."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def markup(view: str) -> str:
+    """The HTML of a view, for pages that have no other figures."""
+    return _WAITING.sub("The live view is loading.", read(f"{view}.html"))
+
+
+def script(name: str) -> str:
+    """The JavaScript of a view, or of another canvas of the folder, as one module that exports a function."""
+    return join_modules(FOLDER / f"{name}.js", CONSTANTS)
