@@ -31,6 +31,7 @@ from .alignment import (
     alignment_loss,
     alignment_loss_batched,
     alignment_loss_plane,
+    alignment_loss_variance,
     alignment_sums,
     landmark_alignment_loss,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "alignment_loss",
     "alignment_loss_batched",
     "alignment_loss_plane",
+    "alignment_loss_variance",
     "alignment_sums",
     "bounds",
     "cluster_loss_bound",

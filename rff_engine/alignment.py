@@ -27,6 +27,7 @@ __all__ = [
     "alignment_loss",
     "alignment_loss_batched",
     "alignment_loss_plane",
+    "alignment_loss_variance",
     "alignment_sums",
     "landmark_alignment_loss",
 ]
@@ -35,6 +36,8 @@ __all__ = [
 _JOINED_BYTES = 2**26
 # Frequencies up to this size stay in memory between two blocks of rows; others are drawn again.
 _KEPT_BYTES = 2**28
+# Phases in memory at once, of one thread.
+_VARIANCE_ENTRIES = 2**20
 # Rows up to this size are copied in the order of their classes.
 _SORTED_BYTES = 2**25
 
@@ -313,6 +316,56 @@ def landmark_alignment_loss(
 
     _for_frequency_blocks(X, codes, len(classes), omega, keep_shared, n_jobs=n_jobs)
     return loss
+
+
+def alignment_loss_variance(X, y, omega) -> np.ndarray:
+    """Unbiased estimate of the variance of the loss of a pair of points, for every frequency (Hoeffding 1948).
+
+    Half the mean of ``(loss of the pair (i, j) - loss of (k, l))^2`` over all four different points i, j, k, l: the
+    `variance` of `bounds.empirical_bernstein`. It takes O(n D) by the sums of `alignment_loss` and, of points alone,
+    those at twice the frequency.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        At least 4 points.
+    y : array of shape (n,)
+        Class labels of any type, two classes or more.
+    omega : array of shape (D, d), or FrequencyBlocks
+
+    Returns
+    -------
+    ndarray of shape (D,), float64
+        Each is between 0 and 1/2 up to rounding.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, `y` holds only one class, or there are fewer than 4 points.
+    """
+    X = as_points(X)
+    n = X.shape[0]
+    if n < 4:
+        raise ValueError(f"X has {n} rows; 4 or more are needed for the variance of a pair's loss.")
+    classes, codes = as_labels(y, n)
+    omega = _as_frequencies(omega, X.shape[1])
+    members, precise = np.eye(len(classes))[codes], X.astype(np.float64, copy=False)
+    variance = np.empty(omega.shape[0])
+
+    def keep(at, block, cosines, sines):
+        of_cos, of_sin = 2 * cosines - cosines.sum(axis=0), 2 * sines - sines.sum(axis=0)
+        for some in pieces(0, at.stop - at.start, max(1, _VARIANCE_ENTRIES // n)):
+            angle = np.asarray(precise @ block[some].T.astype(np.float64, copy=False))
+            wave = np.exp(1j * angle)
+            # Of the pairs' cosines, times 1 for equal labels and -1 for others.
+            with_one = (np.conj(wave) * (members @ (of_cos + 1j * of_sin)[:, some])).real - 1
+            squares = (n * (n - 2) + np.abs((wave**2).sum(axis=0)) ** 2) / 2
+            disjoint = with_one.sum(axis=0) ** 2 - 4 * (with_one**2).sum(axis=0) + 2 * squares
+            pairs = n * (n - 1)
+            variance[at][some] = (squares / pairs - disjoint / (pairs * (n - 2) * (n - 3))) / 4
+
+    _for_frequency_blocks(X, codes, len(classes), omega, keep)
+    return np.clip(variance, 0.0, 0.5)
 
 
 def alignment_loss_plane(X, y, u, v) -> np.ndarray:

@@ -20,7 +20,9 @@ from ._validation import as_floats, check_choice, check_count, check_interval, c
 
 __all__ = [
     "KLTerms",
+    "c_bound",
     "chi_square",
+    "empirical_bernstein",
     "f_divergence",
     "first_order_kl",
     "gibbs_classifier",
@@ -30,6 +32,8 @@ __all__ = [
     "majority_vote",
     "second_order_kl",
     "second_order_kl_inverse",
+    "second_order_two_class",
+    "tandem",
     "test_set",
 ]
 
@@ -246,6 +250,99 @@ def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
     return _kl_inverse(loss, kl, n // 2, -np.log(check_probability(epsilon, "epsilon")))
 
 
+def second_order_two_class(loss, kl, n: int, epsilon: float):
+    """Bernstein bound on the alignment loss over pairs for two classes, whose variance is bounded by the loss itself.
+
+    The least over r of the largest L up to 1/2 with ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L +
+    n r^2 L (1 - 2 L) / (1 - r)``, r among the K numbers 1/2, 1/4, ... down to about 5 / sqrt(n). With two classes the
+    loss is (1 - ||mu||^2) / 2, mu the mean of unit vectors in the plane, so it is at most 1/2, and the variance of its
+    first projection (Hoeffding 1948) is at most L (1 - 2 L) / 2. docs/theory.md has the proof. It holds for all
+    posteriors at once: beta may be chosen after looking.
+
+    Parameters
+    ----------
+    loss, kl : float or array
+        Empirical loss <Q, L_S> in [0, 1], of labels of two classes; KL(Q || P) in nats.
+    n : int
+        Sample size; the loss is a mean over its n (n - 1) pairs.
+    epsilon : float
+        Probability of failure.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1/2].
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
+    loss, kl = _unit(loss), _at_least_zero(kl, "kl")
+    rates = _rates(np.sqrt(n) / 7)
+    bound = np.full(np.broadcast_shapes(np.shape(loss), np.shape(kl)), 0.5)
+    for r in rates / 2:
+        nats = kl + np.log(len(rates)) - np.log(epsilon) - np.log1p(-r)
+        # A root of 2 r L^2 + (1 - 2 r) L = (1 - r) rest.
+        rest = np.minimum((n - 1) / n * loss + nats / (n * r), 1.0)  # from 1/2 on the root is above 1/2
+        root = (np.sqrt((1 - 2 * r) ** 2 + 8 * r * (1 - r) * rest) - (1 - 2 * r)) / (4 * r)
+        bound = np.minimum(bound, root)
+    return bound[()]
+
+
+def empirical_bernstein(loss, variance, kl, n: int, epsilon: float):
+    """Empirical Bernstein bound on the alignment loss over pairs (Maurer and Pontil 2009; Tolstikhin and Seldin 2013).
+
+    With m = floor(n / 2), the least over s of
+    ``loss + (KL + ln(2 K / epsilon) + m V (exp(s) - 1 - s)) / (m s)``, s among the K numbers 2, 1, 1/2, ... down to
+    about 5 / sqrt(m). V is an upper bound on the variance of a pair's loss: 2 V is the largest with
+    ``kl(2 variance || 2 V) <= (KL + ln(4 sqrt(k) / epsilon)) / k``, k = floor(n / 4). The deviation is that of m
+    independent pairs; the variance of the first projection, which is smaller, does not enter. docs/theory.md has the
+    proof. It holds for all posteriors at once: beta may be chosen after looking.
+
+    Parameters
+    ----------
+    loss : float or array
+        Empirical loss <Q, L_S>, in [0, 1].
+    variance : float or array
+        <Q, V_S>, V_S as in `alignment_loss_variance`; in [0, 1/2].
+    kl : float or array
+        KL(Q || P), in nats.
+    n : int
+        Sample size, at least 4.
+    epsilon : float
+        Probability of failure.
+
+    Returns
+    -------
+    float or ndarray
+        At most 1.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    n, epsilon = check_count(n, "n", low=4), check_probability(epsilon, "epsilon")
+    loss, kl = _unit(loss), _at_least_zero(kl, "kl")
+    doubled = 2 * _checked(variance, "variance", lambda v: (v >= -1e-9) & (v <= 0.5 + 1e-9), "a number in [0, 1/2]")
+    m = n // 2
+    largest = _kl_inverse(np.clip(doubled, 0.0, 1.0), kl, n // 4, np.log(2) - np.log(epsilon)) / 2
+    rates = _rates(2 * np.sqrt(m) / 7)
+    bound = np.ones(np.broadcast_shapes(np.shape(loss), np.shape(largest)))
+    for s in 2 * rates:
+        nats = kl + np.log(2 * len(rates)) - np.log(epsilon) + m * largest * (np.expm1(s) - s)
+        with np.errstate(over="ignore"):
+            bound = np.minimum(bound, loss + nats / (m * s))
+    return bound[()]
+
+
+def _rates(smallest_inverse: float) -> np.ndarray:
+    """1, 1/2, 1/4, ... down to the first below 1 / smallest_inverse."""
+    return 0.5 ** np.arange(max(1, int(np.ceil(np.log2(max(smallest_inverse, 1.0)))) + 1))
+
+
 def _kl_inverse(loss, kl, n_terms: int, confidence: float):
     """The largest L with n_terms kl(loss || L) <= KL + ln(2 sqrt(n_terms)) + confidence."""
     return largest_mean(_unit(loss), (_at_least_zero(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
@@ -337,6 +434,72 @@ def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: fl
     margin_error = _unit(margin_error, "margin_error")
     bound = gibbs_classifier(margin_error, log_ratio, scale, n, epsilon, n_choices)
     return np.minimum(bound / ndtr(threshold), 1.0)
+
+
+def tandem(tandem_error, threshold, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+    """Bound on the risk of the vote by the errors that two voters make together (Masegosa et al. 2020, Theorem 8).
+
+    ``T / Phi(threshold)^2``, at most 1, where T is the largest with
+    ``kl(tandem_error || T) <= (log_ratio + scale^2 + ln(2 sqrt(n) n_choices / epsilon)) / n``. Where the vote errs, two
+    independent voters both err by the margin with probability at least Phi(threshold)^2; their divergence from two
+    voters of the prior is twice that of one. At threshold 0 it is four times the tandem loss. docs/theory.md has the
+    proof.
+
+    Parameters
+    ----------
+    tandem_error : float or array
+        Mean over the rows of ``Phi(threshold - y v . z(x))^2``, in [0, 1].
+    threshold, log_ratio, scale, n, epsilon, n_choices
+        As in `majority_vote`.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    threshold, scale = _at_least_zero(threshold, "threshold"), _at_least_zero(scale, "scale")
+    tandem_error = _unit(tandem_error, "tandem_error")
+    bound = gibbs_classifier(tandem_error, log_ratio, np.sqrt(2) * scale, n, epsilon, n_choices)
+    return np.minimum(bound / ndtr(threshold) ** 2, 1.0)
+
+
+def c_bound(gibbs_error, disagreement, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+    """Bound on the risk of the vote by the mean and the variance of its margin (Lacasse et al. 2006).
+
+    ``1 - (1 - 2 R)^2 / (1 - 2 d)`` for R < 1/2, else 1: R is the upper bound `gibbs_classifier` on the Gibbs risk and d
+    a lower bound of the same kind on the probability that two voters disagree, each at epsilon / 2. docs/theory.md
+    has the proof.
+
+    Parameters
+    ----------
+    gibbs_error : float or array
+        Mean over the rows of ``Phi(-y v . z(x))``, in [0, 1].
+    disagreement : float or array
+        Mean over the rows of ``2 Phi(v . z(x)) Phi(-v . z(x))``, in [0, 1].
+    log_ratio, scale, n, epsilon, n_choices
+        As in `gibbs_classifier`.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    disagreement, scale = _unit(disagreement, "disagreement"), _at_least_zero(scale, "scale")
+    count = 2 * check_count(n_choices, "n_choices")
+    risk = gibbs_classifier(gibbs_error, log_ratio, scale, n, epsilon, count)
+    # The least mean is one less the largest mean of the complement.
+    least = 1 - gibbs_classifier(1 - disagreement, log_ratio, np.sqrt(2) * scale, n, epsilon, count)
+    mean_margin = np.maximum(1 - 2 * risk, 0.0)
+    return np.maximum(1 - mean_margin**2 / np.maximum(1 - 2 * np.minimum(least, 0.5), 1e-300), 0.0)[()]
 
 
 def test_set(n_errors, n: int, epsilon: float):

@@ -45,6 +45,8 @@ class Choice(NamedTuple):
 
     n_choices: int = 1
     log_ratio: float = 0.0
+    """Nats of the frequencies drawn or of the landmarks chosen"""
+    name: str = "frequencies drawn"
 
 
 def unit_features(features) -> np.ndarray:
@@ -61,8 +63,8 @@ class VotePosterior:
     Attributes
     ----------
     mean, prior_mean : ndarray of shape (F,)
-    margin_errors : ndarray of shape (T,)
-        The mean of ``Phi(threshold - y mean . z)`` for each of `THRESHOLDS`.
+    margin_errors, tandem_errors : ndarray of shape (T,)
+        The means of ``Phi(threshold - y mean . z)`` and of its square for each of `THRESHOLDS`.
     n : int
     epsilon : float
     choice : Choice
@@ -71,6 +73,7 @@ class VotePosterior:
     mean: np.ndarray
     prior_mean: np.ndarray
     margin_errors: np.ndarray
+    tandem_errors: np.ndarray
     n: int
     epsilon: float
     choice: Choice
@@ -101,6 +104,21 @@ class VotePosterior:
     def gibbs_bound(self) -> float:
         return float(bounds.gibbs_classifier(self.margin_errors[0], *self._terms))
 
+    @property
+    def tandem_bound(self) -> float:
+        """The smallest of the tandem bounds for `THRESHOLDS`, which all hold at once, but not with `vote_bounds`."""
+        return float(bounds.tandem(self.tandem_errors, THRESHOLDS, *self._terms).min())
+
+    @property
+    def c_bound(self) -> float:
+        """The C-bound, which holds alone."""
+        ratio, scale, n, epsilon, _ = self._terms
+        # Two voters are right and wrong, or wrong and right.
+        disagreement = 2 * (self.margin_errors[0] - self.tandem_errors[0])
+        return float(
+            bounds.c_bound(self.margin_errors[0], disagreement, ratio, scale, n, epsilon, self.choice.n_choices)
+        )
+
     def ledger(self) -> tuple[CertificateTerm, ...]:
         """The terms of `bound`, in the order in which they are added."""
         best = int(self.vote_bounds.argmin())
@@ -110,7 +128,7 @@ class VotePosterior:
             "sample, ln(2 sqrt(n))": np.log(2 * np.sqrt(self.n)),
             f"choice of feature map, ln({self.choice.n_choices})": np.log(self.choice.n_choices),
             f"choice of threshold, ln({len(THRESHOLDS)})": np.log(len(THRESHOLDS)),
-            "frequencies drawn": self.choice.log_ratio,
+            self.choice.name: self.choice.log_ratio,
             "weights": self.scale**2 / 2,
         }
         terms, spent, reached = [CertificateTerm("margin error on the rows", 0.0, error)], 0.0, error
@@ -133,10 +151,11 @@ def learn_vote(z, signs, prior_mean, epsilon: float, choice: Choice) -> VotePost
 
     def best_of(means) -> VotePosterior:
         decisions = aligned @ means.T
-        errors = np.stack([ndtr(threshold - decisions).mean(axis=0) for threshold in THRESHOLDS], axis=1)
+        wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
+        errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
         found = [
-            VotePosterior(mean, prior_mean, row, len(z), epsilon, choice)
-            for mean, row in zip(means, errors, strict=True)
+            VotePosterior(mean, prior_mean, *rows, len(z), epsilon, choice)
+            for mean, *rows in zip(means, errors, together, strict=True)
         ]
         scales = np.array([[one.scale] for one in found])
         n_choices = choice.n_choices * len(THRESHOLDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammaln, ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,8 +12,8 @@ from . import bounds
 from ._validation import as_rng, check_probability, check_range, draw_seed
 from .certificates import Choice, VotePosterior, learn_prior, learn_vote, unit_features
 from .estimators import (
-    BaseFourierFeatures,
     BaseLearnedFeatures,
+    LandmarkSimilarity,
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
     check_labels,
@@ -44,8 +44,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     ----------
     features : transformer or list of transformers, optional
         Maps to choose among; ``None`` stands for `PseudoPosteriorFeatures` with 2000 candidates and ``beta="bound"``.
-        With `prior_fraction` 0, only `RandomFourierFeatures`, `PseudoPosteriorFeatures` and `OptimizedKernelFeatures`,
-        each with a kernel whose width is a number.
+        With `prior_fraction` 0, only `RandomFourierFeatures`, `PseudoPosteriorFeatures`, `OptimizedKernelFeatures` and
+        `LandmarkSimilarity` (selection "random", similarity "prior"), each with a kernel whose width is a number.
     prior_fraction : float
         From 0 to 0.9.
     epsilon : float
@@ -64,6 +64,9 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         On the probability that `predict` errs.
     gibbs_bound_ : float
         On the probability of an error where each point gets one random voter.
+    tandem_bound_, c_bound_ : float
+        Two other bounds on the probability that `predict` errs, by pairs of voters (`bounds.tandem`, `bounds.c_bound`).
+        Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     threshold_ : float
@@ -126,6 +129,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         found = fit(maps, X, signs, prior)
         self.coef_, self.prior_coef_ = found.mean, found.prior_mean
         self.risk_bound_, self.gibbs_bound_, self.certificate_ = found.bound, found.gibbs_bound, found.ledger()
+        self.tandem_bound_, self.c_bound_ = found.tandem_bound, found.c_bound
         self.threshold_ = found.threshold
         return self
 
@@ -174,16 +178,23 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         return learn_vote(z, kept, mean, self.epsilon, Choice())
 
     def _fit_on_the_same_rows(self, maps, X, signs, _) -> VotePosterior:
-        """Every map's posterior on all rows; the best one pays for the choice and for its frequencies."""
-        found = []
+        """Every map's posterior on all rows; the best one pays for the choice and for its frequencies or landmarks."""
+        found, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
             features.fit(X, signs)
-            z = unit_features(features.transform(X))
-            choice = Choice(len(maps), _log_ratio(features))
-            found.append(learn_vote(z, signs, np.zeros(z.shape[1]), self.epsilon, choice))
+            rows = np.setdiff1d(self.bound_rows_, getattr(features, "landmark_indices_", ()))
+            if len(rows) == 0:
+                raise ValueError(
+                    f"features holds {type(features).__name__} whose landmarks are all of the {len(signs)} rows; fewer "
+                    "are needed, as the bound is computed on the others."
+                )
+            z = unit_features(features.transform(X[rows]))
+            choice = Choice(len(maps), *_price(features, len(signs)))
+            found.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
+            kept.append(rows)
         best = min(range(len(maps)), key=lambda i: found[i].bound)
-        self.features_, self.test_set_bound_ = maps[best], None
+        self.features_, self.bound_rows_, self.test_set_bound_ = maps[best], kept[best], None
         return found[best]
 
     def _unit_features(self, X):
@@ -269,7 +280,14 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
 
 def _check_prior_is_fixed(features) -> None:
     """Refuse feature maps whose prior may depend on the rows of the bound, or is not known."""
-    if type(features) is not RandomFourierFeatures and not isinstance(features, BaseLearnedFeatures):
+    if isinstance(features, LandmarkSimilarity):
+        if (features.selection, features.similarity) != ("random", "prior"):
+            raise ValueError(
+                f"features holds LandmarkSimilarity with selection {features.selection!r} and similarity "
+                f"{features.similarity!r}, which depends on the rows in ways that no term pays for; 'random' and "
+                "'prior', or a prior_fraction above 0, are needed."
+            )
+    elif type(features) is not RandomFourierFeatures and not isinstance(features, BaseLearnedFeatures):
         raise ValueError(
             f"features holds {type(features).__name__}, which depends on the rows in ways that no term pays for; "
             "a prior_fraction above 0 is needed."
@@ -281,9 +299,12 @@ def _check_prior_is_fixed(features) -> None:
         )
 
 
-def _log_ratio(features: BaseFourierFeatures) -> float:
-    """sum_j ln(N Q_(i_j)) of the frequencies drawn; 0 where they are drawn from the prior."""
+def _price(features, n: int) -> tuple[float, str]:
+    """Nats of frequencies drawn from learned weights, or of landmarks chosen from n rows, and what they are for."""
+    if isinstance(features, LandmarkSimilarity):
+        L = len(features.landmark_indices_)
+        return float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1)), "landmarks chosen"
     if not isinstance(features, BaseLearnedFeatures):
-        return 0.0
+        return 0.0, "frequencies drawn"
     drawn = features.weights_[features.candidate_indices_]
-    return float(np.log(len(features.weights_) * drawn).sum())
+    return float(np.log(len(features.weights_) * drawn).sum()), "frequencies drawn"

@@ -13,7 +13,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -30,9 +30,27 @@ from rff_engine.experiments.running.runner import COLUMNS, run_stored
 from rff_engine.experiments.running.store import Store, default_store
 from rff_engine.experiments.studies.certificate import METHODS, certify
 from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, RunSpec
-from rff_engine.experiments.toy.coverage import WORST_CASES, simulate_two_gaussians, simulate_worst_case
+from rff_engine.experiments.toy.coverage import (
+    PAIR_CASES,
+    WORST_CASES,
+    BoundFailures,
+    simulate_two_gaussians,
+    simulate_worst_case,
+)
+from rff_engine.experiments.toy.vote_coverage import (
+    CLASSIFIER_CASES,
+    simulate_classifiers,
+    simulate_landmark_classifiers,
+)
 
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
+#: Bounds on alignment losses in docs/theory.md.
+_PAIR_BOUNDS = (
+    ("second_order_kl_inverse", "corrected"),
+    ("chi_square", "sub_gaussian"),
+    ("second_order_two_class", "corrected"),
+    ("empirical_bernstein", "corrected"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -154,6 +172,7 @@ def _add_coverage(parser) -> None:
     parser.add_argument("--n", type=int, default=1000, help="sample size of the worst cases (default 1000)")
     parser.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
     parser.add_argument("--draws", type=int, default=20000, help="samples (default 20000)")
+    parser.add_argument("--certificates", action="store_true", help="the bounds of docs/theory.md on six distributions")
     parser.add_argument("--seed", type=int, default=0)
 
 
@@ -367,6 +386,38 @@ def _duration(seconds: float) -> str:
 
 
 def _coverage(options) -> int:
+    return _coverage_of_certificates(options) if options.certificates else _coverage_of_paper(options)
+
+
+def _coverage_of_certificates(options) -> int:
+    found = list(_certificate_failures(options))
+    error = 0.05 / len(found)
+    print(
+        f"Failures in {options.draws} samples, {options.epsilon:.1%} allowed; upper limits of the probabilities, which"
+    )
+    print(f"all hold with probability 95 % (Clopper and Pearson, {len(found)} at once)\n")
+    print(f"{'bound':<25} {'classifier':<12} {'distribution':<24} {'failures':>8} {'limit':>8} {'slack':>7}")
+    for kind, case, bound in found:
+        numbers = f"{bound.failures:>8} {bound.largest_rate(error):>8.3%} {-bound.slack.mean():>7.3f}"
+        print(f"{bound.name:<25} {kind:<12} {case:<24} {numbers}")
+    largest = max(bound.largest_rate(error) for _, _, bound in found)
+    print(f"\nlargest limit: {largest:.3%}")
+    return 0
+
+
+def _certificate_failures(options) -> Iterator[tuple[str, str, BoundFailures]]:
+    """Kind of classifier, distribution and failures of every bound of docs/theory.md."""
+    draws = {"epsilon": options.epsilon, "n_draws": options.draws, "random_state": options.seed}
+    for case, distribution in PAIR_CASES.items():
+        for bound in simulate_two_gaussians(beta=3.0, distribution=distribution, **draws):
+            if (bound.name, bound.form) in _PAIR_BOUNDS:
+                yield "", case, bound
+    for kind, simulate in (("frequencies", simulate_classifiers), ("landmarks", simulate_landmark_classifiers)):
+        for case in CLASSIFIER_CASES:
+            yield from ((kind, case, bound) for bound in simulate(case, **draws))
+
+
+def _coverage_of_paper(options) -> int:
     print(f"Theorem 4 for one hypothesis h = 1: failures in {options.draws} samples of {options.n} points,")
     print(f"{options.epsilon:.1%} allowed\n")
     print(f"{'labels':<14} {'mu':>4} {'printed':>9} {'corrected':>10}")
@@ -390,6 +441,7 @@ def _certify(options) -> int:
     for name, nats, risk in found.terms:
         print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
     print(f"{'certified risk of the vote':<44} {'':>8} {found.risk_bound:>8.2%}")
+    print(f"by pairs of voters: tandem bound {found.tandem_bound:.2%}, C-bound {found.c_bound:.2%}, each alone")
     print(f"\ntest error of the vote: {found.test_error:.2%}")
     print(f"Gibbs classifier: certified {found.gibbs_bound:.2%}, test error {found.gibbs_error:.2%}")
     print(f"test-set bound on the same {found.n_bound} rows, for the prior's vote: {found.test_set_bound:.2%}")

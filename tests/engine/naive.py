@@ -1,5 +1,6 @@
 """The slow formulas, straight from the definitions, that the engine is compared with."""
 
+import itertools
 import math
 
 import numpy as np
@@ -21,6 +22,15 @@ def alignment_loss(X, y, omega):
                 sign = 1 if y[i] == y[j] else -1
                 total += (1 - sign * np.cos(omega @ (X[i] - X[j]))) / 2
     return total / (n * (n - 1))
+
+
+def alignment_loss_variance(X, y, omega):
+    """Half the mean of (loss of (i, j) - loss of (k, l))^2 over all four different points."""
+    X, y = dense(X), np.asarray(y)
+    sign = np.where(y[:, None] == y, 1, -1)
+    losses = (1 - sign[..., None] * np.cos((X[:, None] - X) @ omega.T)) / 2
+    four = itertools.permutations(range(len(y)), 4)
+    return np.mean([(losses[i, j] - losses[k, l]) ** 2 / 2 for i, j, k, l in four], axis=0)
 
 
 def landmark_alignment_loss(X, y, landmarks, labels, omega, indices=None):

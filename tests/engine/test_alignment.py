@@ -22,6 +22,7 @@ from rff_engine import (
     alignment_loss,
     alignment_loss_batched,
     alignment_loss_plane,
+    alignment_loss_variance,
     alignment_sums,
     features,
     landmark_alignment_loss,
@@ -55,6 +56,27 @@ def set_blocks(monkeypatch, rows, frequencies, entries=2**22, cores=3):
     monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(_blocks, "WORK_WORTH_THREADS", 0)
     monkeypatch.setattr(_blocks, "threads_here", lambda: cores)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n", [4, 9])
+def test_variance_of_a_pairs_loss_is_that_of_its_definition(blocks, monkeypatch, n, n_classes, sparse):
+    monkeypatch.setattr(alignment, "_VARIANCE_ENTRIES", 3 * n)
+    X, y, omega = problem(n, n_classes=n_classes, D=7, sparse=sparse)
+    expected = naive.alignment_loss_variance(X, y, omega)
+    np.testing.assert_allclose(alignment_loss_variance(X, y, omega), expected, rtol=0, atol=1e-12)
+
+
+def test_variance_of_a_pairs_loss_is_unbiased_and_needs_four_points():
+    """At frequency 0 a loss is whether the labels differ: a Bernoulli variable of probability 2 p (1 - p)."""
+    rng = np.random.default_rng(0)
+    samples = (rng.random((4000, 6)) < 0.3) + 0
+    found = [alignment_loss_variance(np.ones((6, 1)), y, np.zeros((1, 1)))[0] for y in samples if 0 < y.sum() < 6]
+    mean, p = np.sum(found) / 4000, 2 * 0.3 * 0.7  # samples of one class have the variance 0
+    assert mean == pytest.approx(p * (1 - p), abs=5 * np.std(found) / np.sqrt(4000))
+    with pytest.raises(ValueError, match=r"^X has 3 rows; 4 or more are needed"):
+        alignment_loss_variance(np.ones((3, 1)), [0, 1, 1], np.zeros((1, 1)))
 
 
 @pytest.mark.parametrize("sparse", [False, True])

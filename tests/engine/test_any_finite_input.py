@@ -330,7 +330,7 @@ def assert_losses(losses):
     assert losses is None or (losses.min() >= -1e-6 and losses.max() <= 1 + 1e-6)
 
 
-@about("alignment_loss", "alignment_sums", "AlignmentSums", "alignment_loss_batched")
+@about("alignment_loss", "alignment_sums", "AlignmentSums", "alignment_loss_batched", "alignment_loss_variance")
 @examples(200)
 @given(st.data())
 def test_alignment_losses(data):
@@ -340,6 +340,8 @@ def test_alignment_losses(data):
     assert_losses(answer(rff.alignment_loss, X, y, omega, must=tame))
     more, more_y = data.draw(points(n, d, tame)), data.draw(labels(n, tame))
     sums, others = answer(rff.alignment_sums, X, y, omega), answer(rff.alignment_sums, more, more_y, omega)
+    variance = answer(rff.alignment_loss_variance, X, y, omega, must=tame and n >= 4)
+    assert variance is None or (variance.min() >= 0 and variance.max() <= 0.5)
     if sums is not None and others is not None:
         both = answer(lambda: sums + others)
         if both is not None:
@@ -453,6 +455,8 @@ def test_bounds(data):
     inverses = [
         answer(bounds.landmark_kl_inverse, loss, kl, n, epsilon, n_landmarks, must=tame),
         answer(bounds.second_order_kl_inverse, loss, kl, n, epsilon, must=tame),
+        answer(bounds.second_order_two_class, loss, kl, n, epsilon, must=tame),
+        answer(bounds.empirical_bernstein, loss, 0.1 if tame else kl, kl, n, epsilon),
     ]
     assert all(inverse is None or (np.min(inverse) >= 0 and np.max(inverse) <= 1) for inverse in inverses)
 
@@ -696,7 +700,7 @@ def test_estimators_on_any_points(estimator, data):
     answer(fitted_and_transformed, lambda: estimator(**small), X, y, new, must=tame)
 
 
-@about("bounds.gibbs_classifier", "bounds.majority_vote", "bounds.test_set")
+@about("bounds.gibbs_classifier", "bounds.majority_vote", "bounds.tandem", "bounds.c_bound", "bounds.test_set")
 @examples(150)
 @given(st.data())
 def test_bounds_of_classifiers(data):
@@ -708,6 +712,8 @@ def test_bounds_of_classifiers(data):
     found = [
         answer(bounds.gibbs_classifier, error, ratio, scale, n, epsilon, count, must=tame),
         answer(bounds.majority_vote, error, threshold, ratio, scale, n, epsilon, count, must=tame),
+        answer(bounds.tandem, error, threshold, ratio, scale, n, epsilon, count, must=tame),
+        answer(bounds.c_bound, error, error, ratio, scale, n, epsilon, count, must=tame),
         answer(bounds.test_set, 1 if tame else error, n, epsilon, must=tame),
     ]
     assert all(bound is None or 0 <= bound <= 1 for bound in found)
@@ -725,6 +731,7 @@ def test_certified_classifiers(data):
                 rff.RandomFourierFeatures(rff.GaussianKernel(), 3),
                 rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 3, 10),
                 rff.LandmarkSimilarity(n_landmarks=2, n_components=3),
+                rff.LandmarkSimilarity(rff.GaussianKernel(), 2, "random", "prior"),
             ]
         )
     )

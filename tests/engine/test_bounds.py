@@ -1,12 +1,15 @@
 """Bounds against their formulas, and properties of all bounds."""
 
 import inspect
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import binom
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+from scipy.stats import binom, multinomial
 
 from rff_engine import bounds
 
@@ -158,6 +161,96 @@ def test_kl_inverse_equals_its_closed_forms():
     assert (bounds.landmark_kl_inverse(losses, 0.4, 100, 0.05) <= losses + math.sqrt(budget / 2) + 1e-12).all()
 
 
+# --- Bernstein bounds over pairs ------------------------------------------------------------------------------------
+
+
+def rates(most, least):
+    """most, most / 2, ... down to the first of at most `least`."""
+    found = [most]
+    while found[-1] > least:
+        found.append(found[-1] / 2)
+    return found
+
+
+@pytest.mark.parametrize("n", [2, 40, 426, 10_000])
+@pytest.mark.parametrize(("loss", "kl"), [(0.1, 0.0), (0.3, 2.0), (0.45, 5.0), (0.0, 0.3)])
+def test_bound_for_two_classes_is_the_least_root_of_its_inequality(n, loss, kl):
+    found = [0.5]
+    grid = rates(0.5, 3.5 / math.sqrt(n))
+    for r in grid:
+
+        def excess(L, r=r):
+            nats = kl + math.log(len(grid) / 0.05) - math.log(1 - r) - r * L + n * r**2 * L * (1 - 2 * L) / (1 - r)
+            return r * (n - 1) * (L - loss) - nats
+
+        if excess(0.5) > 0:
+            found.append(brentq(excess, 0, 0.5))
+    assert bounds.second_order_two_class(loss, kl, n, 0.05) == pytest.approx(min(found), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_moment_behind_the_bound_for_two_classes(seed):
+    """E exp(r (n - 1) (L - L_S)), exactly, for unit vectors of the plane with a few values."""
+    rng = np.random.default_rng(seed)
+    n, values = int(rng.integers(2, 13)), int(rng.integers(2, 5))
+    angles = rng.uniform(0, 2 * np.pi, values) if seed % 3 else rng.choice([0, 0.1, np.pi, np.pi + 0.1], values)
+    chances = rng.dirichlet(np.full(values, rng.choice([0.3, 1, 5])))
+    counts = np.array([c for c in itertools.product(range(n + 1), repeat=values) if sum(c) == n])
+    log_chance = multinomial.logpmf(counts, n, chances)
+    mean = abs(chances @ np.exp(1j * angles)) ** 2
+    loss = 0.5 - (abs(counts @ np.exp(1j * angles)) ** 2 - n) / (2 * n * (n - 1))
+    L = (1 - mean) / 2
+    for r in (0.01, 0.125, 0.5, 0.9):
+        moment = logsumexp(log_chance + r * (n - 1) * (L - loss))
+        assert moment <= n * r**2 * L * (1 - 2 * L) / (1 - r) - r * L - math.log(1 - r) + 1e-9
+
+
+@pytest.mark.parametrize("n", [4, 41, 10_000])
+@pytest.mark.parametrize(
+    ("loss", "variance", "kl"), [(0.1, 0.05, 0.0), (0.4, 0.13, 2.0), (0.0, 0.0, 1.0), (0.5, 0.5, 30)]
+)
+def test_empirical_bernstein_is_its_formula(n, loss, variance, kl):
+    m, k = n // 2, n // 4
+    budget = (kl + math.log(4 * math.sqrt(k) / 0.05)) / k
+    largest = bounds.largest_mean(2 * variance, budget) / 2
+    assert largest == pytest.approx(0.5) or naive.bernoulli_kl(2 * variance, 2 * largest) == pytest.approx(budget)
+    grid = rates(2.0, 7 / math.sqrt(m))
+    found = [loss + (kl + math.log(2 * len(grid) / 0.05) + m * largest * (math.exp(s) - 1 - s)) / (m * s) for s in grid]
+    assert bounds.empirical_bernstein(loss, variance, kl, n, 0.05) == pytest.approx(min(1, *found), rel=1e-9)
+
+
+def test_bernstein_bounds_are_below_the_kl_inverse_at_losses_of_data():
+    """A pair's loss has at most the variance 1/8 at a frequency that is large for the points, and little alignment."""
+    for n in (426, 5000, 30_000):
+        for loss in (0.3, 0.42):
+            by_kl = bounds.second_order_kl_inverse(loss, 3.0, n, 0.05)
+            assert bounds.second_order_two_class(loss, 3.0, n, 0.05) < by_kl
+            assert bounds.empirical_bernstein(loss, 0.1, 3.0, n, 0.05) < by_kl
+
+
+@pytest.mark.parametrize("name", ["two classes", "empirical"])
+def test_bernstein_bounds_increase_in_loss_and_divergence_and_decrease_in_n_and_epsilon(name):
+    bound = {
+        "two classes": bounds.second_order_two_class,
+        "empirical": lambda loss, *others: bounds.empirical_bernstein(loss, 0.1, *others),
+    }[name]
+    assert (np.diff(bound(np.linspace(0, 0.3, 30), 1.0, 2000, 0.05)) > 0).all()
+    assert (np.diff(bound(0.2, np.linspace(0, 30, 30), 2000, 0.05)) > 0).all()
+    assert np.all(np.diff([bound(0.3, 1.0, 2000, epsilon) for epsilon in (1e-6, 1e-3, 0.05, 0.5)]) < 0)
+    assert np.all(np.diff([bound(0.3, 1.0, n, 0.05) for n in (200, 400, 2000, 10**5)]) < 0)
+    assert bound(0.3, 1e300, 2000, 0.05) == {"two classes": 0.5, "empirical": 1.0}[name]
+    assert bound(0.2, np.zeros((3, 4)), 50, 0.05).shape == (3, 4)
+
+
+def test_bernstein_bounds_refuse_invalid_values():
+    for change in ({"loss": 1.5}, {"kl": -1.0}, {"n": 1}, {"epsilon": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(change))):
+            bounds.second_order_two_class(**{"loss": 0.3, "kl": 1.0, "n": 10, "epsilon": 0.05} | change)
+    for change in ({"variance": 0.6}, {"n": 3}):
+        with pytest.raises(ValueError, match=next(iter(change))):
+            bounds.empirical_bernstein(**{"loss": 0.3, "variance": 0.1, "kl": 1, "n": 10, "epsilon": 0.05} | change)
+
+
 # --- classifiers ----------------------------------------------------------------------------------------------------
 
 
@@ -172,6 +265,33 @@ def test_gibbs_classifier_inverts_its_budget(error, ratio, scale, n, n_choices):
     for threshold in (0.0, 1.5):
         vote = bounds.majority_vote(error, threshold, ratio, scale, n, 0.05, n_choices)
         assert vote == pytest.approx(min(1, 2 * bound / (1 + math.erf(threshold / math.sqrt(2)))), rel=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.5])
+@pytest.mark.parametrize("n_choices", [1, 12])
+def test_tandem_bound_inverts_the_budget_of_two_voters(threshold, n_choices):
+    budget = (5.0 + 2.0**2 + math.log(2 * math.sqrt(200) * n_choices / 0.05)) / 200
+    bound = bounds.tandem(0.03, threshold, 5.0, 2.0, 200, 0.05, n_choices)
+    of_pairs = bound * (0.5 + math.erf(threshold / math.sqrt(2)) / 2) ** 2
+    assert naive.bernoulli_kl(0.03, of_pairs) == pytest.approx(budget, rel=1e-6)
+    assert bounds.tandem(0.9, threshold, 5.0, 2.0, 200, 0.05) == 1
+
+
+def test_c_bound_is_that_of_its_two_parts():
+    risk = bounds.gibbs_classifier(0.1, 1.0, 0.5, 5000, 0.05 / 2)
+    budget = (1.0 + 0.5**2 + math.log(2 * math.sqrt(5000) * 2 / 0.05)) / 5000
+    least = brentq(lambda d: naive.bernoulli_kl(0.15, d) - budget, 1e-9, 0.15)
+    expected = 1 - (1 - 2 * risk) ** 2 / (1 - 2 * least)
+    assert bounds.c_bound(0.1, 0.15, 1.0, 0.5, 5000, 0.05) == pytest.approx(expected, rel=1e-6)
+    assert bounds.c_bound(0.5, 0.5, 1.0, 0.5, 5000, 0.05) == 1
+
+
+def test_c_bound_is_below_twice_the_gibbs_risk_where_voters_disagree():
+    """Errors of many independent voters cancel: the margin varies less than its mean is large."""
+    risk, disagreement, n = 0.4, 2 * 0.4 * 0.6, 10**6
+    assert bounds.c_bound(risk, disagreement, 0.0, 1.0, n, 0.05) < 0.5
+    assert bounds.majority_vote(risk, 0.0, 0.0, 1.0, n, 0.05) > 0.8
+    assert bounds.tandem(risk**2, 0.0, 0.0, 1.0, n, 0.05) < 0.66
 
 
 def test_a_negative_budget_leaves_the_empirical_error():
@@ -193,8 +313,11 @@ def test_bounds_of_classifiers_refuse_invalid_values():
     for k in (-1, 0.5, 11):
         with pytest.raises(ValueError, match="n_errors"):
             bounds.test_set(k, 10, 0.05)
-    with pytest.raises(ValueError, match="threshold"):
-        bounds.majority_vote(0.1, -1.0, 0.0, 1.0, 10, 0.05)
+    for vote in (bounds.majority_vote, bounds.tandem):
+        with pytest.raises(ValueError, match="threshold"):
+            vote(0.1, -1.0, 0.0, 1.0, 10, 0.05)
+    with pytest.raises(ValueError, match=r"disagreement is 1\.5"):
+        bounds.c_bound(0.1, 1.5, 0.0, 1.0, 10, 0.05)
 
 
 # --- properties of every bound ------------------------------------------------------------------------------------
@@ -344,6 +467,7 @@ def test_corrected_bounds_hold_on_simulated_samples(n):
         *(bounds.f_divergence(loss, 0.0, mu, n, epsilon) for mu in (1.5, 2, 5, 20)),
         bounds.chi_square(loss, 0.0, n, epsilon, "sub_gaussian"),
         bounds.second_order_kl_inverse(loss, 0.0, n, epsilon),
+        bounds.second_order_two_class(loss, 0.0, n, epsilon),
     ):
         assert np.mean(bound < true_loss) <= allowed
     # One landmark, of the positive class: a mean of n - 1 independent terms of mean 1 - p.

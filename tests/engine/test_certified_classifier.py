@@ -1,5 +1,7 @@
 """The classifier that bounds its own risk: what it promises, what it pays for, and scikit-learn's checks."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -14,14 +16,17 @@ KERNEL = rff.GaussianKernel(1.5)
 RANDOM = rff.RandomFourierFeatures(KERNEL, 8)
 LEARNED = rff.PseudoPosteriorFeatures(KERNEL, 4, 50, beta="bound")
 OPTIMIZED = rff.OptimizedKernelFeatures(KERNEL, 4, 50, rho=0.01)
+CHOSEN = rff.LandmarkSimilarity(KERNEL, 5, "random", "prior")
 LANDMARKS = rff.LandmarkSimilarity(n_landmarks=6, n_components=8)
 MODELS = [
     rff.CertifiedClassifier(LEARNED, random_state=0),
     rff.CertifiedClassifier(LANDMARKS, random_state=0),
     rff.CertifiedClassifier([RANDOM, LANDMARKS], prior_fraction=0.3, epsilon=0.01, random_state=0),
     rff.CertifiedClassifier([RANDOM, LEARNED, OPTIMIZED], prior_fraction=0, random_state=0),
+    rff.CertifiedClassifier([CHOSEN], prior_fraction=0, random_state=0),
 ]
-every_model = pytest.mark.parametrize("model", MODELS, ids=["learned", "landmarks", "two maps", "no prior rows"])
+IDS = ["learned", "landmarks", "two maps", "no prior rows", "chosen landmarks"]
+every_model = pytest.mark.parametrize("model", MODELS, ids=IDS)
 
 
 def sample(n=300, seed=0, noise=0.1):
@@ -63,10 +68,19 @@ def test_the_bound_is_that_of_its_formula(model):
     if learned:
         chosen = fitted.features_.candidate_indices_
         ratio = sum(np.log(50 * fitted.features_.weights_[i]) for i in chosen)
+    if model is MODELS[4]:
+        ratio = np.log(math.comb(300, 5))
+        assert len(rows) == 295 and not set(rows) & set(fitted.features_.landmark_indices_)
     paid = ratio, scale, len(rows), model.epsilon, n_maps * len(THRESHOLDS)
     votes = [bounds.majority_vote(ndtr(t - margins).mean(), t, *paid) for t in THRESHOLDS]
     assert fitted.risk_bound_ == pytest.approx(min(votes), rel=1e-9)
     assert fitted.gibbs_bound_ == pytest.approx(bounds.gibbs_classifier(ndtr(-margins).mean(), *paid), rel=1e-9)
+    tandems = [bounds.tandem((ndtr(t - margins) ** 2).mean(), t, *paid) for t in THRESHOLDS]
+    assert fitted.tandem_bound_ == pytest.approx(min(tandems), rel=1e-9)
+    disagreement = (2 * ndtr(margins) * ndtr(-margins)).mean()
+    alone = (*paid[:-1], n_maps)
+    c_bound = bounds.c_bound(ndtr(-margins).mean(), disagreement, *alone)
+    assert fitted.c_bound_ == pytest.approx(c_bound, rel=1e-9)
 
 
 @every_model
@@ -132,7 +146,12 @@ def test_more_rows_certify_less_risk():
 @pytest.mark.parametrize(
     ("features", "fraction", "said"),
     [
-        (LANDMARKS, 0, "features holds LandmarkSimilarity, which depends on the rows"),
+        (LANDMARKS, 0, "features holds LandmarkSimilarity with selection 'kmeans' and similarity 'learned'"),
+        (clone(CHOSEN).set_params(selection="kmeans"), 0, "selection 'kmeans' and similarity 'prior'"),
+        (clone(CHOSEN).set_params(similarity="learned"), 0, "selection 'random' and similarity 'learned'"),
+        (clone(CHOSEN).set_params(kernel=None), 0, "with a width taken from the rows"),
+        (clone(CHOSEN).set_params(n_landmarks=40), 0, "whose landmarks are all of the 40 rows"),
+        (rff.NystroemFeatures(KERNEL, 5), 0, "features holds NystroemFeatures, which depends on the rows"),
         (rff.RandomFourierFeatures(), 0, "with a width taken from the rows"),
         ([], 0.5, "features is an empty list"),
         ("rff", 0.5, "features holds 'rff'"),

@@ -38,6 +38,7 @@ CALLS = {
     "fourier_features": (rff.fourier_features, {"X": X, "omega": OMEGA, "weights": np.full(D, 1 / D)}, {}),
     "random_phase_features": (rff.random_phase_features, {"X": X, "omega": OMEGA, "offsets": np.zeros(D)}, {}),
     "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA}, {}),
+    "alignment_loss_variance": (rff.alignment_loss_variance, {"X": X, "y": Y, "omega": OMEGA}, {}),
     "alignment_sums": (
         lambda X, y, omega, classes: rff.alignment_sums(X, y, omega, classes).cosines,
         {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
@@ -131,6 +132,12 @@ CALLS = {
     ),
     "bounds.landmark_kl_inverse": (bounds.landmark_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
     "bounds.second_order_kl_inverse": (bounds.second_order_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
+    "bounds.second_order_two_class": (bounds.second_order_two_class, OF_KL, {"n": 50, "epsilon": 0.05}),
+    "bounds.empirical_bernstein": (
+        bounds.empirical_bernstein,
+        OF_KL | {"variance": np.array([0.0, 0.5])},
+        {"n": 50, "epsilon": 0.05},
+    ),
     "bounds.f_divergence": (
         bounds.f_divergence,
         {"loss": OF_KL["loss"], "divergence": OF_KL["kl"]},
@@ -149,6 +156,16 @@ CALLS = {
     "bounds.majority_vote": (
         bounds.majority_vote,
         {"margin_error": OF_KL["loss"], "threshold": np.array([0.0, 1.0]), "scale": OF_KL["kl"]},
+        {"log_ratio": 0.0, "n": 50, "epsilon": 0.05},
+    ),
+    "bounds.tandem": (
+        bounds.tandem,
+        {"tandem_error": OF_KL["loss"], "threshold": np.array([0.0, 1.0]), "scale": OF_KL["kl"]},
+        {"log_ratio": 0.0, "n": 50, "epsilon": 0.05},
+    ),
+    "bounds.c_bound": (
+        bounds.c_bound,
+        {"gibbs_error": OF_KL["loss"], "disagreement": np.array([0.0, 0.5]), "scale": OF_KL["kl"]},
         {"log_ratio": 0.0, "n": 50, "epsilon": 0.05},
     ),
     "bounds.test_set": (bounds.test_set, {"n_errors": np.array([0.0, 3.0])}, {"n": 50, "epsilon": 0.05}),

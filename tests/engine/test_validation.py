@@ -76,6 +76,7 @@ FUNCTIONS = {
         {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
         {"n_jobs": None},
     ),
+    "alignment_loss_variance": (rff.alignment_loss_variance, {"X": "X", "y": "y", "omega": "omega"}, {}),
     "alignment_loss_plane": (rff.alignment_loss_plane, {"X": "X", "y": "y", "u": "u", "v": "v"}, {}),
     "landmark_alignment_loss": (
         rff.landmark_alignment_loss,
@@ -123,6 +124,16 @@ FUNCTIONS = {
         rff.bounds.second_order_kl_inverse,
         {},
         {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05},
+    ),
+    "second_order_two_class": (
+        rff.bounds.second_order_two_class,
+        {},
+        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05},
+    ),
+    "empirical_bernstein": (
+        rff.bounds.empirical_bernstein,
+        {},
+        {"loss": 0.3, "variance": 0.1, "kl": 1.0, "n": 50, "epsilon": 0.05},
     ),
     "f_divergence": (
         rff.bounds.f_divergence,
@@ -193,6 +204,7 @@ BAD = {
     "epsilon": [0, 1, -0.1, 1.5, np.nan, "0.05", None],
     "t": [0, -1.0, np.nan, np.inf, [1.0, 0.0]],
     "kl": [-1.0, np.nan, np.inf, [0.0, -1e-3]],
+    "variance": [-0.1, 0.6, np.nan, np.inf, ["a"]],
     "divergence": [-1.0, np.nan, np.inf],
     "chi2": [-1.0, np.nan, np.inf],
 }

@@ -163,8 +163,9 @@ class CertifiedVote:
         """What the vote at a stretch promises, and its errors on the test points."""
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
         mean = model.prior_coef_ + stretch * (model.coef_ - model.prior_coef_)
-        errors = np.array([ndtr(threshold - decision).mean() for threshold in THRESHOLDS])
-        found = VotePosterior(mean, model.prior_coef_, errors, len(decision), model.epsilon, self.choice)
+        wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
+        errors, together = np.mean(wrong, axis=1), np.mean(np.square(wrong), axis=1)
+        found = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
             found.ledger(),

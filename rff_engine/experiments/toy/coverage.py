@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr
 from scipy.stats import binom, binomtest
 
 from ... import bounds
@@ -21,29 +20,17 @@ from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 
 __all__ = [
-    "CLASSIFIER_CASES",
+    "PAIR_CASES",
     "WORST_CASES",
     "BoundFailures",
     "TwoGaussians",
     "WorstCase",
     "landmark_failures",
-    "simulate_classifiers",
     "simulate_two_gaussians",
     "simulate_worst_case",
 ]
 
 WORST_CASES = ("two_classes", "many_classes")
-#: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
-CLASSIFIER_CASES = {
-    "separable": (0.0, 1.0),
-    "noise 10 %": (0.1, 0.9),
-    "noise 30 %": (0.3, 0.7),
-    "one-sided noise": (0.0, 0.5),
-    "one class in 20": (0.05, 0.05),
-    "pure noise": (0.5, 0.5),
-}
-_SUPPORT, _CANDIDATES = 512, 2000  # points and frequencies of the simulated classifiers
-_SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 _DRAW_ENTRIES = 2**22  # phases in memory at once
 
 
@@ -72,6 +59,11 @@ class BoundFailures:
     def rate(self) -> float:
         """The fraction of samples on which the bound fails."""
         return self.failures / len(self.slack)
+
+    def largest_rate(self, error: float) -> float:
+        """Clopper and Pearson's upper limit for the probability of failure, which is wrong with probability `error`."""
+        test = binomtest(self.failures, len(self.slack), alternative="less")
+        return float(test.proportion_ci(1 - error, method="exact").high)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Clopper and Pearson's interval for the probability of failure."""
@@ -262,6 +254,17 @@ class TwoGaussians:
         return np.exp(-(self.scale**2) * (omega**2).sum(axis=1) / 2)
 
 
+#: Distributions of pairs of classes, from no difference to no overlap.
+PAIR_CASES = {
+    "two classes": TwoGaussians(),
+    "no difference": TwoGaussians(mean=(0.0, 0.0)),
+    "far apart": TwoGaussians(mean=(1.5, 0.0), scale=0.3),
+    "one point a class": TwoGaussians(mean=(0.7, 0.7), scale=1e-3),
+    "one class in 20": TwoGaussians(positive=0.05),
+    "four classes in 5, wide": TwoGaussians(mean=(0.5, -1.0), scale=2.0, positive=0.8),
+}
+
+
 def simulate_two_gaussians(
     n: int = 100,
     n_candidates: int = 20,
@@ -302,7 +305,8 @@ def simulate_two_gaussians(
     -------
     list of BoundFailures
         landmark_kl, first_order_kl, second_order_kl, f_divergence and chi_square in all forms, and
-        landmark_kl_inverse and second_order_kl_inverse, which have one ("corrected").
+        landmark_kl_inverse, second_order_kl_inverse, second_order_two_class and, for 4 points or more,
+        empirical_bernstein, which have one ("corrected").
 
     Raises
     ------
@@ -327,7 +331,7 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
     """True loss less bound for samples X (B, n, 2) and y (B, n): an array (B,) for each name and form."""
     n = y.shape[1]
     t = beta * np.sqrt(n)
-    pair_losses, landmark_losses = _losses(X, y, omega)
+    pair_losses, landmark_losses, variances = _losses(X, y, omega)
     Q, landmark_Q = (pseudo_posterior(losses, beta, n) for losses in (pair_losses, landmark_losses))
     loss, landmark_loss = (Q * pair_losses).sum(axis=1), (landmark_Q * landmark_losses).sum(axis=1)
     truth = Q @ distribution.true_losses(omega)
@@ -345,100 +349,28 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
         slacks["chi_square", form] = truth - bounds.chi_square(loss, chi2, n, epsilon, form)
     slacks["chi_square", "sub_gaussian"] = truth - bounds.chi_square(loss, chi2, n, epsilon, "sub_gaussian")
     slacks["second_order_kl_inverse", "corrected"] = truth - bounds.second_order_kl_inverse(loss, kl, n, epsilon)
+    slacks["second_order_two_class", "corrected"] = truth - bounds.second_order_two_class(loss, kl, n, epsilon)
+    if n >= 4:
+        variance = (Q * variances).sum(axis=1)
+        bernstein = bounds.empirical_bernstein(loss, variance, kl, n, epsilon)
+        slacks["empirical_bernstein", "corrected"] = truth - bernstein
     inverse = bounds.landmark_kl_inverse(landmark_loss, landmark_kl, n, epsilon)
     slacks["landmark_kl_inverse", "corrected"] = landmark_truth - inverse
     return slacks
 
 
-def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray]:
-    """Losses over all pairs, and over those of the first point, of many samples at once: two arrays (B, D).
+def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Losses over all pairs, over those of the first point, and variances, of many samples at once: arrays (B, D).
 
-    `rff_engine.alignment_loss` takes one sample; these are its sums (Letarte et al. 2019, Prop. 8) over axis 1.
+    `rff_engine.alignment_loss` and its fellows take one sample; these are their sums over axis 1.
     """
     n = y.shape[1]
-    angle = X @ omega.T
-    cosines, sines = np.cos(angle), np.sin(angle)
-    of_cos, of_sin = (np.einsum("bn,bnd->bd", y, wave) for wave in (cosines, sines))
-    pairs = n / (2 * (n - 1)) - (of_cos**2 + of_sin**2) / (2 * n * (n - 1))
-    aligned = y[:, :1] * (cosines[:, 0] * of_cos + sines[:, 0] * of_sin) - 1
-    return pairs, 0.5 - aligned / (2 * (n - 1))
-
-
-def simulate_classifiers(
-    case: str,
-    n: int = 50,
-    n_components: int = 5,
-    epsilon: float = 0.05,
-    n_draws: int = 2000,
-    *,
-    threshold: float = 0.0,
-    pay: bool = True,
-    random_state=None,
-) -> BoundFailures:
-    """The bound on Gibbs classifiers, and on their votes, whose frequencies, weights and length look at the sample.
-
-    Points are uniform on a finite set, so the true risk is a finite sum. Frequencies are the `n_components` of 2000
-    candidates whose cosines and sines agree best with the labels; each is drawn with certainty, at ln N nats.
-    The weights are the mean of the features times labels, at the length for which the bound is smallest.
-
-    Parameters
-    ----------
-    case : str
-        One of `CLASSIFIER_CASES`.
-    n : int
-        Sample size.
-    n_components : int
-    epsilon : float
-        The probability of failure that the bound allows.
-    n_draws : int
-        Number of samples.
-    threshold : float
-        At 0 the Gibbs risk is bounded, above 0 the vote's.
-    pay : bool
-        Whether the bound pays for the choice of the frequencies, D ln N; without it, the learner peeks.
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    BoundFailures
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
-    """
-    check_choice(case, "case", tuple(CLASSIFIER_CASES))
-    n, n_draws = check_count(n, "n"), check_count(n_draws, "n_draws")
-    D, N = check_count(n_components, "n_components", high=_CANDIDATES), _CANDIDATES
-    rng = as_rng(random_state)
-    support = rng.uniform(-1, 1, (_SUPPORT, 2))
-    chances = np.where(support[:, 0] > 0, *CLASSIFIER_CASES[case][::-1])
-    angle = support @ rng.normal(scale=30.0, size=(N, 2)).T
-    waves = np.stack([np.cos(angle), np.sin(angle)])  # (2, support, N)
-    slack = np.empty(n_draws)
-    for draw in range(n_draws):
-        rows = rng.choice(_SUPPORT, size=n)
-        y = np.where(rng.random(n) < chances[rows], 1.0, -1.0)
-        agreement = np.einsum("i,win->wn", y, waves[:, rows])
-        best = np.argsort(-(agreement**2).sum(axis=0))[:D]
-        z = np.concatenate(waves[:, :, best], axis=1) / np.sqrt(D)
-        mean = y @ z[rows]
-        decision = z @ (mean / max(np.linalg.norm(mean), 1e-12))
-        log_ratio = D * np.log(N) if pay else 0.0
-        slack[draw] = _classifier_slack(decision, rows, y, chances, log_ratio, epsilon, threshold)
-    return BoundFailures("majority_vote" if threshold else "gibbs_classifier", "corrected", slack)
-
-
-def _classifier_slack(decision, rows, y, chances, log_ratio, epsilon, threshold) -> float:
-    """True risk less the smallest bound over `_SCALES`, which one event gives for all of them."""
-    margins = y * decision[rows]
-    errors = ndtr(threshold - np.multiply.outer(_SCALES, margins)).mean(axis=1)
-    given = log_ratio, _SCALES, len(rows), epsilon
-    if threshold:
-        found = bounds.majority_vote(errors, threshold, *given)
-        wrong = np.where(decision > 0, 1 - chances, chances)
-        return float(wrong.mean() - found.min())
-    found = bounds.gibbs_classifier(errors, *given)
-    best = int(found.argmin())
-    share = ndtr(_SCALES[best] * decision)
-    return float((chances * (1 - share) + (1 - chances) * share).mean() - found[best])
+    wave = np.exp(1j * (X @ omega.T))
+    aligned = y[:, :, None] * wave
+    total = aligned.sum(axis=1)
+    with_one = (np.conj(aligned) * total[:, None]).real - 1
+    pairs, n_pairs = with_one.sum(axis=1), n * (n - 1)
+    squares = (n * (n - 2) + np.abs((wave**2).sum(axis=1)) ** 2) / 2
+    disjoint = pairs**2 - 4 * (with_one**2).sum(axis=1) + 2 * squares
+    variance = squares / n_pairs - disjoint / (n_pairs * max((n - 2) * (n - 3), 1))
+    return 0.5 - pairs / (2 * n_pairs), 0.5 - with_one[:, 0] / (2 * (n - 1)), np.clip(variance / 4, 0.0, 0.5)

@@ -1,0 +1,207 @@
+"""Simulated failure rates of the bounds on votes, of classifiers that look at the sample in every way that is paid for.
+
+Points are uniform on a finite set, so the true risk is a finite sum, and many samples are computed at once from how
+often each point of the set occurs. The bounds are in `rff_engine.bounds`, those on alignment losses in `coverage`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, ndtr
+
+from ... import bounds
+from ..._validation import as_rng, check_choice, check_count
+from .coverage import BoundFailures
+
+__all__ = ["CLASSIFIER_CASES", "simulate_classifiers", "simulate_landmark_classifiers"]
+
+#: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
+CLASSIFIER_CASES = {
+    "separable": (0.0, 1.0),
+    "noise 10 %": (0.1, 0.9),
+    "noise 30 %": (0.3, 0.7),
+    "one-sided noise": (0.0, 0.5),
+    "one class in 20": (0.05, 0.05),
+    "pure noise": (0.5, 0.5),
+}
+_SUPPORT, _CANDIDATES = 512, 2000  # points and frequencies
+_SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
+_SIMILARITY_WIDTH = 0.1
+_DRAWS_AT_ONCE = 256
+
+
+class _Samples(NamedTuple):
+    """Many samples of n rows from the points of the set."""
+
+    rows: np.ndarray
+    """(B, n), which point each row is"""
+    y: np.ndarray
+    """(B, n), -1 or 1"""
+
+    def signed(self) -> np.ndarray:
+        """Rows with y = 1 less rows with y = -1 at each point, (B, S)."""
+        samples = len(self.rows)
+        at = (np.arange(samples)[:, None] * _SUPPORT + self.rows).ravel()
+        return np.bincount(at, self.y.ravel(), samples * _SUPPORT).reshape(samples, _SUPPORT)
+
+    def without(self, columns: np.ndarray) -> _Samples:
+        """The samples without some rows of each, (B, L)."""
+        kept = np.ones(self.rows.shape, dtype=bool)
+        np.put_along_axis(kept, columns, False, axis=1)
+        return _Samples(self.rows[kept].reshape(len(kept), -1), self.y[kept].reshape(len(kept), -1))
+
+
+def simulate_classifiers(
+    case: str,
+    n: int = 50,
+    n_components: int = 5,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    threshold: float = 1.5,
+    pay: bool = True,
+    random_state=None,
+) -> list[BoundFailures]:
+    """The bounds on Gibbs classifiers and on their votes, whose frequencies, weights and length look at the sample.
+
+    Frequencies are the `n_components` of 2000 candidates whose cosines and sines agree best with the labels; each is
+    drawn with certainty, at ln N nats. The weights are the mean of the features times labels, at the length for which
+    a bound is smallest.
+
+    Parameters
+    ----------
+    case : str
+        One of `CLASSIFIER_CASES`.
+    n : int
+        Sample size.
+    n_components : int
+    epsilon : float
+        The probability of failure that each bound allows.
+    n_draws : int
+        Number of samples.
+    threshold : float
+        Of the margins of `majority_vote` and `tandem`.
+    pay : bool
+        Whether the bounds pay for the choice of the frequencies, D ln N; without it, the learner peeks.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    list of BoundFailures
+        Of gibbs_classifier, majority_vote, tandem and c_bound.
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    n, D = check_count(n, "n"), check_count(n_components, "n_components", high=_CANDIDATES)
+    rng = as_rng(random_state)
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    angle = support @ rng.normal(scale=30.0, size=(_CANDIDATES, 2)).T
+    waves = np.stack([np.cos(angle), np.sin(angle)])  # (2, support, N)
+    log_ratio = D * np.log(_CANDIDATES) if pay else 0.0
+
+    def slacks(samples: _Samples, chances):
+        signed = samples.signed()
+        agreement = ((signed @ waves) ** 2).sum(axis=0)  # (B, N)
+        best = np.argpartition(-agreement, D - 1)[:, :D]
+        z = np.concatenate(waves[:, :, best], axis=2).transpose(1, 0, 2) / np.sqrt(D)  # (B, support, 2 D)
+        return _slacks(_decision(z, signed), samples, chances, log_ratio, epsilon, threshold)
+
+    return _simulated(case, support, n, n_draws, rng, slacks)
+
+
+def simulate_landmark_classifiers(
+    case: str,
+    n: int = 50,
+    n_landmarks: int = 3,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    threshold: float = 1.5,
+    random_state=None,
+) -> list[BoundFailures]:
+    """The bounds on votes over similarities to landmarks that are chosen from the sample, which then leave it.
+
+    Landmarks are the rows in whose neighbourhood the labels agree best, chosen with a look at all labels, at the
+    logarithm of the number of sets of landmarks in nats.
+
+    Parameters
+    ----------
+    case, n, epsilon, n_draws, threshold, random_state
+        As in `simulate_classifiers`.
+    n_landmarks : int
+        Less than `n`.
+
+    Returns
+    -------
+    list of BoundFailures
+        Of gibbs_classifier, majority_vote, tandem and c_bound.
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    n = check_count(n, "n", low=2)
+    L = check_count(n_landmarks, "n_landmarks", high=n - 1)
+    rng = as_rng(random_state)
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    squares = ((support[:, None] - support) ** 2).sum(axis=2)
+    similarity = np.exp(-squares / (2 * _SIMILARITY_WIDTH**2))
+    log_ratio = float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1))
+
+    def slacks(samples: _Samples, chances):
+        agreement = np.abs(samples.signed() @ similarity)
+        chosen = np.argpartition(-np.take_along_axis(agreement, samples.rows, axis=1), L - 1)[:, :L]
+        z = similarity[:, np.take_along_axis(samples.rows, chosen, axis=1)].transpose(1, 0, 2)
+        z = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=2)
+        z /= np.linalg.norm(z, axis=2, keepdims=True)
+        others = samples.without(chosen)
+        return _slacks(_decision(z, others.signed()), others, chances, log_ratio, epsilon, threshold)
+
+    return _simulated(case, support, n, n_draws, rng, slacks)
+
+
+def _simulated(case: str, support, n: int, n_draws: int, rng, slacks) -> list[BoundFailures]:
+    """Slacks of many samples, some at a time."""
+    check_choice(case, "case", tuple(CLASSIFIER_CASES))
+    n_draws = check_count(n_draws, "n_draws")
+    chances = np.where(support[:, 0] > 0, *CLASSIFIER_CASES[case][::-1])
+    parts: dict[str, list] = {}
+    for start in range(0, n_draws, _DRAWS_AT_ONCE):
+        B = min(_DRAWS_AT_ONCE, n_draws - start)
+        rows = rng.integers(_SUPPORT, size=(B, n))
+        y = np.where(rng.random((B, n)) < chances[rows], 1, -1)
+        for name, slack in slacks(_Samples(rows, y), chances).items():
+            parts.setdefault(name, []).append(slack)
+    return [BoundFailures(name, "corrected", np.concatenate(slack)) for name, slack in parts.items()]
+
+
+def _decision(z, signed) -> np.ndarray:
+    """Decision values (B, S) of the mean of features z (B, S, F) times labels, scaled to length 1."""
+    mean = np.einsum("bs,bsf->bf", signed, z)
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+    return np.einsum("bsf,bf->bs", z, mean)
+
+
+def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon, threshold) -> dict[str, np.ndarray]:
+    """True risk less the smallest bound over `_SCALES`, which one event gives for all of them, (B,) each."""
+    given = log_ratio, _SCALES[:, None], samples.rows.shape[1], epsilon
+    margins = np.multiply.outer(_SCALES, samples.y * np.take_along_axis(decision, samples.rows, axis=1))
+    wrong, wrong_by_margin = ndtr(-margins), ndtr(threshold - margins)
+    errors, disagreement = wrong.mean(axis=2), (2 * wrong * (1 - wrong)).mean(axis=2)
+    gibbs = bounds.gibbs_classifier(errors, *given)
+    least = {
+        "majority_vote": bounds.majority_vote(wrong_by_margin.mean(axis=2), threshold, *given).min(axis=0),
+        "tandem": bounds.tandem((wrong_by_margin**2).mean(axis=2), threshold, *given).min(axis=0),
+        "c_bound": bounds.c_bound(errors, disagreement, *given).min(axis=0),
+    }
+    best = gibbs.argmin(axis=0)
+    share = ndtr(_SCALES[best][:, None] * decision)
+    gibbs_risk = (chances * (1 - share) + (1 - chances) * share).mean(axis=1)
+    vote_risk = np.where(decision > 0, 1 - chances, chances).mean(axis=1)
+    return {"gibbs_classifier": gibbs_risk - gibbs.min(axis=0)} | {name: vote_risk - one for name, one in least.items()}
