@@ -89,7 +89,7 @@ def residual_losses(residuals, predictions) -> np.ndarray:
 
 
 def boost_landmarks(X, signs, frequencies, beta: float, max_steps: int, rng) -> Ensemble:
-    """One landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020, Algorithm 1).
+    """One landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020).
 
     The landmark minimises the loss at equal weights; it starts at a row drawn by the weights of boosting. The
     pseudo-posterior then weighs the frequencies by their losses at this landmark.
@@ -123,7 +123,7 @@ def boost_landmarks(X, signs, frequencies, beta: float, max_steps: int, rng) -> 
 
 
 def boost_cosines(X, signs, frequencies, max_steps: int) -> Ensemble:
-    """One cosine a round, cos(omega . x - b) (Gautheron et al. 2020, Section 4).
+    """One cosine a round, cos(omega . x - b) (Gautheron et al. 2020).
 
     With one frequency the landmark enters through b = omega . x_t alone: b is found by a search on [-pi, pi], then
     omega by a descent from its draw.
@@ -142,7 +142,7 @@ def boost_cosines(X, signs, frequencies, max_steps: int) -> Ensemble:
 
     def fit(t, row_weights, residuals):
         offsets[t] = best_offset(next(waves_of_round), residuals)
-        frequencies[t] = descend_frequency(points, residuals, frequencies[t], offsets[t], unit, max_steps)
+        frequencies[t] = descend_frequency(points, residuals, frequencies[t], float(offsets[t]), unit, max_steps)
         return np.cos(_product(points, frequencies[t]) - offsets[t])
 
     intercept, steps, losses = _boost(signs, len(frequencies), fit)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -141,10 +143,11 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
 
     def _keep(self, found: Ensemble) -> None:
         self.intercept_, self.step_sizes_, self.loss_curve_ = found.intercept, found.steps, found.losses
-        self.landmarks_, self.offsets_, self.weights_ = found.landmarks, found.offsets, found.weights
-        self.frequencies_ = found.frequencies
-        if found.landmarks is None:
-            self.frequencies_, self.weights_ = found.frequencies[:, 0], None
+        cosines = found.landmarks is None
+        self.frequencies_ = found.frequencies[:, 0] if cosines else found.frequencies
+        self.landmarks_: Any = found.landmarks  # or None, like the next two
+        self.offsets_: Any = found.offsets
+        self.weights_: Any = None if cosines else found.weights
 
     def transform(self, X):
         """Map points to the values of the weak learners (Gautheron et al. 2020).
@@ -212,10 +215,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         ValueError
             If a shape is wrong or a value is not finite.
         """
-        decision = None
-        for decision in self.staged_decision_function(X):  # noqa: B007 - the last one
-            pass
-        return decision
+        return deque(self.staged_decision_function(X), maxlen=1).pop()
 
     def staged_decision_function(self, X) -> Iterator[np.ndarray]:
         """The vote H(x) after each round.

@@ -20,7 +20,7 @@ SMALLEST_RIDGE = 1e-10
 
 
 def leverage_scores(X, omega, ridge: float, pilot=None) -> np.ndarray:
-    """Ridge leverage scores of frequencies (Avron et al. 2017, Eq. 7; Li, Ton, Oglic and Sejdinovic 2019, Algorithm 1).
+    """Ridge leverage scores of frequencies (Avron et al. 2017; Li, Ton, Oglic and Sejdinovic 2019).
 
     With the waves ``z(omega) = (exp(i omega . x_1), .., exp(i omega . x_n))`` the score of one of N frequencies drawn
     from the kernel is ``z(omega)^* (K + n lambda I)^-1 z(omega) / N``. The kernel matrix K is approximated by pilot

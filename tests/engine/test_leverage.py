@@ -71,6 +71,13 @@ def test_scores_depend_neither_on_the_order_nor_on_the_blocks_of_rows(monkeypatc
         np.testing.assert_allclose(rff.leverage_scores(points, omega, 1e-3, omega[:8]), expected, rtol=1e-9)
 
 
+def test_repeated_rows_change_nothing_and_need_no_matrix_of_rows():
+    """A matrix of 120000 x 120000 would need 107 GiB."""
+    X, omega = sample(40), KERNELS[0].sample_frequencies(6, 3, 0)
+    expected = rff.leverage_scores(X, omega, 1e-3, omega[:4])
+    np.testing.assert_allclose(rff.leverage_scores(np.tile(X, (3000, 1)), omega, 1e-3, omega[:4]), expected, rtol=1e-8)
+
+
 @pytest.mark.parametrize("ridge", [0.0, -1.0, 1e-12, np.nan, "small"])
 def test_a_ridge_that_is_too_small_is_refused(ridge):
     with pytest.raises(ValueError, match=f"^ridge is {ridge!r}; .* needed\\.$"):

@@ -14,11 +14,12 @@ from ..._validation import check_choice
 from ...certificates import CertificateTerm
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import LandmarkSimilarity, OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
+from ...landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 from .. import datasets
 
 __all__ = ["METHODS", "CertifiedRun", "certify"]
 
-METHODS = ("rff", "pbrff", "okrff", "landmarks")
+METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
 _N_COMPONENTS, _N_CANDIDATES = 200, 2000
 # Chosen on the prior's rows, at no price, like the kernel's width "scale".
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
@@ -65,4 +66,6 @@ def _feature_maps(method: str) -> list:
         return [PseudoPosteriorFeatures(None, _N_COMPONENTS, _N_CANDIDATES, beta=beta) for beta in _BETAS]
     if method == "okrff":
         return [OptimizedKernelFeatures(None, _N_COMPONENTS, _N_CANDIDATES, rho=rho) for rho in _RHOS]
+    if method == "boosting":
+        return [LandmarkBoosting(None, _N_COMPONENTS, weak_learner) for weak_learner in WEAK_LEARNERS]
     return [LandmarkSimilarity(n_landmarks=_N_COMPONENTS, selection="random", beta=beta) for beta in _BETAS]
