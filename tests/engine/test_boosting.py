@@ -152,6 +152,17 @@ def test_weights_are_the_pseudo_posterior_of_the_residual_losses(beta):
         np.testing.assert_allclose(model.weights_[t], q / q.sum(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
+def test_step_sizes_are_those_of_the_paper(model):
+    X, y = sample(50)
+    fitted = clone(model).fit(X, y)
+    vote, h = naive.boosted_vote(X, y, fitted), fitted.transform(X)
+    for t, alpha in enumerate(fitted.step_sizes_):
+        w = np.exp(-y * vote[t])
+        right, wrong = ((1 + y * h[:, t]) * w).sum(), ((1 - y * h[:, t]) * w).sum()
+        assert alpha == pytest.approx(np.log(right / wrong) / 2, rel=1e-7)
+
+
 # --- the vote -----------------------------------------------------------------------------------------------------
 
 
