@@ -19,7 +19,8 @@ PACKAGES = ("rff_engine", "datasets", "pages")
 #: Parts from low to high, by prefixes of which the longest match counts: each may import itself and lower ones.
 PARTS = (
     "rff_engine",  # the core
-    *("rff_engine.estimators", "rff_engine.adaptive_estimators", "rff_engine.certified_classifier"),
+    *("rff_engine.estimators", "rff_engine.adaptive_estimators", "rff_engine.landmark_boosting"),
+    "rff_engine.certified_classifier",
     "rff_engine.__init__",  # the public names
     "rff_engine.figures",
     "datasets",

@@ -25,7 +25,7 @@ from .adaptive import (
     relative_kernel_error,
     supervise_frequencies,
 )
-from .adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatures
+from .adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures
 from .alignment import (
     AlignmentSums,
     alignment_loss,
@@ -47,7 +47,9 @@ from .estimators import (
 from .features import fourier_features, phases, random_phase_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from .landmark_boosting import LandmarkBoosting
 from .landmarks import landmark_similarity, select_landmarks, similarity_maps
+from .leverage import leverage_scores
 from .linear import linear_svm_path
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 from .ridge import kernel_ridge_path, ridge_path
@@ -62,8 +64,10 @@ __all__ = [
     "CertifiedClassifier",
     "FrequencyBlocks",
     "GaussianKernel",
+    "LandmarkBoosting",
     "LandmarkSimilarity",
     "LaplacianKernel",
+    "LeverageScoreFeatures",
     "MaternKernel",
     "NystroemFeatures",
     "OptimizedKernelFeatures",
@@ -89,6 +93,7 @@ __all__ = [
     "kl_divergence",
     "landmark_alignment_loss",
     "landmark_similarity",
+    "leverage_scores",
     "linear_svm_path",
     "losses",
     "optimized_kernel_weights",

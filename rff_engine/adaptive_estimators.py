@@ -1,6 +1,6 @@
 """Frequencies that fit the data, as scikit-learn transformers.
 
-They store their parameters, validate in `fit`, and call `adaptive`; there is no mathematics here.
+They store their parameters, validate in `fit`, and call `adaptive` or `leverage`; there is no mathematics here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
 from .features import fourier_features
 from .frequencies import draw_frequencies
+from .leverage import leverage_scores
 
-__all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
+__all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourierFeatures"]
 
 
 class BaseDescendedFeatures(BaseFourierFeatures):
@@ -262,3 +263,106 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         )
         self._keep(found)
         return self
+
+
+class LeverageScoreFeatures(BaseFourierFeatures):
+    """Features at frequencies drawn by ridge leverage scores (Avron et al. 2017; Li, Ton, Oglic and Sejdinovic 2019).
+
+    Candidates are drawn from the kernel, and the frequencies from the candidates, with probabilities q_m proportional
+    to their scores, see `leverage_scores`. The weights 1 / (D N q_m) keep the inner product of two points' features
+    unbiased for the kernel. No labels are needed.
+
+    Parameters
+    ----------
+    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+    n_components : int
+        D, the number of frequencies drawn, with replacement; there are 2 D features.
+    n_candidates : int
+        N, the number of frequencies drawn from the kernel.
+    n_pilot : int
+        M: the first M candidates approximate the kernel matrix; all of them if there are fewer. Scores cost
+        O(n M (M + N)).
+    ridge : float
+        lambda, at least 1e-10: the scores are those of ridge regression with the penalty n lambda.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    kernel_ : SpectralKernel
+        With its width a number.
+    leverage_scores_ : ndarray of shape (n_candidates,)
+    effective_dimension_ : float
+        Sum of the scores: an estimate of tr(K (K + n lambda I)^-1).
+    candidate_indices_ : ndarray of shape (n_components,)
+    frequencies_ : ndarray of shape (n_components, d)
+    weights_ : ndarray of shape (n_components,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rff.LeverageScoreFeatures(n_components=50, random_state=0).fit_transform(X).shape
+    (200, 100)
+    """
+
+    def __init__(self, kernel=None, n_components=100, n_candidates=1000, n_pilot=100, ridge=1e-3, random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_candidates = n_candidates
+        self.n_pilot = n_pilot
+        self.ridge = ridge
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Draw candidates, compute their scores, and draw the frequencies of the features by them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or a value of `X` is not allowed.
+        """
+        X = self._points(X, reset=True)
+        D, N = check_count(self.n_components, "n_components"), check_count(self.n_candidates, "n_candidates")
+        M, rng = check_count(self.n_pilot, "n_pilot"), as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X)
+        candidates = self.kernel_.sample_frequencies(N, X.shape[1], rng)
+        self.leverage_scores_ = leverage_scores(X, candidates, self.ridge, candidates[:M])
+        self.effective_dimension_ = float(self.leverage_scores_.sum())
+        q = self.leverage_scores_ / self.effective_dimension_
+        self.candidate_indices_ = rng.choice(N, size=D, p=q)
+        self.frequencies_ = candidates[self.candidate_indices_]
+        self.weights_ = 1 / (D * N * q[self.candidate_indices_])
+        return self
+
+    def transform(self, X):
+        """Map points to their weighted cosine and sine features (Li, Ton, Oglic and Sejdinovic 2019).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2 n_components), in the precision of `X`
+            All cosines, then all sines.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong or a value is not finite.
+        """
+        check_is_fitted(self)
+        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_)

@@ -99,3 +99,34 @@ def kl_divergence(Q):
 def bernoulli_kl(p, q):
     first = p * math.log(p / q) if p > 0 else 0.0
     return first + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
+
+
+def boosted_vote(X, signs, model):
+    """H(x) of a fitted LandmarkBoosting after each round, one cosine at a time."""
+    X, vote = dense(X), np.full(X.shape[0], 0.5 * math.log((1 + np.mean(signs)) / (1 - np.mean(signs))))
+    votes = [vote]
+    for t, alpha in enumerate(model.step_sizes_):
+        if model.landmarks_ is None:
+            h = np.array([math.cos(model.frequencies_[t] @ x - model.offsets_[t]) for x in X])
+        else:
+            h = np.zeros(len(X))
+            for q, omega in zip(model.weights_[t], model.frequencies_[t], strict=True):
+                h += [q * math.cos(omega @ (model.landmarks_[t] - x)) for x in X]
+        vote = vote + alpha * h
+        votes.append(vote)
+    return np.array(votes)
+
+
+def residual_loss(residuals, predictions):
+    """mean_i exp(-r_i h(x_i))."""
+    return sum(math.exp(-r * h) for r, h in zip(residuals, predictions, strict=True)) / len(residuals)
+
+
+def leverage_scores(X, omega, ridge, pilot):
+    """z^* (K + n lambda I)^-1 z / N with the complex waves z and the kernel matrix of the pilots, inverted as it is."""
+    X = dense(X)
+    n, waves = len(X), np.exp(1j * X @ pilot.T)
+    K = (waves @ waves.conj().T).real / len(pilot)
+    inverse = np.linalg.inv(K + n * ridge * np.eye(n))
+    z = np.exp(1j * X @ omega.T)
+    return np.array([(column.conj() @ inverse @ column).real for column in z.T]) / len(omega)

@@ -587,6 +587,18 @@ def test_supervised_frequencies(data):
     answer(rff.supervise_frequencies, X, y, kernel, omega, task, must=tame, **others)
 
 
+@about("leverage_scores")
+@examples(150)
+@given(st.data())
+def test_leverage_scores(data):
+    tame, n, d, N, M = data.draw(st.tuples(st.booleans(), *[st.integers(1, 4)] * 4))
+    X, omega = data.draw(points(n, d, tame)), data.draw(points(N, d, tame, dense=True))
+    pilot = data.draw(st.one_of(st.none(), points(M, d, tame, dense=True)))
+    ridge = data.draw(st.floats(1e-10, 1e10) if tame else SCALARS)
+    scores = answer(rff.leverage_scores, X, omega, ridge, pilot, must=tame)
+    assert scores is None or scores.min() > 0
+
+
 @about("relative_kernel_error", "importance_density")
 @examples(150)
 @given(st.data())
@@ -661,6 +673,13 @@ ESTIMATORS = {
         "agreement": number,
         "max_iter": counts(20),
         "tol": number,
+    },
+    rff.LeverageScoreFeatures: lambda number: {"n_candidates": counts(30), "n_pilot": counts(20), "ridge": number},
+    rff.LandmarkBoosting: lambda number: {
+        "n_estimators": counts(9),
+        "weak_learner": st.sampled_from(["landmark", "cosine"]),
+        "beta": number,
+        "max_steps": counts(20),
     },
 }
 

@@ -82,6 +82,11 @@ CALLS = {
         {"X": X, "y": Y, "omega": OMEGA},
         {"kernel": KERNEL, "task": "classification", "decay": 0.1, "max_steps": 2, "random_state": 0},
     ),
+    "leverage_scores": (
+        rff.leverage_scores,
+        {"X": X, "omega": OMEGA, "pilot": OMEGA[:3]},
+        {"ridge": 0.01},
+    ),
     "relative_kernel_error": (rff.relative_kernel_error, {"X": X, "features": X}, {"kernel": KERNEL}),
     "kernel_approximation_loss": (rff.kernel_approximation_loss, {"X": X, "omega": OMEGA}, {"kernel": KERNEL}),
     "cluster_loss_bound": (rff.cluster_loss_bound, {"distances": X[:, 0] ** 2}, {"radius": 1.0, "lipschitz": 1.0}),
@@ -181,6 +186,8 @@ ESTIMATORS = [
     rff.NystroemFeatures(n_components=4, random_state=0),
     rff.AdaptiveFourierFeatures(n_components=4, random_state=0),
     rff.SupervisedFourierFeatures(n_components=4, decay=0.1, random_state=0),
+    rff.LeverageScoreFeatures(n_components=4, n_candidates=20, n_pilot=5, random_state=0),
+    rff.LandmarkBoosting(n_estimators=4, n_components=3, random_state=0),
     rff.CertifiedClassifier(rff.RandomFourierFeatures(KERNEL, 4), prior_fraction=0, random_state=0),
 ]
 LEARNERS = [estimator for estimator in ESTIMATORS if "y" in inspect.signature(estimator.fit).parameters]
@@ -217,7 +224,7 @@ def test_every_public_function_and_estimator_is_called():
     names |= {f"linear.{name}" for name in linear.__all__ if name not in rff.__all__}
     classes = {type(estimator).__name__ for estimator in ESTIMATORS}
     assert names == set(CALLS) | classes | WITHOUT_ARRAYS | RESULTS
-    assert len(LEARNERS) == 5
+    assert len(LEARNERS) == 6
 
 
 @pytest.mark.parametrize("name", CALLS)

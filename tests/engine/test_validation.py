@@ -363,6 +363,19 @@ ESTIMATOR_PARAMETERS = [
     (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
     (rff.LandmarkSimilarity, "n_jobs", BAD["n_jobs"]),
     (rff.LandmarkSimilarity, "epsilon", BAD["epsilon"]),
+    (rff.LeverageScoreFeatures, "n_components", _COUNT),
+    (rff.LeverageScoreFeatures, "n_candidates", _COUNT),
+    (rff.LeverageScoreFeatures, "n_pilot", _COUNT),
+    (rff.LeverageScoreFeatures, "ridge", [0.0, -1.0, 1e-11, np.nan, np.inf, "0.1", None, True]),
+    (rff.LeverageScoreFeatures, "kernel", ["rbf"]),
+    (rff.LeverageScoreFeatures, "random_state", BAD["random_state"]),
+    (rff.LandmarkBoosting, "n_estimators", _COUNT),
+    (rff.LandmarkBoosting, "n_components", _COUNT),
+    (rff.LandmarkBoosting, "weak_learner", _NAME),
+    (rff.LandmarkBoosting, "beta", [*BAD["beta"], "bound"]),
+    (rff.LandmarkBoosting, "max_steps", [-1, 0.5, np.nan, "3", None, True]),
+    (rff.LandmarkBoosting, "kernel", ["rbf"]),
+    (rff.LandmarkBoosting, "random_state", BAD["random_state"]),
     (rff.CertifiedClassifier, "prior_fraction", [-0.1, 0.95, np.nan, np.inf, "0.5", None, True]),
     (rff.CertifiedClassifier, "epsilon", BAD["epsilon"]),
     (rff.CertifiedClassifier, "features", ["rbf", [], 1.0]),
@@ -373,12 +386,13 @@ ESTIMATORS = [
     rff.PseudoPosteriorFeatures(n_candidates=20),
     rff.OptimizedKernelFeatures(n_candidates=20),
     rff.LandmarkSimilarity(),
+    rff.LandmarkBoosting(n_estimators=3),
 ]
 
 
 def test_every_parameter_of_every_estimator_has_bad_values():
     listed = {(estimator, name) for estimator, name, _ in ESTIMATOR_PARAMETERS}
-    estimators = [*ESTIMATORS, rff.CertifiedClassifier()]
+    estimators = [*ESTIMATORS, rff.LeverageScoreFeatures(), rff.CertifiedClassifier()]
     assert listed == {(type(e), name) for e in estimators for name in e.get_params()}
 
 

@@ -23,11 +23,12 @@ from ...estimators import (
     RandomFourierFeatures,
 )
 from ...kernels import GaussianKernel, SpectralKernel
+from ...landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 from .. import datasets
 
 __all__ = ["METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "certify"]
 
-METHODS = ("rff", "pbrff", "okrff", "landmarks")
+METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
 _N_COMPONENTS, _N_CANDIDATES = 200, 2000
 # Chosen on the prior's rows, at no price.
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
@@ -116,6 +117,8 @@ class CertifiedSplit:
             maps = [PseudoPosteriorFeatures(kernel, D, N, beta=beta, **fixed) for beta in _BETAS]
         elif method == "okrff":
             maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, **fixed) for rho in _RHOS]
+        elif method == "boosting":
+            maps = [LandmarkBoosting(kernel, D, weak_learner, **fixed) for weak_learner in WEAK_LEARNERS]
         else:
             landmarks = {"n_landmarks": D, "selection": "random", "n_components": _LANDMARK_FREQUENCIES}
             maps = [LandmarkSimilarity(kernel, beta=beta, **landmarks, **fixed) for beta in _BETAS]
