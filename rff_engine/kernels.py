@@ -20,7 +20,16 @@ from scipy.special import gammaincinv, gammaln, kv, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
-from ._validation import as_numbers, as_points, as_rng, check_count, check_positive, check_range, check_scale
+from ._validation import (
+    as_numbers,
+    as_points,
+    as_rng,
+    as_sample_weight,
+    check_count,
+    check_positive,
+    check_range,
+    check_scale,
+)
 
 __all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
 
@@ -95,7 +104,7 @@ class SpectralKernel(ABC):
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
-    def scaled_to(self, X) -> SpectralKernel:
+    def scaled_to(self, X, sample_weight=None) -> SpectralKernel:
         """The kernel, with the width "scale" replaced by a number that fits the points.
 
         It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
@@ -105,6 +114,8 @@ class SpectralKernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+        sample_weight : array of shape (n,), optional
+            Weights of the rows in the variance, at least 0; ``None`` stands for 1 each.
 
         Returns
         -------
@@ -114,12 +125,14 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If the shape of `X` is wrong, a value is not finite, or 1 / (d Var(X)) is not from 1e-99 to 1e99.
+            If a shape is wrong, a value is not finite, a weight is negative, or 1 / (d Var(X)) is not from 1e-99 to
+            1e99.
         """
         if not self.is_open:
             return self
         X = as_points(X)
-        gamma = check_range(_scale_gamma(X), "1 / (d Var(X))", 1e-99, 1e99)
+        gamma = _scale_gamma(X, as_sample_weight(sample_weight, X.shape[0]))
+        gamma = check_range(gamma, "1 / (d Var(X))", 1e-99, 1e99)
         return type(self)(**self.get_params() | {self._width: self._width_at(gamma, X.shape[1])})
 
     def __call__(self, X, Y=None) -> np.ndarray:
@@ -325,14 +338,24 @@ def as_kernel(kernel) -> SpectralKernel:
     raise ValueError(f"kernel is {kernel!r}; None, one of {allowed}, or a kernel of rff_engine is needed.")
 
 
-def _scale_gamma(X) -> float:
+def _scale_gamma(X, weights=None) -> float:
     """1 / (d Var(X)), in float64, dense or sparse."""
-    if sp.issparse(X):
+    if weights is not None:
+        variance = _weighted_variance(X, weights)
+    elif sp.issparse(X):
         mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
         variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
     else:
         variance = X.var(dtype=np.float64)
     return 1 / max(X.shape[1] * float(variance), np.finfo(np.float64).tiny) if variance > 0 else 1.0
+
+
+def _weighted_variance(X, weights) -> float:
+    """Variance of all entries of `X`, its rows weighted."""
+    weights = weights / weights.sum()
+    squares = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2
+    mean = float((weights @ X).mean())
+    return float((weights @ squares).mean()) - mean**2
 
 
 def _width(value, name: str):

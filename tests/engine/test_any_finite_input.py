@@ -374,6 +374,27 @@ def test_alignment_losses_of_landmarks(data):
     assert_losses(found)
 
 
+@about("alignment_loss", "alignment_sums", "landmark_alignment_loss", "select_landmarks")
+@examples(200)
+@given(st.data())
+def test_weighted_losses(data):
+    tame, n, d = data.draw(st.tuples(st.booleans(), st.integers(2, 6), st.integers(1, 3)))
+    X, y = data.draw(points(n, d, tame)), data.draw(labels(n, tame))
+    weights = data.draw(hnp.arrays(np.float64, n, elements=st.floats(0.01, 3))) if tame else data.draw(arrays(n))
+    weights, omega = weights if data.draw(st.booleans()) else np.abs(weights), data.draw(frequencies(3, d, tame))
+    given = {"sample_weight": weights}
+    loss = answer(rff.alignment_loss, X, y, omega, must=tame, **given)
+    if tame:
+        assert_losses(loss)
+    answer(lambda: rff.alignment_sums(X, y, omega, **given).loss(), must=tame)
+    answer(rff.alignment_loss_batched, [(X, y), (X, y, weights)], omega, must=tame)
+    answer(rff.landmark_alignment_loss, X, y, X[[0]], y[[0]], omega, [0], must=tame, **given)
+    answer(rff.select_landmarks, X, y, 1, data.draw(st.sampled_from(["kmeans", "random"])), 0, must=tame, **given)
+    fitted = answer(rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 2, 5).fit, X, y, **given)
+    assert fitted is None or np.isfinite(fitted.weights_).all()
+    answer(rff.GaussianKernel("scale").scaled_to, X, must=tame, **given)
+
+
 @about("landmark_alignment_loss")
 @examples(100)
 @given(st.data())

@@ -16,6 +16,7 @@ N, D_IN, D, L = 12, 2, 5, 3
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(N, D_IN)), np.arange(N) % 2
 OMEGA, Q, LOSS = RNG.normal(size=(D, D_IN)), np.full((L, D), 1 / D), np.linspace(0.1, 0.9, D)
+WEIGHTS = 1.0 + np.arange(N) % 3
 KERNEL = rff.GaussianKernel()
 PLANE = {"u": np.linspace(-1, 1, 4), "v": np.linspace(-1, 1, 3)}
 LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA, "landmark_indices": np.arange(L)}
@@ -37,26 +38,32 @@ CALLS = {
     "phases": (rff.phases, {"X": X, "omega": OMEGA}, {}),
     "fourier_features": (rff.fourier_features, {"X": X, "omega": OMEGA, "weights": np.full(D, 1 / D)}, {}),
     "random_phase_features": (rff.random_phase_features, {"X": X, "omega": OMEGA, "offsets": np.zeros(D)}, {}),
-    "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA}, {}),
+    "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA, "sample_weight": WEIGHTS}, {}),
     "alignment_sums": (
-        lambda X, y, omega, classes: rff.alignment_sums(X, y, omega, classes).cosines,
-        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
+        lambda X, y, omega, classes, **weights: rff.alignment_sums(X, y, omega, classes, **weights).cosines,
+        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1]), "sample_weight": WEIGHTS},
         {},
     ),
     "alignment_loss_batched": (
-        lambda X, y, omega, classes: rff.alignment_loss_batched([(X, y), (X, y)], omega, classes),
-        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
+        lambda X, y, omega, classes, sample_weight: rff.alignment_loss_batched(
+            [(X, y, sample_weight), (X, y)], omega, classes
+        ),
+        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1]), "sample_weight": WEIGHTS},
         {},
     ),
     "alignment_loss_plane": (rff.alignment_loss_plane, {"X": X, "y": Y, **PLANE}, {}),
-    "landmark_alignment_loss": (rff.landmark_alignment_loss, {"X": X, "y": Y, **LANDMARKS}, {}),
+    "landmark_alignment_loss": (
+        rff.landmark_alignment_loss,
+        {"X": X, "y": Y, **LANDMARKS, "sample_weight": WEIGHTS},
+        {},
+    ),
     "pseudo_posterior": (rff.pseudo_posterior, {"loss": LOSS}, {"beta": 1.0, "n": 10}),
     "optimized_kernel_weights": (rff.optimized_kernel_weights, {"loss": LOSS}, {"rho": 1.0}),
     "kl_divergence": (rff.kl_divergence, {"Q": Q}, {}),
     "power_divergence": (rff.power_divergence, {"Q": Q}, {"mu": 3.0}),
     "select_landmarks": (
         lambda X, y, **others: rff.select_landmarks(X, y, **others)[0],
-        {"X": X, "y": Y},
+        {"X": X, "y": Y, "sample_weight": WEIGHTS},
         {"n_landmarks": 4, "method": "kmeans", "random_state": 0},
     ),
     "landmark_similarity": (rff.landmark_similarity, {"X": X, "landmarks": X[:L], "omega": OMEGA, "Q": Q}, {}),
