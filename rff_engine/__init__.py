@@ -36,6 +36,8 @@ from .alignment import (
 )
 from .approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
 from .certified_classifier import CertifiedClassifier
+from .column_kernels import AnisotropicGaussianKernel, PeriodicKernel
+from .composed_kernels import ProductKernel, SumKernel
 from .estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -45,7 +47,14 @@ from .estimators import (
 )
 from .features import fourier_features, phases, random_phase_features
 from .frequencies import FrequencyBlocks, draw_frequencies
-from .kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from .kernels import (
+    CauchyKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    RationalQuadraticKernel,
+    SpectralKernel,
+)
 from .landmarks import landmark_similarity, select_landmarks, similarity_maps
 from .linear import linear_svm_path
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
@@ -57,6 +66,7 @@ __all__ = [
     "AdaptedFrequencies",
     "AdaptiveFourierFeatures",
     "AlignmentSums",
+    "AnisotropicGaussianKernel",
     "CauchyKernel",
     "CertifiedClassifier",
     "FrequencyBlocks",
@@ -66,9 +76,13 @@ __all__ = [
     "MaternKernel",
     "NystroemFeatures",
     "OptimizedKernelFeatures",
+    "PeriodicKernel",
+    "ProductKernel",
     "PseudoPosteriorFeatures",
     "RandomFourierFeatures",
+    "RationalQuadraticKernel",
     "SpectralKernel",
+    "SumKernel",
     "SupervisedFourierFeatures",
     "adapt_frequencies",
     "alignment_loss",

@@ -341,7 +341,8 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
         self._rng = deepcopy(rng)
         for learned in ("alignment_sums_", "frequencies_"):
-            vars(self).pop(learned, None)
+            if hasattr(self, learned):
+                delattr(self, learned)
         return rng
 
     def _check_parameters(self) -> None:

@@ -89,3 +89,11 @@ def kl_divergence(Q):
 def bernoulli_kl(p, q):
     first = p * math.log(p / q) if p > 0 else 0.0
     return first + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
+
+
+def rational_quadratic(delta, alpha, length_scale):
+    return (1 + sum(t * t for t in delta) / (2 * alpha * length_scale**2)) ** -alpha
+
+
+def periodic(delta, period, length_scale):
+    return math.exp(-2 * sum(math.sin(math.pi * t / period) ** 2 for t in delta) / length_scale**2)

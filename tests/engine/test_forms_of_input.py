@@ -18,6 +18,7 @@ X, Y = RNG.normal(size=(N, D_IN)), np.arange(N) % 2
 OMEGA, Q, LOSS = RNG.normal(size=(D, D_IN)), np.full((L, D), 1 / D), np.linspace(0.1, 0.9, D)
 WEIGHTS = 1.0 + np.arange(N) % 3
 KERNEL = rff.GaussianKernel()
+LENGTHS = {"length_scales": np.array([0.5, 2.0])}
 PLANE = {"u": np.linspace(-1, 1, 4), "v": np.linspace(-1, 1, 3)}
 LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA, "landmark_indices": np.arange(L)}
 COEF, INTERCEPT = RNG.normal(size=(3, D_IN)), np.zeros(3)
@@ -33,6 +34,15 @@ CALLS = {
     "MaternKernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": X, "Y": X[:4]}, {}),
     "LaplacianKernel": (lambda X: rff.LaplacianKernel()(X), {"X": X}, {}),
     "GaussianKernel": (KERNEL.spectral_density, {"omega": OMEGA}, {}),
+    "AnisotropicGaussianKernel": (lambda length_scales: rff.AnisotropicGaussianKernel(length_scales)(X), LENGTHS, {}),
+    "PeriodicKernel": (rff.PeriodicKernel().spectral_mass, {"multiples": np.arange(-3, 3).reshape(3, 2)}, {}),
+    "RationalQuadraticKernel": (rff.RationalQuadraticKernel(2.0).spectral_density, {"omega": OMEGA}, {}),
+    "SumKernel": (
+        lambda X, weights: rff.SumKernel((KERNEL, rff.PeriodicKernel()), weights)(X),
+        {"X": X, "weights": np.array([0.25, 0.75])},
+        {},
+    ),
+    "ProductKernel": (rff.ProductKernel((KERNEL, rff.CauchyKernel())), {"X": X, "Y": X[:4]}, {}),
     "CauchyKernel": (rff.CauchyKernel().frequencies_at, {"uniforms": RNG.uniform(0.1, 0.9, size=(D, D_IN))}, {}),
     "FrequencyBlocks": (rff.FrequencyBlocks(KERNEL, 10, 2).take, {"indices": np.array([0, 9])}, {}),
     "phases": (rff.phases, {"X": X, "omega": OMEGA}, {}),
