@@ -362,7 +362,9 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Weights of the candidates from the sums so far, and frequencies drawn by them."""
         self._check_parameters()
         self.alignment_loss_ = self.alignment_sums_.loss()
-        self._learn_weights(self.alignment_loss_, self.alignment_sums_.counts.sum().item())
+        n = self.alignment_sums_.counts.sum().item()
+        self.n_samples_fit_ = _whole(n)
+        self._learn_weights(self.alignment_loss_, n)
         self.candidate_indices_ = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
         self.frequencies_ = self._candidates.take(self.candidate_indices_)
         return self
@@ -410,6 +412,8 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         The pseudo-posterior.
     candidate_indices_ : ndarray of shape (n_components,)
     frequencies_ : ndarray of shape (n_components, d)
+    n_samples_fit_ : int
+        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
     """
 
@@ -435,7 +439,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         check_or_bound(self.beta, "beta")
 
     def _learn_weights(self, loss, n):
-        whole = _whole(n)
+        whole = self.n_samples_fit_
         self.beta_ = least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
         self.weights_ = _posterior(loss, self.beta_, n)
         self.bound_ = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
@@ -481,6 +485,8 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         The optimized distribution.
     candidate_indices_ : ndarray of shape (n_components,)
     frequencies_ : ndarray of shape (n_components, d)
+    n_samples_fit_ : int
+        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
     """
 
@@ -509,7 +515,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         optimized_kernel_weights(np.zeros(2), 1.0, self.mu)
 
     def _learn_weights(self, loss, n):
-        whole = _whole(n)
+        whole = self.n_samples_fit_
         self.rho_ = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
         self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
         self.bound_ = optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
@@ -549,10 +555,12 @@ class LandmarkSimilarity(BaseTransformer):
     landmark_indices_ : ndarray of shape (L,), or None
         Row numbers of the landmarks in `X`; ``None`` for centroids.
     frequencies_ : ndarray of shape (L, n_components, d)
-        For the learned similarity only, like the next four.
+        For the learned similarity only, like the next five.
     alignment_loss_ : ndarray of shape (L, n_components)
     weights_ : ndarray of shape (L, n_components)
     beta_ : float
+    n_samples_fit_ : int
+        Sample size of the bounds: the number of rows, or the sum of their weights rounded down.
     bound_ : ndarray of shape (L,), or None
         PAC-Bayes-kl bounds on the landmarks' expected alignment losses (`bounds.landmark_kl_inverse`), which hold at
         once and however beta is chosen. The selection looks at all labels, so the union is over all n points, not
@@ -647,7 +655,7 @@ class LandmarkSimilarity(BaseTransformer):
         return self
 
     def _learn_weights(self, loss, n: float, covered: bool) -> None:
-        whole = _whole(n)
+        whole = self.n_samples_fit_ = _whole(n)
         self.beta_ = least_beta(loss, whole, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
         self.weights_ = _posterior(loss, self.beta_, n)
         self.bound_ = landmark_bounds(loss, self.weights_, whole, self.epsilon) if covered else None
