@@ -37,6 +37,8 @@ from .alignment import (
 )
 from .approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
 from .certified_classifier import CertifiedClassifier
+from .column_kernels import AnisotropicGaussianKernel, PeriodicKernel
+from .composed_kernels import ProductKernel, SumKernel
 from .estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -46,7 +48,14 @@ from .estimators import (
 )
 from .features import fourier_features, phases, random_phase_features
 from .frequencies import FrequencyBlocks, draw_frequencies
-from .kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from .kernels import (
+    CauchyKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    MaternKernel,
+    RationalQuadraticKernel,
+    SpectralKernel,
+)
 from .landmark_boosting import LandmarkBoosting
 from .landmarks import landmark_similarity, select_landmarks, similarity_maps
 from .leverage import leverage_scores
@@ -60,6 +69,7 @@ __all__ = [
     "AdaptedFrequencies",
     "AdaptiveFourierFeatures",
     "AlignmentSums",
+    "AnisotropicGaussianKernel",
     "CauchyKernel",
     "CertifiedClassifier",
     "FrequencyBlocks",
@@ -71,9 +81,13 @@ __all__ = [
     "MaternKernel",
     "NystroemFeatures",
     "OptimizedKernelFeatures",
+    "PeriodicKernel",
+    "ProductKernel",
     "PseudoPosteriorFeatures",
     "RandomFourierFeatures",
+    "RationalQuadraticKernel",
     "SpectralKernel",
+    "SumKernel",
     "SupervisedFourierFeatures",
     "adapt_frequencies",
     "alignment_loss",

@@ -207,7 +207,7 @@ def _matched(kernel, D, d, rng, rescaled):
     if kernel.is_rotation_invariant:
         # The Gaussian factors are matched: a Student t has a covariance only for nu > 1, and is a poor estimate then.
         standard, scales = rng.standard_normal((D, d)), kernel.sample_scales(D, rng)[:, None]
-    elif np.isfinite(kernel.coordinate_variance):
+    elif np.isfinite(kernel.coordinate_variance).all():
         scales = np.sqrt(kernel.coordinate_variance)
         standard = kernel.sample_frequencies(D, d, rng) / scales
     else:

@@ -23,6 +23,7 @@ __all__ = [
     "as_numbers",
     "as_points",
     "as_rng",
+    "as_sample_weight",
     "check_choice",
     "check_count",
     "check_interval",
@@ -168,6 +169,20 @@ def as_numbers(values, name: str, largest: float = LARGEST) -> np.ndarray:
     values = as_floats(values, name, f"{name} must be an array of numbers").astype(np.float64, copy=False)
     check_size(values, name, largest)
     return values
+
+
+def as_sample_weight(sample_weight, n: int) -> np.ndarray | None:
+    """Weights of n rows as a float64 array, each at least 0 and not all 0; `None` if none are given."""
+    if sample_weight is None:
+        return None
+    weights = as_numbers(sample_weight, "sample_weight")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; ({n},), one number a row, is needed.")
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight holds {weights.min():.3g}; numbers of at least 0 are needed.")
+    if not (total := float(weights.sum())) >= 1e-100:
+        raise ValueError(f"sample_weight sums to {total:.3g}, zero or close to it; at least 1e-100 is needed.")
+    return weights
 
 
 def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ._validation import as_rng, check_choice, check_count, check_nonnegative
+from ._validation import as_rng, check_choice, check_count, check_jobs, check_nonnegative
 from ._warning import deprecated_attribute, warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
@@ -66,6 +66,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         Stop once ten steps lower the objective by less than this fraction of it; at least 0.
     verbose : bool or int
         Whether to print the objective after every ten steps.
+    n_jobs : int, optional
+        Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         max_iter=500,
         tol=1e-3,
         verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.n_components = n_components
@@ -109,6 +112,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Choose the landmarks, draw frequencies, and fit these and their weights to the kernel on the landmarks.
@@ -130,7 +134,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         X = self._points(X, reset=True)
         r = check_count(self.n_components, "n_components")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
-        rule, rng = self._rule(), as_rng(self.random_state)
+        rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
@@ -159,7 +163,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_)
+        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_, check_jobs(self.n_jobs))
 
 
 class SupervisedFourierFeatures(BaseDescendedFeatures):
@@ -188,6 +192,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         Stop a descent once ten steps lower the objective by less than this fraction of it; at least 0.
     verbose : bool or int
         Whether to print the objective after every ten steps.
+    n_jobs : int, optional
+        Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -215,6 +221,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         max_iter=60,
         tol=1e-3,
         verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.n_components = n_components
@@ -225,6 +232,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Draw frequencies and fit them to the labels and the kernel.
@@ -255,7 +263,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         else:
             X, y = self._validated(X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
-        rule, rng = self._rule(), as_rng(self.random_state)
+        rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         found = supervise_frequencies(

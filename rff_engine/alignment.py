@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from . import _blocks
 from ._blocks import pieces
-from ._validation import as_coordinates, as_labels, as_points, check_jobs, check_labels_alike
+from ._validation import as_coordinates, as_labels, as_points, as_sample_weight, check_jobs, check_labels_alike
 from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -55,11 +55,14 @@ class AlignmentSums:
     classes : ndarray of shape (K,)
         Sorted labels.
     counts : ndarray of shape (K,), int64
-        Rows of each class.
+        Rows of each class, or with sample weights the sum of their weights, float64.
     cosines, sines : ndarray of shape (K, D), float64
-        Sums of cos(omega . x) and of sin(omega . x) over each class.
+        (Weighted) sums of cos(omega . x) and of sin(omega . x) over each class.
     lengths : ndarray of shape (D,), float64
         Euclidean norms of the frequencies, by which ``+`` recognises different ones.
+    self_pairs : ndarray of shape (K,), optional
+        Sums of w min(w, 1) over each class, the weight of pairs of a row with itself, which the loss leaves out.
+        ``None`` stands for `counts`: every row has weight 1.
     """
 
     classes: np.ndarray
@@ -67,6 +70,7 @@ class AlignmentSums:
     cosines: np.ndarray
     sines: np.ndarray
     lengths: np.ndarray
+    self_pairs: np.ndarray | None = None
 
     def __add__(self, other: AlignmentSums) -> AlignmentSums:
         if not isinstance(other, AlignmentSums):
@@ -77,14 +81,17 @@ class AlignmentSums:
                 "only sums at the same ones can be added."
             )
         classes = np.unique(_joined_labels([self.classes, other.classes]))
-        counts = np.zeros(len(classes), dtype=np.int64)
+        counts = np.zeros(len(classes), dtype=np.result_type(self.counts, other.counts))
         cosines, sines = np.zeros((2, len(classes), len(self.lengths)))
+        own = np.zeros(len(classes))
         for part in (self, other):
             rows = np.searchsorted(classes, part.classes)
             counts[rows] += part.counts
             cosines[rows] += part.cosines
             sines[rows] += part.sines
-        return AlignmentSums(classes, counts, cosines, sines, self.lengths)
+            own[rows] += part.counts if part.self_pairs is None else part.self_pairs
+        unweighted = self.self_pairs is None and other.self_pairs is None
+        return AlignmentSums(classes, counts, cosines, sines, self.lengths, None if unweighted else own)
 
     def loss(self) -> np.ndarray:
         """Empirical alignment loss of every frequency over all pairs of the rows.
@@ -96,15 +103,14 @@ class AlignmentSums:
         Raises
         ------
         ValueError
-            If fewer than two classes have rows.
+            If fewer than two classes have rows of a weight above 0, or one row has all weight.
         """
-        present = self.classes[self.counts > 0]
-        if len(present) < 2:
-            raise ValueError(f"y holds only the class {present.tolist()[0]!r} in all; at least 2 classes are needed.")
-        return _loss(int(self.counts.sum()), self.cosines, self.sines)
+        own = None if self.self_pairs is None else float(self.self_pairs.sum())
+        _check_weights(self.classes, self.counts, own)
+        return _loss(self.counts.sum().item(), self.cosines, self.sines, own)
 
 
-def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> AlignmentSums:
+def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None, sample_weight=None) -> AlignmentSums:
     """Class-wise sums of cosines and sines, which make up the alignment losses (Letarte et al. 2019, Prop. 8).
 
     Parameters
@@ -118,6 +124,8 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> Alig
         All labels; any other is refused. ``None`` takes those of `y`.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
+    sample_weight : array of shape (n,), optional
+        Weights of at least 0, not all 0; see `alignment_loss`.
 
     Returns
     -------
@@ -127,9 +135,10 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> Alig
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, or `y` holds a label that is not in `classes`.
+        If a shape is wrong, a value is not finite, a weight is negative, or `y` holds a label that is not in `classes`.
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
+    weights = as_sample_weight(sample_weight, X.shape[0])
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
         classes, found = as_labels(classes, name="classes", min_classes=1)[0], labels
@@ -144,12 +153,19 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None) -> Alig
     def keep(at, block, of_cos, of_sin):
         cosines[:, at], sines[:, at], lengths[at] = of_cos, of_sin, row_norms(block)
 
-    _for_frequency_blocks(X, codes, len(labels), frequencies, keep, n_jobs=n_jobs)
-    return AlignmentSums(labels, np.bincount(codes, minlength=len(labels)), cosines, sines, lengths)
+    _for_frequency_blocks(X, codes, len(labels), frequencies, keep, n_jobs=n_jobs, weights=weights)
+    counts = np.bincount(codes, weights, len(labels))
+    own = None if weights is None else np.bincount(codes, _with_itself(weights), len(labels))
+    return AlignmentSums(labels, counts, cosines, sines, lengths, own)
 
 
-def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
+def alignment_loss(X, y, omega, n_jobs: int | None = None, sample_weight=None) -> np.ndarray:
     """Empirical alignment loss of every frequency over all pairs of points (Letarte et al. 2019, Eq. 9, Prop. 8).
+
+    With weights w_i the loss is a weighted mean over pairs,
+    ``sum_ij w_i w_j l_ij / sum_i w_i (W - min(w_i, 1))``, where W is the sum of the weights, l_ij the loss of a pair
+    and l_ii = 0. A row of a whole weight w counts as w equal rows. Where no weight is above 1, only pairs of different
+    rows count, and a common factor of the weights changes nothing.
 
     Parameters
     ----------
@@ -160,6 +176,8 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
     omega : array of shape (D, d), or FrequencyBlocks
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
+    sample_weight : array of shape (n,), optional
+        Weights of at least 0; ``None`` stands for 1 each.
 
     Returns
     -------
@@ -169,18 +187,20 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, or `y` holds only one class.
+        If a shape is wrong, a value is not finite, a weight is negative, all weight is on one row, or `y` holds only
+        one class among the rows of a weight above 0.
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
-    n = X.shape[0]
-    classes, codes = as_labels(y, n)
+    classes, codes = as_labels(y, X.shape[0])
+    weights = as_sample_weight(sample_weight, X.shape[0])
+    n, own = _weight_of_pairs(weights, classes, codes)
     omega = _as_frequencies(omega, X.shape[1])
     loss = np.empty(omega.shape[0])
 
     def keep(at, _, cosines, sines):
-        loss[at] = _loss(n, cosines, sines)
+        loss[at] = _loss(n, cosines, sines, own)
 
-    _for_frequency_blocks(X, codes, len(classes), omega, keep, n_jobs=n_jobs)
+    _for_frequency_blocks(X, codes, len(classes), omega, keep, n_jobs=n_jobs, weights=weights)
     return loss
 
 
@@ -192,8 +212,8 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
 
     Parameters
     ----------
-    blocks : iterable of pairs (X, y)
-        Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), as for `alignment_loss`.
+    blocks : iterable of pairs (X, y) or triples (X, y, sample_weight)
+        Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), and weights if any, as for `alignment_loss`.
     omega : array of shape (D, d), or FrequencyBlocks
         FrequencyBlocks of more than 256 MiB are drawn again for each block of rows of 64 MiB or more, which should
         then have several thousand rows.
@@ -209,8 +229,8 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
     Raises
     ------
     ValueError
-        If there is no block, a block is not a pair, a shape is wrong, a value is not finite, a label is not in
-        `classes`, or all rows are of one class.
+        If there is no block, a block is not a pair or triple, a shape is wrong, a value is not finite, a weight is
+        negative, a label is not in `classes`, or all rows are of one class.
     """
     n_jobs = check_jobs(n_jobs)
     if not isinstance(omega, FrequencyBlocks):
@@ -219,8 +239,9 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
         omega = _stored(omega, n_jobs)
     sums = None
     for block in _joined(blocks, omega.shape[1]):
-        part = alignment_sums(*block, omega, classes, n_jobs)
-        del block  # before the next is read
+        X, y, weights = block
+        part = alignment_sums(X, y, omega, classes, n_jobs, weights)
+        del block, X, y  # before the next is read
         sums = part if sums is None else sums + part
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
@@ -228,9 +249,13 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
 
 
 def landmark_alignment_loss(
-    X, y, landmarks, landmark_labels, omega, landmark_indices=None, n_jobs: int | None = None
+    X, y, landmarks, landmark_labels, omega, landmark_indices=None, n_jobs: int | None = None, sample_weight=None
 ) -> np.ndarray:
     """Empirical alignment loss of every frequency over the pairs of each landmark (Letarte et al. 2019, Eq. 10).
+
+    With weights w_j the loss of landmark l is ``sum_j w_j l_lj / (W - min(w_l, 1))``, where W is the sum of the weights
+    and w_l is that of the landmark's own row, 0 without `landmark_indices`. A row of a whole weight w counts as w equal
+    rows.
 
     Parameters
     ----------
@@ -247,6 +272,8 @@ def landmark_alignment_loss(
         indices (independent points, centroids) it is a mean over all n.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
+    sample_weight : array of shape (n,), optional
+        Weights of at least 0; ``None`` stands for 1 each.
 
     Returns
     -------
@@ -255,29 +282,32 @@ def landmark_alignment_loss(
     Raises
     ------
     ValueError
-        If a shape is wrong, a value is not finite, `y` holds only one class, or an index names a row that is not
-        its landmark.
+        If a shape is wrong, a value is not finite, a weight is negative, all weight is on one row, `y` holds only one
+        class among the rows of a weight above 0, or an index names a row that is not its landmark.
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     n, d = X.shape
     landmarks = as_points(landmarks, "landmarks", n_features=d)
     L = landmarks.shape[0]
-    as_labels(y, n)
+    weights = as_sample_weight(sample_weight, n)
+    total, _ = _weight_of_pairs(weights, *as_labels(y, n))
     as_labels(landmark_labels, L, "landmark_labels", min_classes=1)
     labels = np.asarray(landmark_labels)
     if landmark_indices is not None:
         _check_indices(X, y, landmarks, labels, landmark_indices)
-    itself = 0 if landmark_indices is None else 1
+    itself = np.full(L, 0.0 if landmark_indices is None else 1.0)
+    if landmark_indices is not None and weights is not None:
+        itself = np.minimum(weights[np.asarray(landmark_indices)], 1)
 
     classes, codes = as_labels(_joined_labels([y, labels], "y with landmark_labels"))
     codes, landmark_codes = codes[:n], codes[n:]
 
-    def loss_of(aligned):
+    def loss_of(aligned, itself):
         """Loss from sum_j lambda_lj cos(omega . (x_l - x_j)), which includes the landmark's pair with itself.
 
         That pair's cosine is 1, unless phases are so large that rounding changes it: then the mean may leave [0, 1].
         """
-        return np.clip(0.5 - (aligned - itself) / (2 * (n - itself)), 0.0, 1.0)
+        return np.clip(0.5 - (aligned - itself) / (2 * (total - itself)), 0.0, 1.0)
 
     if not isinstance(omega, FrequencyBlocks) and np.ndim(omega) == 3:
         if np.shape(omega)[0] != L:
@@ -293,10 +323,10 @@ def landmark_alignment_loss(
 
         def keep_own(at, _, cosines):
             columns = np.arange(at.stop - at.start)
-            same = landmark_codes[(at.start + columns) // D], columns
-            loss[at] = loss_of(2 * cosines[same] - cosines.sum(axis=0))
+            of = (at.start + columns) // D
+            loss[at] = loss_of(2 * cosines[landmark_codes[of], columns] - cosines.sum(axis=0), itself[of])
 
-        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets, n_jobs)
+        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets, n_jobs, weights)
         return loss.reshape(L, D)
 
     omega = _as_frequencies(omega, d)
@@ -312,9 +342,9 @@ def landmark_alignment_loss(
             np.sin(angle, out=angle)
             angle *= of_sin[landmark_codes[some]]
             wave += angle
-            loss[some, at] = loss_of(wave)
+            loss[some, at] = loss_of(wave, itself[some, None])
 
-    _for_frequency_blocks(X, codes, len(classes), omega, keep_shared, n_jobs=n_jobs)
+    _for_frequency_blocks(X, codes, len(classes), omega, keep_shared, n_jobs=n_jobs, weights=weights)
     return loss
 
 
@@ -414,11 +444,40 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
         raise ValueError("landmark_indices names rows of X and y that are not the landmarks and their labels.")
 
 
-def _loss(n: int, cosines, sines) -> np.ndarray:
-    """Loss from the class-wise sums over n rows (Letarte et al. 2019, Prop. 8); classes on the first axis."""
+def _loss(n: float, cosines, sines, self_pairs=None) -> np.ndarray:
+    """Loss from the class-wise sums over rows of total weight n (Letarte et al. 2019, Prop. 8); classes first.
+
+    `self_pairs` is the weight of all pairs of a row with itself; ``None`` stands for n.
+    """
     within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
     total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
-    return n / (2 * (n - 1)) - (2 * within - total) / (2 * n * (n - 1))
+    pairs = n * (n - 1) if self_pairs is None else n**2 - self_pairs
+    return n**2 / (2 * pairs) - (2 * within - total) / (2 * pairs)
+
+
+def _with_itself(weights):
+    """Weight of the pair of each row with itself: a row of weight 3 stands for 3 rows, which make 6 pairs, not 9."""
+    return weights * np.minimum(weights, 1)
+
+
+def _weight_of_pairs(weights, classes, codes) -> tuple[float, float | None]:
+    """Total weight of the rows, and the weight of their pairs with themselves, ``None`` for rows of weight 1."""
+    if weights is None:
+        return len(codes), None
+    own = float(_with_itself(weights).sum())
+    _check_weights(classes, np.bincount(codes, weights), own)
+    return float(weights.sum()), own
+
+
+def _check_weights(classes, counts, self_pairs: float | None) -> None:
+    """Refuse rows without weight, of one class only, or without pairs; `counts` are weights of the classes."""
+    present = classes[counts > 0]
+    total = float(counts.sum())
+    if len(present) < 2:
+        only = f"only the class {present.tolist()[0]!r} in all" + ("" if self_pairs is None else " weighted rows")
+        raise ValueError(f"y holds {only}; at least 2 classes are needed.")
+    if self_pairs is not None and total**2 - self_pairs < 1e-6 * total**2:
+        raise ValueError("sample_weight has all its weight on one row; pairs of different rows are needed.")
 
 
 def _as_frequencies(omega, d: int):
@@ -436,7 +495,7 @@ def _joined_labels(parts: Iterable, name: str = "y") -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any]]:
+def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
     """Join small blocks of rows. No block is held here while the next is read."""
     waiting, size, large = [], 0, []
     for block in map(as_block, blocks):
@@ -444,7 +503,7 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any]]:
         if X.shape[1] != d:
             raise ValueError(f"X has {X.shape[1]} columns; {d} are needed to match omega.")
         own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
-        (waiting if own < _JOINED_BYTES else large).append((X, block[1]))
+        (waiting if own < _JOINED_BYTES else large).append((X, *block[1:]))
         del block, X
         if large:
             yield large.pop()
@@ -470,37 +529,52 @@ def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
     return stored
 
 
-def as_block(block) -> tuple[Any, Any]:
-    """The pair (X, y) of a block of rows, which must be a tuple or list of two."""
-    if not isinstance(block, tuple | list) or len(block) != 2:
-        raise ValueError(f"blocks gave a {type(block).__name__}; each block must be a pair (X, y).")
-    X, y = block
-    return X, y
+def as_block(block) -> tuple[Any, Any, Any]:
+    """X, y and the weights, or `None`, of a block of rows, which must be a tuple or list of two or three."""
+    if not isinstance(block, tuple | list) or len(block) not in (2, 3):
+        raise ValueError(
+            f"blocks gave a {type(block).__name__}; each block must be a pair (X, y) or a triple (X, y, sample_weight)."
+        )
+    X, y, *weights = block
+    return X, y, weights[0] if weights else None
 
 
-def _concatenated(blocks: list) -> tuple[Any, Any]:
+def _concatenated(blocks: list) -> tuple[Any, Any, Any]:
     """Concatenate the blocks and release them."""
-    X, y = zip(*blocks, strict=True)
+    X, y, weights = zip(*blocks, strict=True)
     blocks.clear()
     for rows, labels in zip(X, y, strict=True):
         as_labels(labels, rows.shape[0], min_classes=1)
     if len(X) == 1:
-        return X[0], y[0]
+        return X[0], y[0], weights[0]
+    joined = None
+    if any(part is not None for part in weights):
+        sizes = [rows.shape[0] for rows in X]
+        given = [as_sample_weight(part, size) for part, size in zip(weights, sizes, strict=True)]
+        joined = np.concatenate([np.ones(n) if part is None else part for part, n in zip(given, sizes, strict=True)])
     X = sp.vstack(X, format="csr") if any(map(sp.issparse, X)) else np.concatenate(X)
-    return X, _joined_labels(y)
+    return X, _joined_labels(y), joined
 
 
 def _for_frequency_blocks(
-    X, codes, n_classes: int, omega, keep: Callable, offsets: Callable | None = None, n_jobs: int | None = None
+    X,
+    codes,
+    n_classes: int,
+    omega,
+    keep: Callable,
+    offsets: Callable | None = None,
+    n_jobs: int | None = None,
+    weights: np.ndarray | None = None,
 ) -> None:
     """Call `keep(at, frequencies, cosines, sines)` for each block of frequencies, on threads.
 
     `at` is the slice of the block among all frequencies, `frequencies` the (F, d) array, `cosines` and `sines` the
-    class-wise sums, (n_classes, F) each. With `offsets(at, frequencies)`, (F,), `keep` gets the sums of
-    cos(omega . x - offset) alone.
+    class-wise sums, (n_classes, F) each, weighted if rows have `weights`. With `offsets(at, frequencies)`, (F,), `keep`
+    gets the sums of cos(omega . x - offset) alone.
     """
     order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
     codes = codes[order]
+    weights = None if weights is None else weights[order]
     bound = PhaseBound(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     columns = slice(None)
@@ -517,17 +591,18 @@ def _for_frequency_blocks(
             offset = None if offsets is None else offsets(at, block)
             dtype = phase_dtype(X.dtype, bound.largest_phase(block))
             used = block[:, columns].astype(dtype, copy=False)
-            keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset))
+            keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset, weights))
 
     jobs = pieces(0, omega.shape[0], omega.block_size if drawn else size)
     work_in_all = _blocks.phase_work(X, omega.shape[0])
     _blocks.on_threads(work, [(job.start, job.stop) for job in jobs], work_in_all, n_jobs)
 
 
-def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarray:
+def _class_sums(X, order, codes, n_classes: int, omega, offset=None, weights=None) -> np.ndarray:
     """Sums of cos(omega . x) and of sin(omega . x) over each class, for rows in `order` (``None``: as given).
 
-    The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F).
+    The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F). `codes` and
+    `weights` are in `order`.
     """
     functions = (np.cos, np.sin) if offset is None else (np.cos,)
     sums = np.zeros((len(functions), n_classes, omega.shape[0]))
@@ -546,5 +621,8 @@ def _class_sums(X, order, codes, n_classes: int, omega, offset=None) -> np.ndarr
         for function, into in zip(functions, sums, strict=True):
             function(angle, out=wave)
             for k, a, b in zip(present, edges, edges[1:], strict=False):
-                into[k] += wave[a:b].sum(axis=0, dtype=np.float64)
+                if weights is None:
+                    into[k] += wave[a:b].sum(axis=0, dtype=np.float64)
+                else:
+                    into[k] += weights[at][a:b] @ wave[a:b].astype(np.float64, copy=False)
     return sums

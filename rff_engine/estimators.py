@@ -7,7 +7,7 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 from __future__ import annotations
 
 import numbers
-from copy import copy
+from copy import copy, deepcopy
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from ._bound_minimum import (
 )
 from ._validation import (
     as_rng,
+    as_sample_weight,
     check_choice,
     check_count,
     check_jobs,
@@ -35,7 +36,7 @@ from ._validation import (
 )
 from ._warning import deprecated_attribute
 from .adaptive import kernel_landmarks
-from .alignment import alignment_loss, landmark_alignment_loss
+from .alignment import alignment_sums, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import SpectralKernel, as_kernel
@@ -52,9 +53,15 @@ __all__ = [
 ]
 
 
-def _chosen_kernel(kernel, X) -> SpectralKernel:
+def _chosen_kernel(kernel, X, sample_weight=None) -> SpectralKernel:
     """Copy of the kernel with a width: `set_params` on the given kernel does not change a fitted estimator."""
-    return copy(as_kernel(kernel).scaled_to(X))
+    kernel = as_kernel(kernel)
+    return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
+
+
+def _leaves_out(sample_weight) -> bool:
+    """Whether weights only leave rows out: a bound for independent rows covers none that count differently."""
+    return sample_weight is None or bool(np.isin(sample_weight, (0.0, 1.0)).all())
 
 
 def refuse_complex(values, name: str) -> None:
@@ -72,6 +79,16 @@ def check_labels(y) -> None:
     """Refuse complex labels and those of different types."""
     refuse_complex(y, "y")
     check_labels_alike(y)
+
+
+def _whole(n: float) -> int:
+    """The sample size of a bound, from the sum of the rows' weights."""
+    return n if isinstance(n, int) else max(2, int(n))
+
+
+def _posterior(loss, beta: float, n: float) -> np.ndarray:
+    """`pseudo_posterior` at a sample size that need not be whole: the sum of the rows' weights."""
+    return pseudo_posterior(loss, beta, int(n)) if n == int(n) else pseudo_posterior(loss, beta * n**0.5, 1)
 
 
 class BaseTransformer(TransformerMixin, BaseEstimator):
@@ -158,7 +175,7 @@ class BaseFourierFeatures(BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return fourier_features(self._points(X, reset=False), self.frequencies_)
+        return fourier_features(self._points(X, reset=False), self.frequencies_, n_jobs=check_jobs(self.n_jobs))
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features: cos0, cos1, ..., sin0, sin1, ...
@@ -194,6 +211,8 @@ class RandomFourierFeatures(BaseFourierFeatures):
         "sobol", "lattice", "digital_net" and "moment_matching" spread the frequencies better. `draw_frequencies` lists
         sources and the kernels that each supports.
     random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -210,11 +229,12 @@ class RandomFourierFeatures(BaseFourierFeatures):
     (20, 100)
     """
 
-    def __init__(self, kernel=None, n_components=100, sampling="monte_carlo", random_state=None):
+    def __init__(self, kernel=None, n_components=100, sampling="monte_carlo", random_state=None, n_jobs=None):
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Draw the frequencies.
@@ -235,6 +255,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
         """
         X = self._points(X, reset=True)
         D = check_count(self.n_components, "n_components")
+        check_jobs(self.n_jobs)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         self.frequencies_ = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, as_rng(self.random_state))
         return self
@@ -246,7 +267,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     _learns_from_labels = True
     loss_ = deprecated_attribute("loss_", "alignment_loss_")
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
 
         Parameters
@@ -254,6 +275,10 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,)
             Class labels, two classes or more.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, at least 0, in the losses (see `alignment_loss`), in the width "scale", and as the
+            sample size, their sum; ``None`` stands for 1 each. A row of a whole weight w counts as w rows. Unless every
+            weight is 0 or 1, `bound_` is ``None``: no bound covers rows that count differently.
 
         Returns
         -------
@@ -262,22 +287,90 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         Raises
         ------
         ValueError
-            If a parameter, a value of `X` or a label is not allowed.
+            If a parameter, a value of `X`, a label or a weight is not allowed.
         """
         X, y = self._labelled_points(X, y)
-        D = check_count(self.n_components, "n_components")
-        N = check_count(self.n_candidates, "n_candidates")
-        n_jobs = check_jobs(self.n_jobs)
+        weights = as_sample_weight(sample_weight, X.shape[0])
+        rng = self._start(X, weights)
+        self._add(X, y, weights)
+        return self._learn(rng)
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those seen since `fit` or the first call, and learn from all of them.
+
+        The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set end where
+        `fit` on all its rows does, but for a width "scale", which is that of the first block. A block may lack a class;
+        before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
+        in `fit` only.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Class labels.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, see `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a value of `X`, a label or a weight is not allowed.
+        """
+        check_labels(y)
+        first = not hasattr(self, "alignment_sums_")
+        X, y = self._validated(X, y, reset=first)
+        with np.errstate(invalid="ignore"):
+            check_classification_targets(y)
+        weights = as_sample_weight(sample_weight, X.shape[0])
+        if first:
+            self._start(X, weights)
+        self._add(X, y, weights)
+        # Always the same random numbers: the frequencies change no more than the weights do.
+        return self._learn(deepcopy(self._rng)) if (self.alignment_sums_.counts > 0).sum() > 1 else self
+
+    def _start(self, X, weights):
+        """Forget what was learned and draw the candidates; the generator for what is drawn next."""
+        self._check_parameters()
+        rng = as_rng(self.random_state)
+        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
+        self._rng = deepcopy(rng)
+        for learned in ("alignment_sums_", "frequencies_"):
+            if hasattr(self, learned):
+                delattr(self, learned)
+        return rng
+
+    def _check_parameters(self) -> None:
+        check_count(self.n_components, "n_components")
+        check_count(self.n_candidates, "n_candidates")
+        check_jobs(self.n_jobs)
         check_probability(self.epsilon, "epsilon")
         self._check_strength()
-        rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
-        candidates = FrequencyBlocks(self.kernel_, N, X.shape[1], draw_seed(rng))
-        self.alignment_loss_ = alignment_loss(X, y, candidates, n_jobs)
-        self._learn_weights(self.alignment_loss_, X.shape[0])
-        self.candidate_indices_ = rng.choice(N, size=D, p=self.weights_)
-        self.frequencies_ = candidates.take(self.candidate_indices_)
+
+    def _add(self, X, y, weights) -> None:
+        sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
+        first = not hasattr(self, "alignment_sums_")
+        self.alignment_sums_ = sums if first else self.alignment_sums_ + sums
+        self._is_sample = (first or self._is_sample) and _leaves_out(weights)
+
+    def _learn(self, rng):
+        """Weights of the candidates from the sums so far, and frequencies drawn by them."""
+        self._check_parameters()
+        self.alignment_loss_ = self.alignment_sums_.loss()
+        n = self.alignment_sums_.counts.sum().item()
+        self.n_samples_fit_ = _whole(n)
+        self._learn_weights(self.alignment_loss_, n)
+        self.candidate_indices_ = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
+        self.frequencies_ = self._candidates.take(self.candidate_indices_)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "frequencies_")
 
 
 class PseudoPosteriorFeatures(BaseLearnedFeatures):
@@ -305,18 +398,22 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     beta_ : float
-    bound_ : float
+    bound_ : float, or None
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
         kernel whose width is a number ("scale" looks at `X`), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
+    alignment_sums_ : AlignmentSums
+        Class-wise sums of the candidates, to which `partial_fit` adds.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
         The pseudo-posterior.
     candidate_indices_ : ndarray of shape (n_components,)
     frequencies_ : ndarray of shape (n_components, d)
+    n_samples_fit_ : int
+        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
     """
 
@@ -342,9 +439,10 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         check_or_bound(self.beta, "beta")
 
     def _learn_weights(self, loss, n):
-        self.beta_ = least_beta(loss, n, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
-        self.weights_ = pseudo_posterior(loss, self.beta_, n)
-        self.bound_ = kernel_bound(loss, self.weights_, n, self.epsilon)
+        whole = self.n_samples_fit_
+        self.beta_ = least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
+        self.weights_ = _posterior(loss, self.beta_, n)
+        self.bound_ = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
 class OptimizedKernelFeatures(BaseLearnedFeatures):
@@ -375,16 +473,20 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     rho_ : float
-    bound_ : float
+    bound_ : float, or None
         Bound on the expected alignment loss of the learned kernel by its chi-square divergence from the uniform
         distribution on the candidates (`bounds.chi_square`, form "sub_gaussian"). It holds however rho and mu are
         chosen, under the conditions of `PseudoPosteriorFeatures`.
+    alignment_sums_ : AlignmentSums
+        Class-wise sums of the candidates, to which `partial_fit` adds.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
         The optimized distribution.
     candidate_indices_ : ndarray of shape (n_components,)
     frequencies_ : ndarray of shape (n_components, d)
+    n_samples_fit_ : int
+        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
     """
 
@@ -413,9 +515,10 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         optimized_kernel_weights(np.zeros(2), 1.0, self.mu)
 
     def _learn_weights(self, loss, n):
-        self.rho_ = least_rho(loss, n, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
+        whole = self.n_samples_fit_
+        self.rho_ = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
         self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
-        self.bound_ = optimized_kernel_bound(loss, self.weights_, n, self.epsilon)
+        self.bound_ = optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
 class LandmarkSimilarity(BaseTransformer):
@@ -452,10 +555,12 @@ class LandmarkSimilarity(BaseTransformer):
     landmark_indices_ : ndarray of shape (L,), or None
         Row numbers of the landmarks in `X`; ``None`` for centroids.
     frequencies_ : ndarray of shape (L, n_components, d)
-        For the learned similarity only, like the next four.
+        For the learned similarity only, like the next five.
     alignment_loss_ : ndarray of shape (L, n_components)
     weights_ : ndarray of shape (L, n_components)
     beta_ : float
+    n_samples_fit_ : int
+        Sample size of the bounds: the number of rows, or the sum of their weights rounded down.
     bound_ : ndarray of shape (L,), or None
         PAC-Bayes-kl bounds on the landmarks' expected alignment losses (`bounds.landmark_kl_inverse`), which hold at
         once and however beta is chosen. The selection looks at all labels, so the union is over all n points, not
@@ -489,7 +594,7 @@ class LandmarkSimilarity(BaseTransformer):
         self.n_jobs = n_jobs
         self.epsilon = epsilon
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Choose the landmarks and learn their similarities.
 
         Parameters
@@ -497,6 +602,11 @@ class LandmarkSimilarity(BaseTransformer):
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,)
             Class labels, two classes or more.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, at least 0, in the losses (see `landmark_alignment_loss`), in k-means and in the width
+            "scale", and as the sample size, their sum; ``None`` stands for 1 each. Rows of weight 0 are no landmarks;
+            otherwise the selection "random" does not look at weights. Unless every weight is 0 or 1, `bound_` is
+            ``None``.
 
         Returns
         -------
@@ -505,7 +615,8 @@ class LandmarkSimilarity(BaseTransformer):
         Raises
         ------
         ValueError
-            If a parameter, a value of `X` or a label is not allowed, or there are fewer points than landmarks.
+            If a parameter, a value of `X`, a label or a weight is not allowed, or there are fewer points than
+            landmarks.
         """
         X, y = self._labelled_points(X, y)
         check_choice(self.similarity, "similarity", ("learned", "prior"))
@@ -516,28 +627,38 @@ class LandmarkSimilarity(BaseTransformer):
                 f"beta is 'bound' and selection {self.selection!r}; 'random' is needed, as no bound covers centroids."
             )
         n_jobs = check_jobs(self.n_jobs)
-        n, d = X.shape
+        weights = as_sample_weight(sample_weight, X.shape[0])
         rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        present = y if weights is None else y[weights > 0]
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = select_landmarks(
-            X, y, self._count(n, len(np.unique(y))), self.selection, rng
+            X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
         )
         if self.similarity == "learned":
+            d = X.shape[1]
             L = self.landmarks_.shape[0]
             frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
             self.frequencies_ = frequencies.astype(X.dtype) if narrow else frequencies
             self.alignment_loss_ = landmark_alignment_loss(
-                X, y, self.landmarks_, self.landmark_labels_, self.frequencies_, self.landmark_indices_, n_jobs
+                X,
+                y,
+                self.landmarks_,
+                self.landmark_labels_,
+                self.frequencies_,
+                self.landmark_indices_,
+                n_jobs,
+                weights,
             )
-            self._learn_weights(self.alignment_loss_, n)
+            covered = self.landmark_indices_ is not None and _leaves_out(weights)
+            self._learn_weights(self.alignment_loss_, len(y) if weights is None else float(weights.sum()), covered)
         return self
 
-    def _learn_weights(self, loss, n: int) -> None:
-        self.beta_ = least_beta(loss, n, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
-        self.weights_ = pseudo_posterior(loss, self.beta_, n)
-        covered = self.landmark_indices_ is not None
-        self.bound_ = landmark_bounds(loss, self.weights_, n, self.epsilon) if covered else None
+    def _learn_weights(self, loss, n: float, covered: bool) -> None:
+        whole = self.n_samples_fit_ = _whole(n)
+        self.beta_ = least_beta(loss, whole, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
+        self.weights_ = _posterior(loss, self.beta_, n)
+        self.bound_ = landmark_bounds(loss, self.weights_, whole, self.epsilon) if covered else None
 
     def _count(self, n: int, n_classes: int) -> int:
         fraction = self.n_landmarks
@@ -610,6 +731,8 @@ class NystroemFeatures(BaseTransformer):
         Training points drawn without replacement, centroids of k-means, or the training points nearest to these; see
         `kernel_landmarks`.
     random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
     Attributes
     ----------
@@ -628,11 +751,12 @@ class NystroemFeatures(BaseTransformer):
     (60, 10)
     """
 
-    def __init__(self, kernel=None, n_components=100, landmarks="sample", random_state=None):
+    def __init__(self, kernel=None, n_components=100, landmarks="sample", random_state=None, n_jobs=None):
         self.kernel = kernel
         self.n_components = n_components
         self.landmarks = landmarks
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Choose the landmarks and decompose their kernel matrix.
@@ -653,6 +777,7 @@ class NystroemFeatures(BaseTransformer):
         """
         X = self._points(X, reset=True)
         M = min(check_count(self.n_components, "n_components"), X.shape[0])
+        check_jobs(self.n_jobs)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         chosen, _ = kernel_landmarks(X, M, self.landmarks, as_rng(self.random_state))
         self.landmarks_ = chosen.astype(np.float64, copy=False)
@@ -679,7 +804,7 @@ class NystroemFeatures(BaseTransformer):
         """
         check_is_fitted(self)
         X = self._points(X, reset=False)
-        return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X)
+        return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X, check_jobs(self.n_jobs))
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features: nystroem0, nystroem1, ...

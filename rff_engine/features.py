@@ -11,7 +11,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ._validation import as_numbers, as_points
+from . import _blocks
+from ._blocks import pieces
+from ._validation import as_numbers, as_points, check_jobs
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
 
@@ -125,7 +127,7 @@ def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
     return np.clip(phase - 2 * np.pi * np.rint(phase / (2 * np.pi)), -np.pi, np.pi)
 
 
-def fourier_features(X, omega, weights=None) -> np.ndarray:
+def fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.ndarray:
     """Cosine and sine features (Letarte et al. 2019, Eq. 5).
 
     Parameters
@@ -135,6 +137,8 @@ def fourier_features(X, omega, weights=None) -> np.ndarray:
     weights : array of shape (D,), optional
         A distribution on the frequencies; features are scaled by its square root, so that phi(x) . phi(x') is
         the weighted average of cosines. ``None`` stands for 1/D each.
+    n_jobs : int, optional
+        Number of threads, see `rff_engine`; the result does not depend on it.
 
     Returns
     -------
@@ -146,22 +150,37 @@ def fourier_features(X, omega, weights=None) -> np.ndarray:
     ValueError
         If a shape is wrong, a value is not finite, or a weight is negative or beyond 1e70.
     """
-    angle = phases(X, omega)
-    D = angle.shape[1]
-    if weights is None:
-        scale = np.full(D, D**-0.5)
-    else:
-        weights = as_numbers(weights, "weights", largest=1e70)  # whose root float32 holds
-        if weights.shape != (D,) or (weights < 0).any():
-            raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
-        scale = np.sqrt(weights)
-    dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
-    features = np.empty((angle.shape[0], 2 * D), dtype=dtype)
-    np.cos(angle, out=features[:, :D], casting="same_kind")
-    np.sin(angle, out=features[:, D:], casting="same_kind")
-    features[:, :D] *= scale
-    features[:, D:] *= scale
+    X, n_jobs = as_points(X), check_jobs(n_jobs)
+    omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
+    n, D = X.shape[0], omega.shape[0]
+    scale = _roots(weights, D)
+    dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
+    features = np.empty((n, 2 * D), dtype=X.dtype)
+    size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // X.shape[1]))
+
+    def fill(rows):
+        points = X[rows].astype(dtype, copy=False)
+        for of_cos in pieces(0, D, size):
+            angle = np.asarray(points @ omega[of_cos].astype(dtype, copy=False).T)
+            cosines, sines = features[rows, of_cos], features[rows, D + of_cos.start : D + of_cos.stop]
+            np.cos(angle, out=cosines, casting="same_kind")
+            np.sin(angle, out=sines, casting="same_kind")
+            cosines *= scale[of_cos]
+            sines *= scale[of_cos]
+
+    jobs = [(rows,) for rows in pieces(0, n, _blocks.rows_of_block(X))]
+    _blocks.on_threads(fill, jobs, _blocks.phase_work(X, D), n_jobs)
     return features
+
+
+def _roots(weights, D: int) -> np.ndarray:
+    """Square roots of the weights of D frequencies, 1/D each if none are given."""
+    if weights is None:
+        return np.full(D, D**-0.5)
+    weights = as_numbers(weights, "weights", largest=1e70)  # whose root float32 holds
+    if weights.shape != (D,) or (weights < 0).any():
+        raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
+    return np.sqrt(weights)
 
 
 def random_phase_features(X, omega, offsets) -> np.ndarray:

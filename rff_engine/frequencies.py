@@ -103,7 +103,8 @@ class FrequencyBlocks:
     Raises
     ------
     ValueError
-        If a count is not a whole number of at least 1, or the seed is not one of at least 0.
+        If a count is not a whole number of at least 1, the seed is not one of at least 0, or the kernel is for points
+        of another dimension.
     """
 
     kernel: SpectralKernel
@@ -113,7 +114,7 @@ class FrequencyBlocks:
 
     def __post_init__(self):
         check_count(self.n_frequencies, "n_frequencies")
-        check_count(self.n_features, "n_features")
+        self.kernel._check_columns(check_count(self.n_features, "n_features"))
         check_count(self.seed, "seed", low=0, high=math.inf)
 
     @property

@@ -3,7 +3,7 @@
 By Bochner's theorem such a kernel is an average of cosines, ``k(x - x') = E_{omega ~ p} cos(omega . (x - x'))``
 (Letarte et al. 2019, Eq. 3). A kernel here therefore knows its value, the density ``p`` of its frequencies, and how
 to draw them from ``p``: from a generator, from points of the unit cube, or as Gaussian vectors of random scale. It
-does not know how many features are made of them.
+does not know how many features are made of them. `column_kernels` and `composed_kernels` have more of them.
 """
 
 from __future__ import annotations
@@ -11,22 +11,40 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaincinv, gammaln, kv, ndtri
+from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
-from ._validation import as_numbers, as_points, as_rng, check_count, check_positive, check_range, check_scale
+from ._validation import (
+    as_numbers,
+    as_points,
+    as_rng,
+    as_sample_weight,
+    check_count,
+    check_positive,
+    check_range,
+    check_scale,
+)
 
-__all__ = ["CauchyKernel", "GaussianKernel", "LaplacianKernel", "MaternKernel", "SpectralKernel"]
+__all__ = [
+    "CauchyKernel",
+    "GaussianKernel",
+    "LaplacianKernel",
+    "MaternKernel",
+    "RationalQuadraticKernel",
+    "SpectralKernel",
+]
 
 
 # Stands for a width that is taken from data, see `SpectralKernel.scaled_to`.
-_SCALE = "scale"
+SCALE = "scale"
 # Above it K_nu overflows where the kernel is clearly below 1, and its expansion is precise to 1e-9.
 _LARGE_NU = 50.0
 # Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose precision.
@@ -46,8 +64,8 @@ class SpectralKernel(ABC):
     ----------
     is_rotation_invariant : bool
         Whether k depends on ||x - x'|| alone; then p is a mixture of Gaussians, see `sample_scales`.
-    coordinate_variance : float
-        Of one coordinate of a frequency; infinite where p has no second moment.
+    coordinate_variance : float, or ndarray of shape (d,)
+        Of one coordinate of a frequency, or of each where they differ; infinite where p has no second moment.
     """
 
     is_rotation_invariant: ClassVar[bool] = False
@@ -95,7 +113,7 @@ class SpectralKernel(ABC):
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
-    def scaled_to(self, X) -> SpectralKernel:
+    def scaled_to(self, X, sample_weight=None) -> SpectralKernel:
         """The kernel, with the width "scale" replaced by a number that fits the points.
 
         It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
@@ -105,6 +123,8 @@ class SpectralKernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+        sample_weight : array of shape (n,), optional
+            Weights of the rows in the variance, at least 0; ``None`` stands for 1 each.
 
         Returns
         -------
@@ -114,12 +134,14 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If the shape of `X` is wrong, a value is not finite, or 1 / (d Var(X)) is not from 1e-99 to 1e99.
+            If a shape is wrong, a value is not finite, a weight is negative, or 1 / (d Var(X)) is not from 1e-99 to
+            1e99.
         """
         if not self.is_open:
             return self
         X = as_points(X)
-        gamma = check_range(_scale_gamma(X), "1 / (d Var(X))", 1e-99, 1e99)
+        gamma = _scale_gamma(X, as_sample_weight(sample_weight, X.shape[0]))
+        gamma = check_range(gamma, "1 / (d Var(X))", 1e-99, 1e99)
         return type(self)(**self.get_params() | {self._width: self._width_at(gamma, X.shape[1])})
 
     def __call__(self, X, Y=None) -> np.ndarray:
@@ -142,6 +164,7 @@ class SpectralKernel(ABC):
         """
         self._check_width()
         X = as_points(X, "X")
+        self._check_columns(X.shape[1])
         Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
         # A distance that overflows is one at which the kernel is 0. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
@@ -162,10 +185,12 @@ class SpectralKernel(ABC):
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not finite, a density is beyond 1e304, or the width is still "scale".
+            If a shape is wrong, a value is not finite, a density is beyond 1e304 or not known, or the width is still
+            "scale".
         """
         self._check_width()
         omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
+        self._check_columns(omega.shape[1])
         with np.errstate(over="ignore"):  # so far away the density is 0
             log_density = self._log_density(omega)
         if (highest := log_density.max()) > _LARGEST_LOG_DENSITY:
@@ -195,6 +220,7 @@ class SpectralKernel(ABC):
         """
         self._check_width()
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
+        self._check_columns(shape[1])
         return self._draw(as_rng(random_state), *shape)
 
     def uniforms_per_frequency(self, n_features: int) -> int:
@@ -239,11 +265,12 @@ class SpectralKernel(ABC):
         """
         self._check_width()
         uniforms = as_numbers(uniforms, "uniforms")
-        extra = self.uniforms_per_frequency(1) - 1
-        if uniforms.ndim != 2 or uniforms.shape[1] <= extra:
+        fewest = self.uniforms_per_frequency(1)
+        if uniforms.ndim != 2 or uniforms.shape[1] < fewest:
             raise ValueError(
-                f"uniforms has shape {uniforms.shape}; two dimensions and at least {extra + 1} columns are needed."
+                f"uniforms has shape {uniforms.shape}; two dimensions and at least {fewest} columns are needed."
             )
+        self._check_columns(self._n_columns(uniforms.shape[1]))
         if uniforms.size and not (uniforms.min() > 0 and uniforms.max() < 1):
             raise ValueError("uniforms reach 0 or 1; each must lie strictly between.")
         return self._quantiles(uniforms)
@@ -276,13 +303,35 @@ class SpectralKernel(ABC):
         return self._scales(rng, n_frequencies)
 
     @property
-    def coordinate_variance(self) -> float:
+    def coordinate_variance(self) -> float | np.ndarray:
         return math.inf
 
     @property
     def is_open(self) -> bool:
         """Whether the width is "scale", to be taken from data."""
         return bool(self._width) and isinstance(getattr(self, self._width), str)
+
+    def _n_columns(self, n_uniforms: int) -> int:
+        """The dimension in which a frequency takes this many uniform numbers."""
+        d = bisect_left(range(1, n_uniforms + 1), n_uniforms, key=self.uniforms_per_frequency) + 1
+        if self.uniforms_per_frequency(d) != n_uniforms:
+            raise ValueError(
+                f"uniforms has {n_uniforms} columns; uniforms_per_frequency(d) are needed, such as "
+                f"{self.uniforms_per_frequency(d)} for d = {d}."
+            )
+        return d
+
+    @property
+    def _columns(self) -> int | None:
+        """Number of columns of the points that the kernel is for, ``None`` for any."""
+        return None
+
+    def _check_columns(self, n_features: int) -> None:
+        if self._columns not in (None, n_features):
+            raise ValueError(
+                f"{type(self).__name__} has {self._columns} length scales, one a column; the points have {n_features} "
+                "columns, and as many are needed."
+            )
 
     def _check_width(self):
         if self.is_open:
@@ -320,14 +369,16 @@ def as_kernel(kernel) -> SpectralKernel:
         return kernel
     name = "gaussian" if kernel is None else kernel
     if isinstance(name, str) and name in KERNELS:
-        return KERNELS[name](**{KERNELS[name]._width: _SCALE})
+        return KERNELS[name](**{KERNELS[name]._width: SCALE})
     allowed = ", ".join(map(repr, KERNELS))
     raise ValueError(f"kernel is {kernel!r}; None, one of {allowed}, or a kernel of rff_engine is needed.")
 
 
-def _scale_gamma(X) -> float:
+def _scale_gamma(X, weights=None) -> float:
     """1 / (d Var(X)), in float64, dense or sparse."""
-    if sp.issparse(X):
+    if weights is not None:
+        variance = _weighted_variance(X, weights)
+    elif sp.issparse(X):
         mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
         variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
     else:
@@ -335,11 +386,19 @@ def _scale_gamma(X) -> float:
     return 1 / max(X.shape[1] * float(variance), np.finfo(np.float64).tiny) if variance > 0 else 1.0
 
 
+def _weighted_variance(X, weights) -> float:
+    """Variance of all entries of `X`, its rows weighted."""
+    weights = weights / weights.sum()
+    squares = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2
+    mean = float((weights @ X).mean())
+    return float((weights @ squares).mean()) - mean**2
+
+
 def _width(value, name: str):
     """A length or its inverse, or "scale"."""
     if isinstance(value, str):
-        if value != _SCALE:
-            raise ValueError(f"{name} is {value!r}; a number above 0 or {_SCALE!r} is needed.")
+        if value != SCALE:
+            raise ValueError(f"{name} is {value!r}; a number above 0 or {SCALE!r} is needed.")
         return value
     return check_scale(value, name)
 
@@ -455,8 +514,51 @@ class LaplacianKernel(SpectralKernel):
         return self._numeric_width * np.tan(np.pi * (uniforms - 0.5))
 
 
+class MixtureKernel(SpectralKernel):
+    """A kernel whose frequencies are Gaussian vectors of a random scale, a function of half a chi-square draw."""
+
+    is_rotation_invariant: ClassVar[bool] = True
+
+    def uniforms_per_frequency(self, n_features):
+        """One for each dimension and one more, the first, for the chi-square draw that they share.
+
+        Parameters
+        ----------
+        n_features : int
+            d, the dimension of the points.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If `n_features` is not a whole number of at least 1.
+        """
+        return 1 + check_count(n_features, "n_features")
+
+    def _draw(self, rng, n_frequencies, n_features):
+        normal = rng.standard_normal((n_frequencies, n_features))
+        return normal * self._scales(rng, n_frequencies)[:, None]
+
+    def _quantiles(self, uniforms):
+        return ndtri(uniforms[:, 1:]) * self._scales_of(gammaincinv(self._shape, uniforms[:, :1]))
+
+    def _scales(self, rng, n_frequencies):
+        return self._scales_of(rng.chisquare(2 * self._shape, size=n_frequencies) / 2)
+
+    @property
+    @abstractmethod
+    def _shape(self) -> float:
+        """Half the degrees of freedom of the chi-square draw."""
+
+    @abstractmethod
+    def _scales_of(self, half_chi_square: np.ndarray) -> np.ndarray: ...
+
+
 @dataclass(frozen=True)
-class MaternKernel(SpectralKernel):
+class MaternKernel(MixtureKernel):
     """The Matérn kernel, with frequencies from a multivariate Student t of 2 nu degrees of freedom.
 
     Its value is ``2^(1-nu) / Gamma(nu) z^nu K_nu(z)`` with ``z = sqrt(2 nu) ||x - x'|| / length_scale``
@@ -477,7 +579,6 @@ class MaternKernel(SpectralKernel):
         If a parameter is not such a number.
     """
 
-    is_rotation_invariant: ClassVar[bool] = True
     _width: ClassVar[str] = "length_scale"
     nu: float = 1.5
     length_scale: float | str = 1.0
@@ -517,30 +618,9 @@ class MaternKernel(SpectralKernel):
         chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
         return normal * self._mixing(chi_square / 2) / self._numeric_width
 
-    def _scales(self, rng, n_frequencies):
-        return self._scales_of(rng.chisquare(2 * self.nu, size=n_frequencies) / 2)
-
-    def uniforms_per_frequency(self, n_features):
-        """One for each dimension and one more, the first, for the chi-square draw that they share.
-
-        Parameters
-        ----------
-        n_features : int
-            d, the dimension of the points.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        ValueError
-            If `n_features` is not a whole number of at least 1.
-        """
-        return 1 + check_count(n_features, "n_features")
-
-    def _quantiles(self, uniforms):
-        return ndtri(uniforms[:, 1:]) * self._scales_of(gammaincinv(self.nu, uniforms[:, :1]))
+    @property
+    def _shape(self):
+        return self.nu
 
     def _scales_of(self, half_chi_square):
         return self._mixing(half_chi_square) / self._numeric_width
@@ -563,6 +643,18 @@ def _in_dtype_for(scale: float, X, Y) -> tuple:
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
 
 
+def column_pairs(X, Y) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Each column of `X`, (n, 1), and of `Y`, (1, m), where they are not both 0.
+
+    The differences of all columns at once would be an (n, m, d) array.
+    """
+    columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))
+    for j in range(X.shape[1]):
+        u, v = (A[:, [j]].toarray() if sp.issparse(A) else A[:, [j]] for A in (columns_x, columns_y))
+        if u.any() or v.any():
+            yield u, v.T
+
+
 def _matern_of_large_nu(nu: float, r) -> np.ndarray:
     """The Matérn kernel by the expansion of K_nu(nu z) that is uniform in z (DLMF 10.41.4), over its value at r = 0."""
     z_squared = 2 / nu * r.astype(np.float64) ** 2
@@ -578,6 +670,80 @@ def _debye(nu: float, p):
     u2 = q * (81 + q * (-462 + q * 385)) / 1152
     u3 = p * q * (30375 + q * (-369603 + q * (765765 - q * 425425))) / 414720
     return 1 - u1 / nu + u2 / nu**2 - u3 / nu**3
+
+
+@dataclass(frozen=True)
+class RationalQuadraticKernel(MixtureKernel):
+    """(1 + ||x - x'||^2 / (2 alpha length_scale^2))^-alpha, a mixture of Gaussian kernels of all length scales.
+
+    The inverse squared length scale of the mixture is gamma distributed with shape alpha and mean length_scale^-2
+    (Rasmussen and Williams 2006, Eq. 4.19 and 4.20); given it, frequencies are Gaussian. The density of a frequency is
+    that of a multivariate variance-gamma distribution, and is infinite at 0 for alpha up to d / 2.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, from 1e-6 to 1e6; the Gaussian kernel is the limit of large ones.
+    length_scale : float or "scale"
+        In the units of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X) / 2)^(1/2), the sigma of the
+        Gaussian kernel that is the limit; see `scaled_to`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not such a number.
+    """
+
+    _width: ClassVar[str] = "length_scale"
+    alpha: float = 1.0
+    length_scale: float | str = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "alpha", check_range(check_positive(self.alpha, "alpha"), "alpha", 1e-6, 1e6))
+        object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
+
+    def _width_at(self, gamma, n_features):
+        return (2.0 * gamma) ** -0.5
+
+    @property
+    def _shape(self):
+        return self.alpha
+
+    def _matrix(self, X, Y):
+        r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)).astype(np.float64, copy=False)
+        r = r / self._numeric_width
+        return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
+
+    def _log_density(self, omega):
+        d, rate = omega.shape[1], self.alpha * self._numeric_width**2
+        order, length = self.alpha - d / 2, np.sqrt((omega**2).sum(axis=1))
+        z = np.maximum(length * np.sqrt(2 * rate), 1e-150)
+        constant = self.alpha * np.log(rate) - gammaln(self.alpha) + np.log(2) - 0.5 * d * np.log(2 * np.pi)
+        log_density = constant + order * np.log(z / (2 * rate)) + _log_kv(abs(order), z)
+        return np.where((length == 0) & (order <= 0), np.inf, log_density)
+
+    def _scales_of(self, half_chi_square):
+        return np.sqrt(half_chi_square / self.alpha) / self._numeric_width
+
+    @property
+    def coordinate_variance(self) -> float:
+        """length_scale^-2."""
+        return self._numeric_width**-2.0
+
+
+def _log_kv(order: float, z) -> np.ndarray:
+    """ln K_order(z), for an order of at least 0 and z above 0."""
+    if order > _LARGE_NU:  # the expansion that is uniform in z (DLMF 10.41.4)
+        x = z / order
+        root = np.sqrt(1 + x**2)
+        exponent = root + np.log(x / (1 + root))
+        log_debye = np.log(_debye(order, 1 / root))
+        return 0.5 * np.log(np.pi / (2 * order * root)) - order * exponent + log_debye
+    with np.errstate(over="ignore", divide="ignore"):
+        scaled = np.log(kve(order, np.minimum(z, 1e8))) - z
+    # Where K overflows z is so small that its first term is exact (DLMF 10.30.2).
+    small = gammaln(order) + order * np.log(2 / z) - np.log(2) if order > 0 else scaled
+    return np.where(np.isposinf(scaled), small, scaled)
 
 
 @dataclass(frozen=True)
@@ -609,13 +775,9 @@ class CauchyKernel(SpectralKernel):
 
     def _matrix(self, X, Y):
         X, Y = _in_dtype_for(self._numeric_width, X, Y)
-        # One coordinate at a time: the differences of all coordinates at once would be an (n, m, d) array.
         product = np.ones((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
-        columns_x, columns_y = (sp.csc_array(A) if sp.issparse(A) else A for A in (X, Y))
-        for j in range(X.shape[1]):
-            u, v = (A[:, [j]].toarray() if sp.issparse(A) else A[:, [j]] for A in (columns_x, columns_y))
-            if u.any() or v.any():
-                product /= 1 + (self._numeric_width * (u - v.T)) ** 2
+        for u, v in column_pairs(X, Y):
+            product /= 1 + (self._numeric_width * (u - v)) ** 2
         return product
 
     def _log_density(self, omega):

@@ -24,6 +24,7 @@ from ._validation import (
     as_losses,
     as_points,
     as_rng,
+    as_sample_weight,
     check_choice,
     check_count,
     check_jobs,
@@ -40,18 +41,18 @@ _LANDMARKS = 64
 
 @overload
 def select_landmarks(
-    X, y, n_landmarks: int, method: Literal["random"] = "random", random_state=None
+    X, y, n_landmarks: int, method: Literal["random"] = "random", random_state=None, sample_weight=None
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray]: ...
 
 
 @overload
 def select_landmarks(
-    X, y, n_landmarks: int, method: str, random_state=None
+    X, y, n_landmarks: int, method: str, random_state=None, sample_weight=None
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]: ...
 
 
 def select_landmarks(
-    X, y, n_landmarks: int, method: str = "random", random_state=None
+    X, y, n_landmarks: int, method: str = "random", random_state=None, sample_weight=None
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]:
     """Choose landmarks, as evenly over the classes as they allow (Letarte et al. 2019, Section 6.1).
 
@@ -65,6 +66,9 @@ def select_landmarks(
     method : {"random", "kmeans"}
         Training points without replacement, or the centroids of k-means within each class.
     random_state : int, RandomState, Generator or None
+    sample_weight : array of shape (n,), optional
+        Weights of at least 0 in k-means. Only rows of a weight above 0 are chosen; otherwise "random" does not look at
+        weights. ``None`` stands for 1 each.
 
     Returns
     -------
@@ -78,22 +82,29 @@ def select_landmarks(
     Raises
     ------
     ValueError
-        If there are fewer points than landmarks, one class only, or the method is unknown.
+        If there are fewer points than landmarks, one class only, a weight is negative, or the method is unknown.
     """
     X = as_points(X)
-    n = X.shape[0]
-    classes, codes = as_labels(y, n)
+    as_labels(y, X.shape[0])
+    weights = as_sample_weight(sample_weight, X.shape[0])
+    rows = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+    n = len(rows)
+    classes, codes = as_labels(np.asarray(y)[rows], n)
     check_choice(method, "method", ("random", "kmeans"))
     if check_count(n_landmarks, "n_landmarks") > n:
         raise ValueError(f"n_landmarks is {n_landmarks}; there are only {n} points to choose from.")
     rng = as_rng(random_state)
     quotas = _quotas(np.bincount(codes), n_landmarks)
     labels = np.repeat(classes, quotas)
-    members = [np.flatnonzero(codes == k) for k in range(len(classes))]
+    members = [rows[codes == k] for k in range(len(classes))]
     if method == "random":
         indices = np.concatenate([rng.permutation(rows)[:quota] for rows, quota in zip(members, quotas, strict=True)])
         return X[indices], labels, indices
-    centroids = [_centroids(X[rows], quota, rng) for rows, quota in zip(members, quotas, strict=True) if quota > 0]
+    centroids = [
+        _centroids(X[of_class], quota, rng, None if weights is None else weights[of_class])
+        for of_class, quota in zip(members, quotas, strict=True)
+        if quota > 0
+    ]
     return np.concatenate(centroids), labels, None
 
 
@@ -114,7 +125,7 @@ def _quotas(available: np.ndarray, total: int) -> np.ndarray:
     return quotas
 
 
-def _centroids(points, n_clusters: int, rng) -> np.ndarray:
+def _centroids(points, n_clusters: int, rng, weights=None) -> np.ndarray:
     dtype, points = points.dtype, with_room_for_squares(points)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
@@ -122,8 +133,8 @@ def _centroids(points, n_clusters: int, rng) -> np.ndarray:
         if sp.issparse(points):  # KMeans takes no indices of 64 bits
             parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
             points = sp.csr_array(parts, shape=points.shape)
-        centroids = KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points).cluster_centers_
-    return centroids.astype(dtype, copy=False)
+        kmeans = KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points, sample_weight=weights)
+    return kmeans.cluster_centers_.astype(dtype, copy=False)
 
 
 def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = None) -> np.ndarray:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from . import _blocks
+from ._blocks import pieces
 from .kernels import SpectralKernel
 
 __all__ = ["NystroemMap"]
@@ -37,8 +39,15 @@ class NystroemMap:
         values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
         return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
 
-    def transform(self, X) -> np.ndarray:
-        """Features of the rows of `X`, (n, r), in its precision."""
-        # The root magnifies rounding, so kernel values are in the precision of the landmarks.
-        features = self.kernel(X, self.landmarks) @ self.root
-        return features.astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
+    def transform(self, X, n_jobs: int | None = None) -> np.ndarray:
+        """Features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
+        n, r = X.shape[0], len(self.root)
+        features = np.empty((n, r), dtype=X.dtype if X.dtype == np.float32 else np.float64)
+
+        def fill(at):
+            # The root magnifies rounding, so kernel values are in the precision of the landmarks.
+            features[at] = self.kernel(X[at], self.landmarks) @ self.root
+
+        jobs = [(at,) for at in pieces(0, n, _blocks.rows_of_block(X))]
+        _blocks.on_threads(fill, jobs, _blocks.phase_work(X, r) + n * r * r, n_jobs)
+        return features

@@ -119,6 +119,41 @@ def bounds_along_beta(curves, beta: float, chosen: str | None = None, *, height:
     )
 
 
+def bound_of_a_fit(curve, losses, beta: float, *, height: int = 430) -> go.Figure:
+    """One bound and the empirical loss against beta, with a line at the beta of a fitted estimator.
+
+    Parameters
+    ----------
+    curve : BoundCurve or BoundCurveDisplay
+    losses : array of shape (B,)
+        Empirical losses at the betas of the curve.
+    beta : float
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    fig = Sheet()
+    _add_bound(fig, curve, {})
+    fig.add_scatter(
+        x=curve.betas,
+        y=losses,
+        name="empirical loss",
+        mode="lines",
+        line=EMPIRICAL_LINE,
+        hovertemplate="%{y:.3f}<extra>empirical loss</extra>",
+    )
+    if beta > 0:
+        _add_beta(fig, beta, {})
+    top = top_of([curve])
+    _vacuous(fig, top)
+    _beta_axis(fig, curve.betas)
+    fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
+    return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
+
+
 def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.Figure:
     """The terms of one bound, stacked, against beta.
 

@@ -130,3 +130,11 @@ def leverage_scores(X, omega, ridge, pilot):
     inverse = np.linalg.inv(K + n * ridge * np.eye(n))
     z = np.exp(1j * X @ omega.T)
     return np.array([(column.conj() @ inverse @ column).real for column in z.T]) / len(omega)
+
+
+def rational_quadratic(delta, alpha, length_scale):
+    return (1 + sum(t * t for t in delta) / (2 * alpha * length_scale**2)) ** -alpha
+
+
+def periodic(delta, period, length_scale):
+    return math.exp(-2 * sum(math.sin(math.pi * t / period) ** 2 for t in delta) / length_scale**2)

@@ -154,9 +154,9 @@ def test_zero_columns_are_dropped_without_effect(monkeypatch, zero):
     monkeypatch.setattr(_blocks, "FREQUENCIES", 4)
     original, widths = alignment._class_sums, set()
 
-    def recorded(X, order, codes, n_classes, omega, offset=None):
+    def recorded(X, order, codes, n_classes, omega, *others):
         widths.add((X.shape[1], omega.shape[1]))
-        return original(X, order, codes, n_classes, omega, offset)
+        return original(X, order, codes, n_classes, omega, *others)
 
     monkeypatch.setattr(alignment, "_class_sums", recorded)
     np.testing.assert_allclose(alignment_loss(X, y, omega), naive.alignment_loss(X, y, omega), atol=1e-10)
@@ -391,7 +391,7 @@ def test_block_is_released_before_the_next_is_read(monkeypatch, joined_bytes):
     [
         ([], "no block of rows"),
         ([np.zeros((3, 3))], "pair"),
-        ([(np.zeros((2, 3)), [0, 1], None)], "pair"),
+        ([(np.zeros((2, 3)), [0, 1], None, None)], "pair"),
         ([(np.zeros((2, 4)), [0, 1])], "4 columns"),
         ([(np.zeros((2, 3)), [0, 1]), (np.zeros((0, 3)), [])], "at least one row"),
         ([(np.zeros((2, 3)), [0, 1]), (np.zeros((2, 3)), [0])], "1 labels for 2 rows"),

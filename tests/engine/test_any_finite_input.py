@@ -140,6 +140,16 @@ KERNELS = st.one_of(
     st.builds(rff.LaplacianKernel, st.sampled_from(_LENGTHS)),
     st.builds(rff.CauchyKernel, st.sampled_from(_LENGTHS)),
     st.builds(rff.MaternKernel, st.sampled_from(_SMOOTHNESS), st.sampled_from(_LENGTHS)),
+    st.builds(
+        rff.RationalQuadraticKernel, st.sampled_from([1e-6, 0.3, 1.0, 2.5, 60.0, 1e6]), st.sampled_from(_LENGTHS)
+    ),
+    st.builds(rff.PeriodicKernel, st.sampled_from(_LENGTHS), st.sampled_from([1e-3, 0.3, 1.0, 1e3])),
+    st.builds(rff.AnisotropicGaussianKernel, st.lists(st.sampled_from(_LENGTHS), min_size=1, max_size=4)),
+)
+KERNELS = st.one_of(
+    KERNELS,
+    st.builds(rff.SumKernel, st.lists(KERNELS, min_size=1, max_size=3)),
+    st.builds(rff.ProductKernel, st.lists(KERNELS, min_size=1, max_size=3)),
 )
 TAME_KERNELS = st.sampled_from(
     [rff.GaussianKernel(), rff.LaplacianKernel(), rff.CauchyKernel(2.0), rff.MaternKernel(0.8), rff.MaternKernel(1.5)]
@@ -226,10 +236,16 @@ MADE = {
     rff.LaplacianKernel: 1,
     rff.CauchyKernel: 1,
     rff.MaternKernel: 2,
+    rff.RationalQuadraticKernel: 2,
+    rff.PeriodicKernel: 2,
+    lambda length: rff.AnisotropicGaussianKernel([length, 1.0]): 1,
+    lambda share: rff.SumKernel((rff.GaussianKernel(), rff.PeriodicKernel()), (share, 1 - float(share))): 1,
+    lambda sigma: rff.ProductKernel((rff.GaussianKernel(sigma), rff.CauchyKernel())): 1,
 }
 
 
-@about("GaussianKernel", "LaplacianKernel", "CauchyKernel", "MaternKernel")
+@about("GaussianKernel", "LaplacianKernel", "CauchyKernel", "MaternKernel", "RationalQuadraticKernel")
+@about("PeriodicKernel", "AnisotropicGaussianKernel", "SumKernel", "ProductKernel")
 @examples(300)
 @given(make=st.sampled_from(list(MADE)), parameters=st.tuples(SCALARS, SCALARS))
 def test_parameters_of_kernels(make, parameters):
@@ -239,7 +255,7 @@ def test_parameters_of_kernels(make, parameters):
         assert answer(lambda: kernel.gamma) > 0
     # A Laplacian kernel's frequencies have no variance, nor have a Matérn kernel's for nu up to 1: documented.
     none = isinstance(kernel, rff.LaplacianKernel) or (isinstance(kernel, rff.MaternKernel) and kernel.nu <= 1)
-    assert answer(lambda: kernel.coordinate_variance, infinite=none) > 0
+    assert np.min(answer(lambda: kernel.coordinate_variance, infinite=none)) > 0
     answer(kernel.sample_frequencies, 3, 2, 0, must=True)
 
 
@@ -260,6 +276,8 @@ def test_values_of_kernels(data):
 def test_densities_and_frequencies_of_kernels(data):
     tame, n, d = data.draw(st.tuples(st.booleans(), *[st.integers(1, 4)] * 2))
     kernel = data.draw(kernels(tame))
+    if isinstance(kernel, rff.PeriodicKernel):
+        answer(kernel.spectral_mass, data.draw(points(n, d, tame, dense=True)), must=tame)
     density = answer(kernel.spectral_density, data.draw(points(n, d, tame, dense=True)), must=tame)
     assert density is None or density.min() >= 0
     count = data.draw(counts(20))
@@ -321,9 +339,8 @@ def test_features(data):
 @st.composite
 def frequencies(draw, D: int, d: int, tame: bool):
     """An array of frequencies, or blocks of a kernel's."""
-    if draw(st.booleans()):
-        return draw(points(D, d, tame, dense=True))
-    return rff.FrequencyBlocks(draw(kernels(tame)), D, d)
+    blocks = answer(rff.FrequencyBlocks, draw(kernels(tame)), D, d)  # refused if length scales are not d
+    return blocks if blocks is not None and draw(st.booleans()) else draw(points(D, d, tame, dense=True))
 
 
 def assert_losses(losses):
@@ -374,6 +391,27 @@ def test_alignment_losses_of_landmarks(data):
     omega = data.draw(st.one_of(frequencies(D, d, tame), arrays((L, D, d), tame=tame)))
     found = answer(rff.landmark_alignment_loss, X, y, landmarks, landmark_labels, omega, indices, must=tame)
     assert_losses(found)
+
+
+@about("alignment_loss", "alignment_sums", "landmark_alignment_loss", "select_landmarks")
+@examples(200)
+@given(st.data())
+def test_weighted_losses(data):
+    tame, n, d = data.draw(st.tuples(st.booleans(), st.integers(2, 6), st.integers(1, 3)))
+    X, y = data.draw(points(n, d, tame)), data.draw(labels(n, tame))
+    weights = data.draw(hnp.arrays(np.float64, n, elements=st.floats(0.01, 3))) if tame else data.draw(arrays(n))
+    weights, omega = weights if data.draw(st.booleans()) else np.abs(weights), data.draw(frequencies(3, d, tame))
+    given = {"sample_weight": weights}
+    loss = answer(rff.alignment_loss, X, y, omega, must=tame, **given)
+    if tame:
+        assert_losses(loss)
+    answer(lambda: rff.alignment_sums(X, y, omega, **given).loss(), must=tame)
+    answer(rff.alignment_loss_batched, [(X, y), (X, y, weights)], omega, must=tame)
+    answer(rff.landmark_alignment_loss, X, y, X[[0]], y[[0]], omega, [0], must=tame, **given)
+    answer(rff.select_landmarks, X, y, 1, data.draw(st.sampled_from(["kmeans", "random"])), 0, must=tame, **given)
+    fitted = answer(rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 2, 5).fit, X, y, **given)
+    assert fitted is None or np.isfinite(fitted.weights_).all()
+    answer(rff.GaussianKernel("scale").scaled_to, X, must=tame, **given)
 
 
 @about("landmark_alignment_loss")

@@ -61,10 +61,17 @@ OTHER_SAMPLING = [
 ]
 
 
+def expected_failures(estimator) -> dict[str, str]:
+    if not isinstance(estimator, LandmarkSimilarity) or estimator.n_landmarks == 0.1:  # one centroid a class: no draw
+        return {}
+    says = "landmarks are drawn among the rows, and so are the seeds of k-means: repeated rows are drawn otherwise"
+    return dict.fromkeys([f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")], says)
+
+
 # Some checks have more dimensions than there are components.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
-@parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING)
+@parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

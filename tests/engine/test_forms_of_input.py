@@ -16,7 +16,9 @@ N, D_IN, D, L = 12, 2, 5, 3
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(N, D_IN)), np.arange(N) % 2
 OMEGA, Q, LOSS = RNG.normal(size=(D, D_IN)), np.full((L, D), 1 / D), np.linspace(0.1, 0.9, D)
+WEIGHTS = 1.0 + np.arange(N) % 3
 KERNEL = rff.GaussianKernel()
+LENGTHS = {"length_scales": np.array([0.5, 2.0])}
 PLANE = {"u": np.linspace(-1, 1, 4), "v": np.linspace(-1, 1, 3)}
 LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA, "landmark_indices": np.arange(L)}
 COEF, INTERCEPT = RNG.normal(size=(3, D_IN)), np.zeros(3)
@@ -32,32 +34,47 @@ CALLS = {
     "MaternKernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": X, "Y": X[:4]}, {}),
     "LaplacianKernel": (lambda X: rff.LaplacianKernel()(X), {"X": X}, {}),
     "GaussianKernel": (KERNEL.spectral_density, {"omega": OMEGA}, {}),
+    "AnisotropicGaussianKernel": (lambda length_scales: rff.AnisotropicGaussianKernel(length_scales)(X), LENGTHS, {}),
+    "PeriodicKernel": (rff.PeriodicKernel().spectral_mass, {"multiples": np.arange(-3, 3).reshape(3, 2)}, {}),
+    "RationalQuadraticKernel": (rff.RationalQuadraticKernel(2.0).spectral_density, {"omega": OMEGA}, {}),
+    "SumKernel": (
+        lambda X, weights: rff.SumKernel((KERNEL, rff.PeriodicKernel()), weights)(X),
+        {"X": X, "weights": np.array([0.25, 0.75])},
+        {},
+    ),
+    "ProductKernel": (rff.ProductKernel((KERNEL, rff.CauchyKernel())), {"X": X, "Y": X[:4]}, {}),
     "CauchyKernel": (rff.CauchyKernel().frequencies_at, {"uniforms": RNG.uniform(0.1, 0.9, size=(D, D_IN))}, {}),
     "FrequencyBlocks": (rff.FrequencyBlocks(KERNEL, 10, 2).take, {"indices": np.array([0, 9])}, {}),
     "phases": (rff.phases, {"X": X, "omega": OMEGA}, {}),
     "fourier_features": (rff.fourier_features, {"X": X, "omega": OMEGA, "weights": np.full(D, 1 / D)}, {}),
     "random_phase_features": (rff.random_phase_features, {"X": X, "omega": OMEGA, "offsets": np.zeros(D)}, {}),
-    "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA}, {}),
+    "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA, "sample_weight": WEIGHTS}, {}),
     "alignment_loss_variance": (rff.alignment_loss_variance, {"X": X, "y": Y, "omega": OMEGA}, {}),
     "alignment_sums": (
-        lambda X, y, omega, classes: rff.alignment_sums(X, y, omega, classes).cosines,
-        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
+        lambda X, y, omega, classes, **weights: rff.alignment_sums(X, y, omega, classes, **weights).cosines,
+        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1]), "sample_weight": WEIGHTS},
         {},
     ),
     "alignment_loss_batched": (
-        lambda X, y, omega, classes: rff.alignment_loss_batched([(X, y), (X, y)], omega, classes),
-        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1])},
+        lambda X, y, omega, classes, sample_weight: rff.alignment_loss_batched(
+            [(X, y, sample_weight), (X, y)], omega, classes
+        ),
+        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1]), "sample_weight": WEIGHTS},
         {},
     ),
     "alignment_loss_plane": (rff.alignment_loss_plane, {"X": X, "y": Y, **PLANE}, {}),
-    "landmark_alignment_loss": (rff.landmark_alignment_loss, {"X": X, "y": Y, **LANDMARKS}, {}),
+    "landmark_alignment_loss": (
+        rff.landmark_alignment_loss,
+        {"X": X, "y": Y, **LANDMARKS, "sample_weight": WEIGHTS},
+        {},
+    ),
     "pseudo_posterior": (rff.pseudo_posterior, {"loss": LOSS}, {"beta": 1.0, "n": 10}),
     "optimized_kernel_weights": (rff.optimized_kernel_weights, {"loss": LOSS}, {"rho": 1.0}),
     "kl_divergence": (rff.kl_divergence, {"Q": Q}, {}),
     "power_divergence": (rff.power_divergence, {"Q": Q}, {"mu": 3.0}),
     "select_landmarks": (
         lambda X, y, **others: rff.select_landmarks(X, y, **others)[0],
-        {"X": X, "y": Y},
+        {"X": X, "y": Y, "sample_weight": WEIGHTS},
         {"n_landmarks": 4, "method": "kmeans", "random_state": 0},
     ),
     "landmark_similarity": (rff.landmark_similarity, {"X": X, "landmarks": X[:L], "omega": OMEGA, "Q": Q}, {}),

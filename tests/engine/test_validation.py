@@ -339,6 +339,7 @@ ESTIMATOR_PARAMETERS = [
     (rff.RandomFourierFeatures, "sampling", _NAME),
     (rff.RandomFourierFeatures, "kernel", ["rbf", "Gaussian", 1.0, rff.GaussianKernel]),
     (rff.RandomFourierFeatures, "random_state", BAD["random_state"]),
+    (rff.RandomFourierFeatures, "n_jobs", BAD["n_jobs"]),
     *[
         (estimator, name, bad)
         for estimator in (rff.PseudoPosteriorFeatures, rff.OptimizedKernelFeatures)

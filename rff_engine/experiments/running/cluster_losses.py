@@ -29,7 +29,7 @@ def alignment_loss_on_cluster(
 
     Parameters
     ----------
-    blocks : iterable of pairs (X, y), or of callables that return one
+    blocks : iterable of pairs (X, y) or triples (X, y, sample_weight), or of callables that return one
         Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), some thousand rows each; a block may lack a
         class. A worker calls a callable: data that workers can read need not pass through this process.
     omega : array of shape (D, d), or FrequencyBlocks
@@ -46,8 +46,8 @@ def alignment_loss_on_cluster(
     Raises
     ------
     ValueError
-        If there is no block, one is no pair, a shape is wrong, a value is not finite, a label is not in `classes`, all
-        rows are of one class, or no scheduler answers.
+        If there is no block, one is no pair or triple, a shape is wrong, a value is not finite, a label is not in
+        `classes`, all rows are of one class, or no scheduler answers.
     ConnectionError
         If the scheduler is lost, or one worker after another dies while it sums the same block.
     """
@@ -92,4 +92,5 @@ def _sums(block, shared) -> AlignmentSums:
 
     hold_threads()
     omega, classes = shared
-    return alignment_sums(*as_block(_loaded(block)), omega, classes)
+    X, y, weights = as_block(_loaded(block))
+    return alignment_sums(X, y, omega, classes, sample_weight=weights)

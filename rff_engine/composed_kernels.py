@@ -1,0 +1,236 @@
+"""Kernels made of kernels: sums are mixtures of spectral measures, and products are convolutions of them.
+
+If k_1 and k_2 are averages of cosines under p_1 and p_2, then w k_1 + (1 - w) k_2 is one under w p_1 + (1 - w) p_2, and
+k_1 k_2 is one under p_1 * p_2, the law of a sum of independent draws: the characteristic function of a sum is the
+product of the characteristic functions (Bochner 1933; Rasmussen and Williams 2006, Section 4.2.4).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ._validation import as_distribution, check_count
+from .column_kernels import AnisotropicGaussianKernel
+from .kernels import GaussianKernel, SpectralKernel
+
+__all__ = ["ProductKernel", "SumKernel"]
+
+
+class ComposedKernel(SpectralKernel):
+    """A kernel made of the kernels in `kernels`; rotation invariant if all of them are."""
+
+    kernels: tuple[SpectralKernel, ...]
+
+    def _check_kernels(self) -> None:
+        given = self.kernels
+        kernels = tuple(given) if isinstance(given, tuple | list) else ()
+        if not kernels or not all(isinstance(kernel, SpectralKernel) for kernel in kernels):
+            raise ValueError(f"kernels is {given!r}; a tuple of at least one kernel of rff_engine is needed.")
+        object.__setattr__(self, "kernels", kernels)
+        object.__setattr__(self, "is_rotation_invariant", all(kernel.is_rotation_invariant for kernel in kernels))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a kernel has the width "scale", to be taken from data."""
+        return any(kernel.is_open for kernel in self.kernels)
+
+    def scaled_to(self, X, sample_weight=None) -> SpectralKernel:
+        """The kernel, with the width "scale" of each of its kernels replaced by a number that fits the points.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, at least 0; ``None`` stands for 1 each.
+
+        Returns
+        -------
+        SpectralKernel
+            The kernel itself if all widths are numbers.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, a weight is negative, or 1 / (d Var(X)) is out of range.
+        """
+        if not self.is_open:
+            return self
+        kernels = tuple(kernel.scaled_to(X, sample_weight) for kernel in self.kernels)
+        return type(self)(**self.get_params() | {"kernels": kernels})
+
+    def uniforms_per_frequency(self, n_features):
+        """Number of uniform numbers that `frequencies_at` maps to one frequency.
+
+        A product needs those of all its kernels, a sum the most that one of them needs, and one more, the first, which
+        chooses the kernel.
+
+        Parameters
+        ----------
+        n_features : int
+            d, the dimension of the points.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If `n_features` is not a whole number of at least 1.
+        """
+        n_features = check_count(n_features, "n_features")
+        return self._uniforms([kernel.uniforms_per_frequency(n_features) for kernel in self.kernels])
+
+    def _check_columns(self, n_features):
+        for kernel in self.kernels:
+            kernel._check_columns(n_features)
+
+    @abstractmethod
+    def _uniforms(self, needed: list[int]) -> int: ...
+
+
+@dataclass(frozen=True)
+class SumKernel(ComposedKernel):
+    """The weighted mean sum_i w_i k_i of kernels, with frequencies of kernel i with probability w_i.
+
+    Its spectral measure is the mixture sum_i w_i p_i (Rasmussen and Williams 2006, Section 4.2.4). Length scales of
+    several sizes make a kernel that looks at several scales at once.
+
+    Parameters
+    ----------
+    kernels : tuple of SpectralKernel
+        At least one. A width may be "scale".
+    weights : tuple of float, optional
+        At least 0, with sum 1, one a kernel; ``None`` stands for equal ones.
+
+    Raises
+    ------
+    ValueError
+        If `kernels` is no such tuple, or `weights` are not such numbers.
+    """
+
+    kernels: tuple[SpectralKernel, ...] = (GaussianKernel(0.5), GaussianKernel(2.0))
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        self._check_kernels()
+        if self.weights is None:
+            return
+        weights = as_distribution(self.weights, "weights")
+        if weights.shape != (len(self.kernels),):
+            raise ValueError(
+                f"weights has shape {weights.shape}; {len(self.kernels)} numbers, one a kernel, are needed."
+            )
+        if not isinstance(self.weights, tuple) or self.weights != tuple(weights.tolist()):
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
+
+    @property
+    def _shares(self) -> np.ndarray:
+        """Probabilities of the kernels, with sum 1 to the last bit or nearly."""
+        weights = np.ones(len(self.kernels)) if self.weights is None else np.array(self.weights)
+        return weights / weights.sum()
+
+    def _uniforms(self, needed):
+        return 1 + max(needed)
+
+    def _matrix(self, X, Y):
+        total = sum(share * kernel._matrix(X, Y) for share, kernel in zip(self._shares, self.kernels, strict=True))
+        return np.minimum(total, 1.0)  # the shares may sum to 1 + 1e-16
+
+    def _log_density(self, omega):
+        used = [(share, kernel) for share, kernel in zip(self._shares, self.kernels, strict=True) if share > 0]
+        logs = np.stack([kernel._log_density(omega) for _, kernel in used])
+        return logsumexp(logs, axis=0, b=np.array([share for share, _ in used])[:, None])
+
+    def _draw(self, rng, n_frequencies, n_features):
+        omega = np.empty((n_frequencies, n_features))
+        for kernel, rows in self._chosen(rng.random(n_frequencies)):
+            omega[rows] = kernel._draw(rng, len(rows), n_features)
+        return omega
+
+    def _scales(self, rng, n_frequencies):
+        if not self.is_rotation_invariant:
+            return super()._scales(rng, n_frequencies)
+        scales = np.empty(n_frequencies)
+        for kernel, rows in self._chosen(rng.random(n_frequencies)):
+            scales[rows] = kernel._scales(rng, len(rows))
+        return scales
+
+    def _quantiles(self, uniforms):
+        d = self._n_columns(uniforms.shape[1])
+        omega = np.empty((len(uniforms), d))
+        for kernel, rows in self._chosen(uniforms[:, 0]):
+            omega[rows] = kernel._quantiles(uniforms[rows, 1 : 1 + kernel.uniforms_per_frequency(d)])
+        return omega
+
+    def _chosen(self, uniforms) -> list[tuple[SpectralKernel, np.ndarray]]:
+        """Each kernel that a uniform number chooses, with the places of these numbers."""
+        which = np.minimum(np.searchsorted(np.cumsum(self._shares), uniforms, side="right"), len(self.kernels) - 1)
+        return [(kernel, rows) for i, kernel in enumerate(self.kernels) if len(rows := np.flatnonzero(which == i))]
+
+    @property
+    def coordinate_variance(self) -> float | np.ndarray:
+        """sum_i w_i times that of kernel i."""
+        used = zip(self._shares, self.kernels, strict=True)
+        return sum((share * kernel.coordinate_variance for share, kernel in used if share > 0), 0.0)
+
+
+@dataclass(frozen=True)
+class ProductKernel(ComposedKernel):
+    """The product of kernels, with sums of independent frequencies, one of each kernel.
+
+    Its spectral measure is the convolution of theirs (Rasmussen and Williams 2006, Section 4.2.4). The density is known
+    where all kernels are Gaussian: then the variances of the frequencies add up.
+
+    Parameters
+    ----------
+    kernels : tuple of SpectralKernel
+        At least one. A width may be "scale".
+
+    Raises
+    ------
+    ValueError
+        If `kernels` is no such tuple.
+    """
+
+    kernels: tuple[SpectralKernel, ...] = (GaussianKernel(), GaussianKernel())
+
+    def __post_init__(self):
+        self._check_kernels()
+
+    def _uniforms(self, needed):
+        return sum(needed)
+
+    def _matrix(self, X, Y):
+        return reduce(np.multiply, [kernel._matrix(X, Y) for kernel in self.kernels])
+
+    def _log_density(self, omega):
+        if not all(isinstance(kernel, GaussianKernel | AnisotropicGaussianKernel) for kernel in self.kernels):
+            names = ", ".join(type(kernel).__name__ for kernel in self.kernels)
+            raise ValueError(f"ProductKernel of {names} has no density in closed form; only Gaussian kernels have one.")
+        lengths = np.broadcast_to(np.asarray(self.coordinate_variance) ** -0.5, omega.shape[1])
+        return AnisotropicGaussianKernel(tuple(lengths.tolist()))._log_density(omega)
+
+    def _draw(self, rng, n_frequencies, n_features):
+        return reduce(np.add, [kernel._draw(rng, n_frequencies, n_features) for kernel in self.kernels])
+
+    def _scales(self, rng, n_frequencies):
+        """A sum of independent N(0, s_i^2 I) is N(0, sum_i s_i^2 I)."""
+        if not self.is_rotation_invariant:
+            return super()._scales(rng, n_frequencies)
+        return reduce(np.hypot, [kernel._scales(rng, n_frequencies) for kernel in self.kernels])
+
+    def _quantiles(self, uniforms):
+        needed = [kernel.uniforms_per_frequency(self._n_columns(uniforms.shape[1])) for kernel in self.kernels]
+        parts = np.split(uniforms, np.cumsum(needed)[:-1], axis=1)
+        return reduce(np.add, [kernel._quantiles(part) for kernel, part in zip(self.kernels, parts, strict=True)])
+
+    @property
+    def coordinate_variance(self) -> float | np.ndarray:
+        """The sum of those of the kernels."""
+        return sum((kernel.coordinate_variance for kernel in self.kernels), 0.0)
