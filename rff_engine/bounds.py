@@ -40,7 +40,15 @@ KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
 
 
 class KLTerms(NamedTuple):
-    """The terms of a KL bound, each nonnegative; the bound is their sum."""
+    """The terms of a KL bound, each nonnegative; the bound is their sum.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> terms = rff.bounds.kl_terms("landmark_kl", 0.3, 2.0, n=1001, t=40.0, epsilon=0.05)
+    >>> {name: round(float(value), 3) for name, value in terms._asdict().items()}
+    {'loss': 0.3, 'complexity': 0.05, 'deviation': 0.005, 'confidence': 0.075}
+    """
 
     loss: np.ndarray | float
     """Empirical alignment loss <Q, loss>."""
@@ -70,6 +78,14 @@ def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int =
     ------
     ValueError
         If a name is unknown or a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> terms = rff.bounds.kl_terms("second_order_kl", 0.3, 2.0, n=1000, t=40.0, epsilon=0.05)
+    >>> bound = rff.bounds.second_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)
+    >>> bool(abs(sum(terms) - bound) < 1e-12)
+    True
     """
     check_choice(bound, "bound", KL_BOUNDS)
     check_choice(form, "form", FORMS)
@@ -121,6 +137,12 @@ def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form:
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.landmark_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.43
     """
     return sum(kl_terms("landmark_kl", loss, kl, n, t, epsilon, n_landmarks, form))
 
@@ -151,6 +173,12 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected")
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.first_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.905
     """
     return sum(kl_terms("first_order_kl", loss, kl, n, t, epsilon, form=form))
 
@@ -180,6 +208,12 @@ def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.second_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.435
     """
     return sum(kl_terms("second_order_kl", loss, kl, n, t, epsilon, form=form))
 
@@ -209,6 +243,12 @@ def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.landmark_kl_inverse(0.3, 2.0, n=1000, epsilon=0.05)), 3)
+    0.364
     """
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
@@ -241,6 +281,12 @@ def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.second_order_kl_inverse(0.3, 2.0, n=1000, epsilon=0.05)), 3)
+    0.39
     """
     n = check_count(n, "n", low=2)
     return _kl_inverse(loss, kl, n // 2, -np.log(check_probability(epsilon, "epsilon")))
@@ -294,6 +340,12 @@ def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_ch
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.gibbs_classifier(0.1, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
+    0.152
     """
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
     count = check_count(n_choices, "n_choices")
@@ -329,6 +381,12 @@ def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: fl
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.majority_vote(0.1, 2.0, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
+    0.155
     """
     threshold = _at_least_zero(threshold, "threshold")
     margin_error = _unit(margin_error, "margin_error")
@@ -358,6 +416,12 @@ def test_set(n_errors, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.bounds.test_set([0, 10], n=1000, epsilon=0.05).round(4)
+    array([0.003 , 0.0169])
     """
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
     allowed = f"a whole number between 0 and {n}"
@@ -395,6 +459,12 @@ def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str 
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.f_divergence(0.3, 2.0, mu=3.0, n=1000, epsilon=0.05)), 3)
+    0.538
     """
     check_choice(form, "form", FORMS)
     mu = check_interval(mu, "mu", low=1)
@@ -451,6 +521,12 @@ def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> [round(float(rff.bounds.chi_square(0.3, 2.0, 1000, 0.05, form)), 3) for form in ("corrected", "sub_gaussian")]
+    [0.473, 0.418]
     """
     check_choice(form, "form", CHI_SQUARE_FORMS)
     chi2 = _at_least_zero(chi2, "chi2")
