@@ -9,7 +9,7 @@ THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app serve site test variations quick coverage lint javascript types bench lock audit licences clean
+.PHONY: app serve site docs test variations quick coverage lint javascript types bench lock audit licences clean
 
 # Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
@@ -24,6 +24,12 @@ serve: .venv/app.stamp
 SITE ?= site
 site: .venv/dev.stamp
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
+
+# The documentation as a site, in an environment of its own. A warning is a failure. `make docs RFF_APP=https://...` links to an app.
+DOCS ?= build/docs
+docs: .venv-docs/docs.stamp
+	rm -rf docs/gallery docs/reference/generated
+	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) .venv-docs/bin/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
 
 # GROUP=1 or 2 runs one group of the browser tests: `.ci/run` runs the first, another job the second.
 GROUP_1 := -m "not second"
@@ -77,18 +83,20 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-s
 lock: | .venv/dev.stamp
 	$(LOCK) $(UPGRADE) requirements.txt --output-file requirements.lock
 	$(LOCK) $(UPGRADE) --constraints requirements.lock requirements-dev.txt --output-file requirements-dev.lock
+	$(LOCK) $(UPGRADE) --constraints requirements-dev.lock requirements-docs.txt --output-file requirements-docs.lock
 
 # Known vulnerabilities of what the locks hold, as PyPI's advisories tell them; what cannot be asked for is a failure.
 audit: .venv/dev.stamp
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.lock
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-docs.lock
 
 # docs/licences.md, from what is installed and from the SOURCE.md of each bundled data set.
 licences: .venv/dev.stamp
 	$(BIN)/python .ci/licences.py docs/licences.md
 
 clean:
-	rm -rf .venv node_modules .pytest_cache .ruff_cache .coverage
+	rm -rf .venv .venv-docs node_modules .pytest_cache .ruff_cache .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; this is %d.%d (choose another with make PYTHON=...)" % sys.version_info[:2])'
@@ -110,3 +118,8 @@ $(BIN)/uv: | $(BIN)/python
 .venv/dev.stamp: requirements-dev.lock | $(BIN)/uv
 	$(INSTALL) -r requirements-dev.lock
 	touch .venv/app.stamp $@
+
+.venv-docs/docs.stamp: requirements-docs.lock | $(BIN)/uv
+	$(BIN)/python -m venv --without-pip .venv-docs
+	$(BIN)/uv pip install --quiet --python .venv-docs/bin/python --require-hashes -r requirements-docs.lock
+	touch $@

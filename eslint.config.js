@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import globals from "globals";
 
 export default [
-  { ignores: [".venv/", "node_modules/"] },
+  { ignores: [".venv/", ".venv-docs/", "build/", "node_modules/"] },
   js.configs.recommended,
   {
     rules: {
@@ -12,6 +12,9 @@ export default [
       eqeqeq: "error",
     },
   },
-  { files: ["pages/**/*.js", "rff_engine/**/*.js", "deploy/**/*.js"], languageOptions: { globals: globals.browser } },
+  {
+    files: ["pages/**/*.js", "rff_engine/**/*.js", "deploy/**/*.js", "docs/**/*.js"],
+    languageOptions: { globals: globals.browser },
+  },
   { files: ["*.js", "tests/**/*.js"], languageOptions: { globals: globals.node } },
 ];

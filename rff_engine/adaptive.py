@@ -92,6 +92,14 @@ def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=N
     ------
     ValueError
         If there are fewer points than landmarks, or the method is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> landmarks, weights = rff.kernel_landmarks(X, 10, "cluster", random_state=0)
+    >>> landmarks.shape, round(float(weights.sum()), 6)
+    ((10, 3), 1.0)
     """
     X = as_points(X)
     check_choice(method, "method", ("sample", "cluster", "nearest"))
@@ -134,6 +142,14 @@ class AdaptedFrequencies:
         Whether the descent stopped before `max_steps`, by its tolerance or by the loss on held-out rows.
     n_iter : int
         Steps of the longest descent, including those that choose a decay.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
+    >>> found = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
+    >>> found.frequencies.shape, found.weights.shape, len(found.losses) == found.n_iter + 1
+    ((10, 2), (10,), True)
     """
 
     frequencies: np.ndarray
@@ -181,6 +197,14 @@ def feature_weights(
     ------
     ValueError
         If a shape is wrong or a value is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
+    >>> weights = rff.feature_weights(X, kernel, kernel.sample_frequencies(50, 2, random_state=0))
+    >>> weights.shape, bool((weights >= 0).all())
+    ((50,), True)
     """
     landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
@@ -241,6 +265,14 @@ def adapt_frequencies(
     ------
     ValueError
         If a shape is wrong, a value is not allowed, or alternating steps diverge.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
+    >>> found = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
+    >>> bool(found.losses[-1] < found.losses[0])
+    True
     """
     landmarks = as_points(landmarks, "landmarks")
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
@@ -303,6 +335,14 @@ def relative_kernel_error(X, kernel, features) -> float:
     ------
     ValueError
         If a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, kernel = np.random.default_rng(0).normal(size=(60, 3)), rff.GaussianKernel(1.5)
+    >>> features = rff.RandomFourierFeatures(kernel, n_components=2000, random_state=0).fit_transform(X)
+    >>> rff.relative_kernel_error(X, kernel, features) < 0.1
+    True
     """
     X = as_points(X)
     features = as_points(features, "features", dense=True)
@@ -354,6 +394,14 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
     ------
     ValueError
         If the kernel is not a GaussianKernel, a shape is wrong or a value is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel, omega = rff.GaussianKernel(1.0), np.linspace(-8, 8, 801)[:, None]
+    >>> density = rff.importance_density(omega, kernel, spread=2**0.5)
+    >>> round(float(density.sum() * 0.02), 3)  # it integrates to 1
+    1.0
     """
     omega = as_points(omega, "omega", dense=True).astype(np.float64)
     if not isinstance(kernel, GaussianKernel):
@@ -523,6 +571,16 @@ def supervise_frequencies(
     ------
     ValueError
         If a shape is wrong, a value is not allowed, or alternating steps diverge.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(80, 2))
+    >>> kernel = rff.GaussianKernel(1.0)
+    >>> start = kernel.sample_frequencies(10, 2, random_state=0)
+    >>> found = rff.supervise_frequencies(X, np.sin(3 * X[:, 0]), kernel, start, decay=1e-3, random_state=0)
+    >>> bool(found.losses[-1] < found.losses[0])
+    True
     """
     X = as_points(X)
     start = _as_start(omega, X)

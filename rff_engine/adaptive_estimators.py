@@ -206,6 +206,14 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         Steps of the longest descent. The descent to `frequencies_` may take fewer, even none: where the decay is
         chosen, it stops after the number of steps with the smallest loss on held-out rows.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(80, 2))
+    >>> features = rff.SupervisedFourierFeatures(n_components=10, decay=1e-3, tol=0.05, random_state=0)
+    >>> features.fit(X, np.sin(3 * X[:, 0])).transform(X).shape
+    (80, 20)
     """
 
     _learns_from_labels = True

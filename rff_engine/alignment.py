@@ -63,6 +63,15 @@ class AlignmentSums:
     self_pairs : ndarray of shape (K,), optional
         Sums of w min(w, 1) over each class, the weight of pairs of a row with itself, which the loss leaves out.
         ``None`` stands for `counts`: every row has weight 1.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> omega = np.array([[0.0], [np.pi]])
+    >>> sums = rff.alignment_sums(X[:2], y[:2], omega) + rff.alignment_sums(X[2:], y[2:], omega)
+    >>> bool(np.allclose(sums.loss(), rff.alignment_loss(X, y, omega)))
+    True
     """
 
     classes: np.ndarray
@@ -136,6 +145,16 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None, sample_
     ------
     ValueError
         If a shape is wrong, a value is not finite, a weight is negative, or `y` holds a label that is not in `classes`.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> omega = np.array([[0.0], [np.pi]])
+    >>> sums = rff.alignment_sums(X, y, omega)
+    >>> sums.counts, sums.cosines.round(6)
+    (array([2, 2]), array([[ 2.,  2.],
+           [ 2., -2.]]))
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     weights = as_sample_weight(sample_weight, X.shape[0])
@@ -189,6 +208,16 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None, sample_weight=None) -
     ValueError
         If a shape is wrong, a value is not finite, a weight is negative, all weight is on one row, or `y` holds only
         one class among the rows of a weight above 0.
+
+    Examples
+    --------
+    Labels that alternate agree with the cosine of period 2, not with a constant.
+
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> omega = np.array([[0.0], [np.pi]])
+    >>> rff.alignment_loss(X, y, omega).round(3)
+    array([0.667, 0.   ])
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     classes, codes = as_labels(y, X.shape[0])
@@ -231,6 +260,15 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
     ValueError
         If there is no block, a block is not a pair or triple, a shape is wrong, a value is not finite, a weight is
         negative, a label is not in `classes`, or all rows are of one class.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> omega = np.array([[0.0], [np.pi]])
+    >>> blocks = ((X[i : i + 2], y[i : i + 2]) for i in (0, 2))  # read from files, say
+    >>> rff.alignment_loss_batched(blocks, omega).round(3)
+    array([0.667, 0.   ])
     """
     n_jobs = check_jobs(n_jobs)
     if not isinstance(omega, FrequencyBlocks):
@@ -284,6 +322,14 @@ def landmark_alignment_loss(
     ValueError
         If a shape is wrong, a value is not finite, a weight is negative, all weight is on one row, `y` holds only one
         class among the rows of a weight above 0, or an index names a row that is not its landmark.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> omega = np.array([[0.0], [np.pi]])
+    >>> rff.landmark_alignment_loss(X, y, X[:1], y[:1], omega, landmark_indices=np.array([0])).round(3)
+    array([[0.667, 0.   ]])
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     n, d = X.shape
@@ -372,6 +418,13 @@ def alignment_loss_variance(X, y, omega) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong, a value is not finite, `y` holds only one class, or there are fewer than 4 points.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> bool(abs(rff.alignment_loss_variance(X, y, np.array([[np.pi]]))[0]) < 1e-9)  # every pair has loss 0
+    True
     """
     X = as_points(X)
     n = X.shape[0]
@@ -418,6 +471,15 @@ def alignment_loss_plane(X, y, u, v) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong, a value is not finite, or `y` holds only one class.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
+    >>> u, v = np.linspace(-1, 1, 5), np.linspace(-2, 2, 9)
+    >>> plane = rff.alignment_loss_plane(X, y, u, v)
+    >>> plane.shape, bool(np.allclose(plane[2, 4], rff.alignment_loss(X, y, [[u[4], v[2]]])))
+    ((9, 5), True)
     """
     X = as_points(X, n_features=2, dense=True).astype(np.float64, copy=False)
     n = len(X)

@@ -41,6 +41,14 @@ def kernel_approximation_loss(X, kernel, omega, weights=None, distinct: bool = F
     ------
     ValueError
         If a shape is wrong or a value is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
+    >>> few, many = (kernel.sample_frequencies(r, 2, random_state=0) for r in (5, 5000))
+    >>> rff.kernel_approximation_loss(X, kernel, many) < rff.kernel_approximation_loss(X, kernel, few)
+    True
     """
     X = as_points(X)
     n = X.shape[0]
@@ -83,6 +91,13 @@ def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, de
     ------
     ValueError
         If a value is not allowed.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> bounds = [rff.sample_loss_bound(n, r=20, d=2, radius=5.0, diameter=4.0, delta=0.05) for n in (10**6, 10**8)]
+    >>> round(bounds[0] / bounds[1])  # nearly as the root of n
+    9
     """
     n, r, d = check_count(n, "n", low=2), check_count(r, "r"), check_count(d, "d")
     radius, diameter = check_nonnegative(radius, "radius"), check_nonnegative(diameter, "diameter")
@@ -113,6 +128,12 @@ def cluster_loss_bound(distances, radius: float, lipschitz: float) -> float:
     ------
     ValueError
         If a shape is wrong or a value is not allowed.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(rff.cluster_loss_bound([0.01, 0.02], radius=4.0, lipschitz=0.6), 3)
+    0.736
     """
     distances = as_numbers(distances, "distances")
     if distances.ndim != 1 or not len(distances) or distances.min() < 0:

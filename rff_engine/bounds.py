@@ -44,7 +44,15 @@ KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
 
 
 class KLTerms(NamedTuple):
-    """The terms of a KL bound, each nonnegative; the bound is their sum."""
+    """The terms of a KL bound, each nonnegative; the bound is their sum.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> terms = rff.bounds.kl_terms("landmark_kl", 0.3, 2.0, n=1001, t=40.0, epsilon=0.05)
+    >>> {name: round(float(value), 3) for name, value in terms._asdict().items()}
+    {'loss': 0.3, 'complexity': 0.05, 'deviation': 0.005, 'confidence': 0.075}
+    """
 
     loss: np.ndarray | float
     """Empirical alignment loss <Q, loss>."""
@@ -74,6 +82,14 @@ def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int =
     ------
     ValueError
         If a name is unknown or a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> terms = rff.bounds.kl_terms("second_order_kl", 0.3, 2.0, n=1000, t=40.0, epsilon=0.05)
+    >>> bound = rff.bounds.second_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)
+    >>> bool(abs(sum(terms) - bound) < 1e-12)
+    True
     """
     check_choice(bound, "bound", KL_BOUNDS)
     check_choice(form, "form", FORMS)
@@ -125,6 +141,12 @@ def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form:
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.landmark_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.43
     """
     return sum(kl_terms("landmark_kl", loss, kl, n, t, epsilon, n_landmarks, form))
 
@@ -155,6 +177,12 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected")
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.first_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.905
     """
     return sum(kl_terms("first_order_kl", loss, kl, n, t, epsilon, form=form))
 
@@ -184,6 +212,12 @@ def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.second_order_kl(0.3, 2.0, n=1000, t=40.0, epsilon=0.05)), 3)
+    0.435
     """
     return sum(kl_terms("second_order_kl", loss, kl, n, t, epsilon, form=form))
 
@@ -213,6 +247,12 @@ def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.landmark_kl_inverse(0.3, 2.0, n=1000, epsilon=0.05)), 3)
+    0.364
     """
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
@@ -245,6 +285,12 @@ def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.second_order_kl_inverse(0.3, 2.0, n=1000, epsilon=0.05)), 3)
+    0.39
     """
     n = check_count(n, "n", low=2)
     return _kl_inverse(loss, kl, n // 2, -np.log(check_probability(epsilon, "epsilon")))
@@ -277,6 +323,13 @@ def second_order_two_class(loss, kl, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> bound = rff.bounds.second_order_two_class(0.3, 1.0, n=5000, epsilon=0.05)
+    >>> bool(0.3 < bound < rff.bounds.second_order_kl_inverse(0.3, 1.0, 5000, 0.05))
+    True
     """
     n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
     loss, kl = _unit(loss), _at_least_zero(kl, "kl")
@@ -323,6 +376,13 @@ def empirical_bernstein(loss, variance, kl, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> few, many = (rff.bounds.empirical_bernstein(0.3, 0.02, 1.0, n, 0.05) for n in (200, 20_000))
+    >>> bool(0.3 < many < few)
+    True
     """
     n, epsilon = check_count(n, "n", low=4), check_probability(epsilon, "epsilon")
     loss, kl = _unit(loss), _at_least_zero(kl, "kl")
@@ -394,6 +454,12 @@ def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_ch
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.gibbs_classifier(0.1, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
+    0.152
     """
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
     count = check_count(n_choices, "n_choices")
@@ -429,6 +495,12 @@ def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: fl
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.majority_vote(0.1, 2.0, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
+    0.155
     """
     threshold = _at_least_zero(threshold, "threshold")
     margin_error = _unit(margin_error, "margin_error")
@@ -460,6 +532,12 @@ def tandem(tandem_error, threshold, log_ratio, scale, n: int, epsilon: float, n_
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> bool(0.01 < rff.bounds.tandem(0.01, 0.0, 0.0, 1.0, n=5000, epsilon=0.05) < 0.1)
+    True
     """
     threshold, scale = _at_least_zero(threshold, "threshold"), _at_least_zero(scale, "scale")
     tandem_error = _unit(tandem_error, "tandem_error")
@@ -492,6 +570,12 @@ def c_bound(gibbs_error, disagreement, log_ratio, scale, n: int, epsilon: float,
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> bool(rff.bounds.c_bound(0.1, 0.15, 0.0, 1.0, n=5000, epsilon=0.05) < 0.5)
+    True
     """
     disagreement, scale = _unit(disagreement, "disagreement"), _at_least_zero(scale, "scale")
     count = 2 * check_count(n_choices, "n_choices")
@@ -524,6 +608,12 @@ def test_set(n_errors, n: int, epsilon: float):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.bounds.test_set([0, 10], n=1000, epsilon=0.05).round(4)
+    array([0.003 , 0.0169])
     """
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
     allowed = f"a whole number between 0 and {n}"
@@ -561,6 +651,12 @@ def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str 
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.bounds.f_divergence(0.3, 2.0, mu=3.0, n=1000, epsilon=0.05)), 3)
+    0.538
     """
     check_choice(form, "form", FORMS)
     mu = check_interval(mu, "mu", low=1)
@@ -617,6 +713,12 @@ def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
     ------
     ValueError
         If a value is out of range.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> [round(float(rff.bounds.chi_square(0.3, 2.0, 1000, 0.05, form)), 3) for form in ("corrected", "sub_gaussian")]
+    [0.473, 0.418]
     """
     check_choice(form, "form", CHI_SQUARE_FORMS)
     chi2 = _at_least_zero(chi2, "chi2")

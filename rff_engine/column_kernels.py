@@ -39,6 +39,13 @@ class AnisotropicGaussianKernel(SpectralKernel):
     ------
     ValueError
         If a length scale is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel = rff.AnisotropicGaussianKernel(length_scales=np.array([1.0, 100.0]))
+    >>> kernel(np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])).round(3)[0]
+    array([1.   , 1.   , 0.607])
     """
 
     _width: ClassVar[str] = "length_scales"
@@ -149,6 +156,13 @@ class PeriodicKernel(SpectralKernel):
     ------
     ValueError
         If a parameter is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel = rff.PeriodicKernel(period=2.0, length_scale=1.0)
+    >>> kernel(np.array([[0.0], [1.0], [2.0]])).round(3)[0]
+    array([1.   , 0.135, 1.   ])
     """
 
     period: float = 1.0

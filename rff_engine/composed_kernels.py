@@ -112,6 +112,13 @@ class SumKernel(ComposedKernel):
     ------
     ValueError
         If `kernels` is no such tuple, or `weights` are not such numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel = rff.SumKernel((rff.GaussianKernel(0.1), rff.GaussianKernel(10.0)), weights=(0.25, 0.75))
+    >>> kernel(np.array([[0.0], [1.0]])).round(3)[0]
+    array([1.   , 0.746])
     """
 
     kernels: tuple[SpectralKernel, ...] = (GaussianKernel(0.5), GaussianKernel(2.0))
@@ -196,6 +203,14 @@ class ProductKernel(ComposedKernel):
     ------
     ValueError
         If `kernels` is no such tuple.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.array([[0.0], [0.5]])
+    >>> kernel = rff.ProductKernel((rff.GaussianKernel(1.0), rff.PeriodicKernel(period=1.0)))
+    >>> bool(np.allclose(kernel(X), rff.GaussianKernel(1.0)(X) * rff.PeriodicKernel(period=1.0)(X)))
+    True
     """
 
     kernels: tuple[SpectralKernel, ...] = (GaussianKernel(), GaussianKernel())

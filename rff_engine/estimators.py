@@ -415,6 +415,18 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     n_samples_fit_ : int
         Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.sin(4 * X[:, 0]) > 0
+
+    >>> learned = rff.PseudoPosteriorFeatures(n_components=5, n_candidates=500, beta=10.0, random_state=0).fit(X, y)
+    >>> learned.transform(X).shape
+    (200, 10)
+    >>> bool(learned.weights_ @ learned.alignment_loss_ < learned.alignment_loss_.mean() < learned.bound_)
+    True
     """
 
     def __init__(
@@ -488,6 +500,18 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     n_samples_fit_ : int
         Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.sin(4 * X[:, 0]) > 0
+
+    >>> learned = rff.OptimizedKernelFeatures(n_components=5, n_candidates=500, rho=0.01, random_state=0).fit(X, y)
+    >>> learned.transform(X).shape
+    (200, 10)
+    >>> round(float(rff.power_divergence(learned.weights_, 2.0)), 4)  # rho N
+    5.0
     """
 
     def __init__(
@@ -567,6 +591,16 @@ class LandmarkSimilarity(BaseTransformer):
         over L. ``None`` for centroids, which depend on all points and have no bound. Conditions on rows, kernel and
         columns as for `PseudoPosteriorFeatures`.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.sin(4 * X[:, 0]) > 0
+
+    >>> learned = rff.LandmarkSimilarity(n_landmarks=6, selection="random", random_state=0).fit(X, y)
+    >>> learned.transform(X).shape, learned.bound_.shape
+    ((200, 6), (6,))
     """
 
     _learns_from_labels = True

@@ -107,6 +107,12 @@ def phases(X, omega) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.phases([[1.0, 2.0]], [[3.0, 0.0], [0.5, 0.5]])
+    array([[3. , 1.5]])
     """
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
@@ -149,6 +155,17 @@ def fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.nd
     ------
     ValueError
         If a shape is wrong, a value is not finite, or a weight is negative or beyond 1e70.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel = rff.GaussianKernel(1.0)
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
+    >>> features = rff.fourier_features(X, kernel.sample_frequencies(20000, 2, random_state=0))
+    >>> features.shape
+    (2, 40000)
+    >>> bool(np.abs(features @ features.T - kernel(X)).max() < 0.02)
+    True
     """
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
@@ -201,6 +218,14 @@ def random_phase_features(X, omega, offsets) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> rng = np.random.default_rng(0)
+    >>> omega = rff.GaussianKernel(1.0).sample_frequencies(100, 2, rng)
+    >>> rff.random_phase_features(np.zeros((3, 2)), omega, rng.uniform(0, 2 * np.pi, 100)).shape
+    (3, 100)
     """
     angle = phases(X, omega)
     D = angle.shape[1]

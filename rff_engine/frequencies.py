@@ -77,6 +77,14 @@ def draw_frequencies(
     ValueError
         If the scheme is unknown or does not support the kernel or the dimension, or a count is not a whole number of at
         least 1.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> omega = rff.draw_frequencies(rff.GaussianKernel(1.0), 4, 4, "orthogonal", random_state=0)
+    >>> gram = omega @ omega.T
+    >>> bool(np.allclose(gram, np.diag(np.diag(gram))))
+    True
     """
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
     D, d = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
@@ -105,6 +113,15 @@ class FrequencyBlocks:
     ValueError
         If a count is not a whole number of at least 1, the seed is not one of at least 0, or the kernel is for points
         of another dimension.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> omega = rff.FrequencyBlocks(rff.GaussianKernel(1.0), 5000, 10, seed=0)
+    >>> omega.n_blocks, omega.block(0).shape
+    (5, (1024, 10))
+    >>> bool(np.array_equal(omega.take([3000]), omega.block(2)[[3000 - 2048]]))
+    True
     """
 
     kernel: SpectralKernel

@@ -66,6 +66,15 @@ class SpectralKernel(ABC):
         Whether k depends on ||x - x'|| alone; then p is a mixture of Gaussians, see `sample_scales`.
     coordinate_variance : float, or ndarray of shape (d,)
         Of one coordinate of a frequency, or of each where they differ; infinite where p has no second moment.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> kernel = rff.GaussianKernel(sigma=2.0)
+    >>> isinstance(kernel, rff.SpectralKernel)
+    True
+    >>> kernel.sample_frequencies(100, 3, random_state=0).shape
+    (100, 3)
     """
 
     is_rotation_invariant: ClassVar[bool] = False
@@ -417,6 +426,16 @@ class GaussianKernel(SpectralKernel):
     ------
     ValueError
         If `sigma` is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> kernel = rff.GaussianKernel(sigma=2.0)
+    >>> kernel.gamma
+    0.125
+    >>> kernel(np.array([[0.0, 0.0], [2.0, 0.0]])).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     is_rotation_invariant: ClassVar[bool] = True
@@ -490,6 +509,13 @@ class LaplacianKernel(SpectralKernel):
     ------
     ValueError
         If `gamma` is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> rff.LaplacianKernel(gamma=1.0)(np.array([[0.0, 0.0], [1.0, 1.0]])).round(3)
+    array([[1.   , 0.135],
+           [0.135, 1.   ]])
     """
 
     _width: ClassVar[str] = "gamma"
@@ -577,6 +603,13 @@ class MaternKernel(MixtureKernel):
     ------
     ValueError
         If a parameter is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> rff.MaternKernel(nu=0.5, length_scale=2.0)(np.array([[0.0], [2.0]])).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
     """
 
     _width: ClassVar[str] = "length_scale"
@@ -692,6 +725,12 @@ class RationalQuadraticKernel(MixtureKernel):
     ------
     ValueError
         If a parameter is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> rff.RationalQuadraticKernel(alpha=1.0, length_scale=1.0)(np.array([[0.0], [2.0]])).round(3)[0]
+    array([1.   , 0.333])
     """
 
     _width: ClassVar[str] = "length_scale"
@@ -762,6 +801,13 @@ class CauchyKernel(SpectralKernel):
     ------
     ValueError
         If `gamma` is not such a number.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> rff.CauchyKernel(gamma=1.0)(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    array([[1.  , 0.25],
+           [0.25, 1.  ]])
     """
 
     _width: ClassVar[str] = "gamma"

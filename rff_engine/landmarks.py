@@ -83,6 +83,14 @@ def select_landmarks(
     ------
     ValueError
         If there are fewer points than landmarks, one class only, a weight is negative, or the method is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, y = np.arange(10.0)[:, None], np.arange(10) % 2
+    >>> landmarks, labels, indices = rff.select_landmarks(X, y, 4, random_state=0)
+    >>> labels, bool(np.array_equal(landmarks, X[indices]))
+    (array([0, 0, 1, 1]), True)
     """
     X = as_points(X)
     as_labels(y, X.shape[0])
@@ -164,6 +172,14 @@ def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = N
     ------
     ValueError
         If a shape is wrong, a value is not finite, or `out` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X, landmarks = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0]])
+    >>> omega, Q = np.array([[0.0], [np.pi]]), np.array([[0.5, 0.5]])
+    >>> rff.landmark_similarity(X, landmarks, omega, Q).round(6).ravel()
+    array([1., 0., 1.])
     """
     n_jobs = check_jobs(n_jobs)
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
@@ -275,6 +291,14 @@ def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> u, v = np.linspace(-1, 1, 5), np.linspace(-1, 1, 3)
+    >>> maps = rff.similarity_maps(u, v, [[0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5]])
+    >>> maps.shape, round(float(maps[0, 1, 2]), 6)  # at the landmark
+    ((1, 3, 5), 1.0)
     """
     u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
     landmarks = as_points(landmarks, "landmarks", dense=True)

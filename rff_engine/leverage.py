@@ -46,6 +46,15 @@ def leverage_scores(X, omega, ridge: float, pilot=None) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong, a value is not finite, or the ridge is too small.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> omega = rff.GaussianKernel(1.0).sample_frequencies(200, 2, random_state=0)
+    >>> scores = rff.leverage_scores(X, omega, ridge=0.01)
+    >>> scores.shape, bool(0 < scores.sum() < 50)
+    ((200,), True)
     """
     X = as_points(X)
     ridge = check_interval(ridge, "ridge", low=0)

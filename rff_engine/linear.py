@@ -96,6 +96,14 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
     ------
     ValueError
         If a shape is wrong, a value is not allowed, or there are not exactly two classes.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> Z, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array(["a", "a", "b", "b"])
+    >>> coef, intercept = rff.linear_svm_path(Z, y, [1.0, 100.0])
+    >>> coef.round(3).ravel(), bool(np.abs(intercept).max() < 1e-6)
+    (array([0.8  , 0.998]), True)
     """
     Z = as_points(features, "features")
     check_size(Z.data if sp.issparse(Z) else Z, "features", _LARGEST_FEATURE)

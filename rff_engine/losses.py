@@ -36,6 +36,12 @@ def zero_one(decision, y) -> np.ndarray:
     ------
     ValueError
         If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.zero_one([2.0, 0.0, -1.0], [1, 1, 1])
+    array([0., 1., 1.])
     """
     return (_margin(decision, y) <= 0).astype(np.float64)
 
@@ -58,6 +64,12 @@ def hinge(decision, y) -> np.ndarray:
     ------
     ValueError
         If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.hinge([2.0, 0.5, -1.0], [1, 1, 1])
+    array([0. , 0.5, 2. ])
     """
     return np.maximum(0.0, 1 - _margin(decision, y))
 
@@ -80,6 +92,12 @@ def squared_hinge(decision, y) -> np.ndarray:
     ------
     ValueError
         If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.squared_hinge([2.0, 0.5, -1.0], [1, 1, 1])
+    array([0.  , 0.25, 4.  ])
     """
     return hinge(decision, y) ** 2
 
@@ -103,6 +121,12 @@ def logistic(decision, y) -> np.ndarray:
     ------
     ValueError
         If the shapes differ, a value is not finite, or an outcome is neither -1 nor 1.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.logistic([0.0, 2.0], [1, -1]).round(3)
+    array([1.   , 3.069])
     """
     return np.logaddexp(0.0, -_margin(decision, y)) / np.log(2)
 
@@ -125,6 +149,12 @@ def squared_error(decision, y) -> np.ndarray:
     ------
     ValueError
         If the shapes differ or a value is not finite.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.squared_error([1.0, 2.0], [1.5, 0.0])
+    array([0.125, 2.   ])
     """
     decision, y = _pair(decision, y)
     return (decision - y) ** 2 / 2
@@ -164,6 +194,12 @@ def empirical_risk(loss: str, decision, y) -> float:
     ------
     ValueError
         If the loss is unknown, the shapes differ, a value is not finite, or an outcome is not allowed.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.losses.empirical_risk("zero_one", [2.0, 0.5, -1.0, -3.0], [1, 1, 1, -1])
+    0.25
     """
     return float(LOSSES[check_choice(loss, "loss", tuple(LOSSES))](decision, y).mean())
 

@@ -40,6 +40,12 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
     ------
     ValueError
         If beta is negative or not finite, n is below 1, or a loss is not finite.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> rff.pseudo_posterior([0.2, 0.3, 0.4], beta=1.0, n=100).round(3)
+    array([0.665, 0.245, 0.09 ])
     """
     loss = as_losses(loss)
     beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
@@ -65,6 +71,12 @@ def kl_divergence(Q) -> np.ndarray | float:
     ------
     ValueError
         If a weight is negative or the weights do not sum to 1.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.kl_divergence([0.5, 0.5, 0.0, 0.0])), 3)  # ln 2
+    0.693
     """
     Q = as_distribution(Q)
     return np.maximum(np.log(Q.shape[-1]) + xlogy(Q, Q).sum(axis=-1), 0.0)
@@ -89,6 +101,12 @@ def power_divergence(Q, mu: float) -> np.ndarray | float:
     ValueError
         If a weight is negative, the weights do not sum to 1, mu is not above 1, or the divergence
         overflows.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> round(float(rff.power_divergence([0.5, 0.5, 0.0, 0.0], mu=2.0)), 6)
+    1.0
     """
     Q = as_distribution(Q)
     mu = check_interval(mu, "mu", low=1)
@@ -124,6 +142,15 @@ def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
     ------
     ValueError
         If the shape is wrong, a loss not finite, rho negative, or mu not above 1 or beyond 1e6.
+
+    Examples
+    --------
+    >>> import rff_engine as rff
+    >>> Q = rff.optimized_kernel_weights([0.1, 0.2, 0.3, 0.4], rho=0.2)
+    >>> Q.round(3)
+    array([0.4, 0.3, 0.2, 0.1])
+    >>> round(float(rff.power_divergence(Q, 2.0)), 6)
+    0.2
     """
     loss = as_losses(loss)
     if loss.ndim != 1:

@@ -47,6 +47,14 @@ def ridge_path(features, y, lambdas, intercept: bool = True):
     ------
     ValueError
         If a shape is wrong or a value is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> x = np.arange(5.0)[:, None]
+    >>> coef, intercept = rff.ridge_path(x, 3 * x[:, 0] + 1, [1e-12, 1.0])
+    >>> coef.round(3).ravel(), intercept.round(3)
+    (array([3., 2.]), array([1., 3.]))
     """
     Z = as_points(features, "features")
     Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype=np.float64)
@@ -95,6 +103,15 @@ def kernel_ridge_path(K, y, lambdas):
     ------
     ValueError
         If a shape is wrong, a value is not allowed, or a diagonal entry of `K` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np, rff_engine as rff
+    >>> x, y = np.linspace(0, 3, 20)[:, None], np.sin(np.linspace(0, 3, 20))
+    >>> K = rff.GaussianKernel(1.0)(x)
+    >>> alpha = rff.kernel_ridge_path(K, y, [1e-6, 1.0])
+    >>> alpha.shape, bool(np.abs(K @ alpha[0] - y).max() < 0.01)
+    ((2, 20), True)
     """
     K = np.asarray(as_points(K, "K", dense=True), dtype=np.float64)
     check_size(K, "K", _LARGEST_ENTRY)

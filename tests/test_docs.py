@@ -15,10 +15,10 @@ from datasets.__main__ import _parser as datasets_parser
 from rff_engine.experiments.command_line import _parser as engine_parser
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 PARSERS = {"rff_engine": engine_parser, "datasets": datasets_parser}
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
 def text(page: Path) -> str:

@@ -16,7 +16,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"requirements.txt": "requirements.lock", "requirements-dev.txt": "requirements-dev.lock"}
+LOCKS = {
+    "requirements.txt": "requirements.lock",
+    "requirements-dev.txt": "requirements-dev.lock",
+    "requirements-docs.txt": "requirements-docs.lock",
+}
 
 
 @cache

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pandas as pd
 import streamlit as st
 
+from pages.components import documentation
 from pages.components.controls import alone
 from pages.components.controls.widgets import Control, lessons_of_the_page, without_headings
 from pages.components.sharing import codes
@@ -118,7 +119,7 @@ def offer(
         st.divider()
         st.markdown("**Take it with you**")
         _row(page, {"page": page, "query": link, "choices": _choices(page, controls, values)}, numbers, code)
-        st.caption(caption)
+        st.caption(f"{caption} {documentation.sentence(page)}")
         _show(code)
 
 

@@ -1,0 +1,31 @@
+"""Pages of the reference: members of the engine only, and signs in docstrings that reStructuredText reads otherwise."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+# Code and roles stay; a bar or a star elsewhere is a mathematical sign.
+_CODE = re.compile(r"(``.+?``|:\w+:`[^`]+`|`[^`]+`)")
+
+
+def escape(app, what, name, obj, options, lines: list[str]) -> None:
+    """Escape bars outside code, as in |Delta| <= 1."""
+    for i, line in enumerate(lines):
+        parts = _CODE.split(line)
+        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        lines[i] = "".join(parts)
+
+
+def leave_out(app, what, name, obj, skip, options) -> bool | None:
+    """Leave out what a class inherits from a library."""
+    function = getattr(obj, "fget", obj)
+    if inspect.isroutine(function) and not (getattr(function, "__module__", None) or "").startswith("rff_engine"):
+        return True
+    return None
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape, priority=400)  # before numpydoc
+    app.connect("autodoc-skip-member", leave_out)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,50 @@
+"""Figures of the examples: their data in the page, drawn by Plotly's script, of which the site has one copy."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from rff_engine.figures.narrow import stack
+from rff_engine.figures.style import darken
+
+_TAG = re.compile(r"<[^>]+>")
+
+
+def embed(fig: go.Figure) -> str:
+    """A figure as HTML: for a wide and for a narrow screen, each of which `figures.js` gives the theme's colours."""
+    kinds = {"wide": darken(go.Figure(fig)), "narrow": darken(stack(go.Figure(fig)))}
+    data = "".join(
+        f'<script type="application/json" class="{kind}">{_json(drawn)}</script>' for kind, drawn in kinds.items()
+    )
+    heights = "; ".join(f"--{kind}: {drawn.layout.height or 400}px" for kind, drawn in kinds.items())
+    return f'<div class="rff-figure" role="img" aria-label="{escape(_alt(fig))}" style="{heights}">{data}</div>'
+
+
+def _json(fig: go.Figure) -> str:
+    return (fig.to_json() or "").replace("</", "<\\/")  # a tag would end the script
+
+
+def _alt(fig: go.Figure) -> str:
+    """What a screen reader says of a figure: its axes, panels and lines."""
+    layout = fig.layout.to_plotly_json()
+    axes = [layout[name].get("title", {}).get("text") for name in layout if name[1:5] == "axis"]
+    notes = [note.get("text") for note in layout.get("annotations", ())]
+    traces = [trace.name for trace in fig.data if trace.name]
+    words = [_TAG.sub(" ", text).strip() for text in (*notes, *axes, *traces) if text]
+    return "Figure: " + "; ".join(dict.fromkeys(" ".join(word.split()) for word in words if word))
+
+
+def write_script(app, error) -> None:
+    if error is None:
+        (Path(app.outdir) / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+
+
+def setup(app):
+    go.Figure._repr_html_ = embed  # which sphinx-gallery asks for
+    app.connect("build-finished", write_script)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,40 @@
+"""Every page of the app names its documentation, which exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pages.components import documentation
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_page_that_ends_with_the_row_has_documentation():
+    named = set()
+    for path in (ROOT / "pages").glob("*.py"):
+        named |= set(re.findall(r"sharing\.offer\(\s*\"(\w+)\"", path.read_text("utf-8")))
+    assert named == set(documentation.PAGES)
+
+
+@pytest.mark.parametrize("page", documentation.PAGES)
+def test_documentation_of_the_page_exists(page):
+    assert (ROOT / "docs" / documentation.PAGES[page]).is_file()
+
+
+def test_link_leads_to_the_site_that_the_server_names(monkeypatch):
+    monkeypatch.setenv("RFF_DOCS", "https://rff.example.org/docs/")
+    assert "(https://rff.example.org/docs/gallery/02_landmarks.html)" in documentation.sentence("landmarks")
+    assert "(https://rff.example.org/docs/how-to/read-a-bound.html)" in documentation.sentence("bounds")
+
+
+@pytest.mark.parametrize("address", ["", "javascript:alert(1)", "https://x.org/)[y](z", "rff.example.org"])
+def test_what_is_no_address_is_not_linked(monkeypatch, address):
+    monkeypatch.setenv("RFF_DOCS", address)
+    assert documentation.sentence("kernel").endswith("`docs/examples/01_kernel_as_prior.py` in the repository.")
+
+
+def test_documentation_of_every_page_links_back():
+    text = (ROOT / "docs" / "app.md").read_text("utf-8")
+    linked = set(re.findall(r"\(http://localhost:8501/(\w+)\)", text))
+    assert linked == set(documentation.PAGES) - {"start"}

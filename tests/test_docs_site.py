@@ -1,0 +1,124 @@
+"""The documentation's site, without building it: its pages are in the menus, its code runs, its reference is whole."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+import yaml
+
+import rff_engine
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+GENERATED = {"gallery/index"}
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+BLOCK = re.compile(r"```python\n((?:(?!```).)*)```(?:\n\n```text\n((?:(?!```).)*)```)?", re.DOTALL)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+TAUGHT = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+
+
+def pages() -> set[str]:
+    return {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+
+
+def menus() -> list[str]:
+    """The entries of all menus."""
+    entries = []
+    for path in DOCS.rglob("*.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
+            for entry in re.findall(r"^[\w/-]+$", block, re.MULTILINE):
+                entries.append((path.parent / entry).relative_to(DOCS).as_posix())
+    return entries
+
+
+def test_every_page_is_in_one_menu():
+    assert sorted(menus()) == sorted((pages() - {"index"}) | GENERATED)
+
+
+def test_reference_lists_every_public_name():
+    listed = re.findall(r"^   ((?:bounds\.|losses\.)?\w+)$", (DOCS / "reference" / "index.md").read_text("utf-8"), re.M)
+    public = {name for name in rff_engine.__all__ if callable(getattr(rff_engine, name))}
+    for module in (rff_engine.bounds, rff_engine.losses):
+        own = module.__name__.split(".")[-1]
+        public |= {f"{own}.{name}" for name in module.__all__ if callable(getattr(module, name))}
+    assert sorted(listed) == sorted(public)
+
+
+def test_pages_that_show_a_file_exist():
+    text = (DOCS / "extensions" / "links.py").read_text("utf-8")
+    shown = ast.literal_eval(re.search(r"^SHOWN = (\{.*?\})$", text, re.MULTILINE)[1])
+    assert len(shown) == 3
+    assert all((ROOT / file).exists() and (DOCS / f"{page}.md").exists() for page, file in shown.items())
+
+
+# --- code -------------------------------------------------------------------------------------------------------------
+
+
+def same(printed: str, written: str) -> bool:
+    """Whether two texts agree in their words, and in their numbers up to 10 % or 0.03.
+
+    An error of a classifier is a count of points: another processor may decide a few of them otherwise.
+    """
+    if NUMBER.sub("#", printed).split() != NUMBER.sub("#", written).split():
+        return False
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(written), strict=True)
+    return all(abs(float(a) - float(b)) <= max(0.03, 0.1 * abs(float(b))) for a, b in pairs)
+
+
+def test_other_numbers_are_found():
+    assert same("error 0.11, x", "error 0.12, x")
+    assert not same("error 0.11", "error 0.21") and not same("error 0.11", "loss 0.11")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
+def test_code_of_the_page_prints_what_is_written(page):
+    space = {"__name__": __name__}  # of a module that can be looked up, as a dataclass does
+    for code, written in BLOCK.findall(page.read_text("utf-8")):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, str(page), "exec"), space)
+        assert same(printed.getvalue(), written), printed.getvalue()
+
+
+@pytest.mark.slow("each runs an experiment in the plane, a second or two")
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_of_the_gallery_draws_figures(path):
+    space = {"__name__": "__main__"}
+    drawn = []
+    for statement in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(statement, ast.Expr):
+            drawn.append(eval(compile(ast.Expression(statement.value), str(path), "eval"), space))
+        else:
+            exec(compile(ast.Module([statement], []), str(path), "exec"), space)
+    figures = [value for value in drawn if isinstance(value, go.Figure)]
+    assert len(figures) >= 1 and all(figure.data for figure in figures)
+
+
+def test_every_example_has_a_title_and_a_picture():
+    assert len(EXAMPLES) == 8
+    for path in EXAMPLES:
+        text = path.read_text("utf-8")
+        title, line = ast.get_docstring(ast.parse(text)).splitlines()[:2]
+        assert line == "=" * len(title)
+        picture = re.search(r"^# sphinx_gallery_thumbnail_path = '(.+)'$", text, re.MULTILINE)[1]
+        assert Path(picture).stem == path.stem and (DOCS / picture).stat().st_size > 5000
+
+
+# --- releases ---------------------------------------------------------------------------------------------------------
+
+
+def test_citation_has_the_version_and_what_an_archive_needs():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited["cff-version"] == "1.2.0" and cited["version"] == rff_engine.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rff_engine.__version__)
+    assert cited["license"] == "BSD-3-Clause" and cited["title"] and cited["message"] and cited["authors"]
+    for one in cited["references"]:
+        assert one["type"] and one["title"] and one["year"] > 1900
+        assert all(author["family-names"] and author["given-names"] for author in one["authors"])
