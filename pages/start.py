@@ -56,6 +56,7 @@ def show_opening() -> None:
         link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
         first = lessons.content.LESSONS[0]
         link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
+        lessons.offer_to_join()
 
 
 def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
