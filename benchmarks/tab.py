@@ -8,6 +8,7 @@ is moved as well: the server's work is the same.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 import urllib.request
@@ -27,6 +28,8 @@ from websockets.exceptions import WebSocketException
 
 #: Seconds after which a reply counts as lost.
 LONGEST = 120
+#: Id of the events of a component of the app's own, with that of the component.
+_EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request
 
 
@@ -183,6 +186,8 @@ class Tab:
         Path of the page and its query.
     choices : random.Random
         Draws controls and values.
+    cookies : CookieJar, optional
+        Of the browser; by default a new one.
 
     Attributes
     ----------
@@ -194,8 +199,9 @@ class Tab:
         Reruns of fragments by their timers.
     """
 
-    def __init__(self, server: str, page: str, choices: random.Random):
+    def __init__(self, server: str, page: str, choices: random.Random, cookies: CookieJar | None = None):
         parts = urlsplit(page)
+        self._cookies = CookieJar() if cookies is None else cookies
         self._server, self._page, self.choices = server, parts.path, choices
         self._query = parse_qs(parts.query)
         self._elements: dict[tuple[int, ...], tuple] = {}  # element, fragment and run by path
@@ -244,15 +250,19 @@ class Tab:
 
     def _shake_hands(self) -> dict[str, str]:
         """Send the requests that precede the websocket; return the cookies: a token, and with nginx the process."""
-        cookies = CookieJar()
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
         try:
             for path in (self._page, "_stcore/health", "_stcore/host-config"):
                 with opener.open(f"{self._server}/{path}", timeout=LONGEST) as answer:
                     answer.read()
         except OSError as error:
             raise LostError(f"no reply: {error!r}") from error
-        return {cookie.name: cookie.value or "" for cookie in cookies}
+        return {cookie.name: cookie.value or "" for cookie in self._cookies}
+
+    @property
+    def lost(self) -> bool:
+        """Whether the socket has closed."""
+        return self._reader is None or self._reader.done()
 
     @property
     def address(self) -> str:
@@ -291,6 +301,21 @@ class Tab:
             if element.WhichOneof("type") == "button" and element.button.label == label:
                 return await self._ask(WidgetState(id=element.button.id, trigger_value=True))
         raise LookupError(f"{self._page} shows no button {label!r}")
+
+    def component(self, name: str) -> tuple[str, dict] | None:
+        """Id and data of a component of the app's own; None if the page does not show it."""
+        for element, _, _ in self._elements.values():
+            if element.WhichOneof("type") == "bidi_component" and element.bidi_component.component_name == name:
+                return element.bidi_component.id, json.loads(element.bidi_component.json)
+        return None
+
+    async def act(self, name: str, event: str, value) -> float:
+        """Send an event of a component and wait; return the seconds of the rerun."""
+        found = self.component(name)
+        if found is None:
+            raise LookupError(f"{self._page} shows no component {name!r}")
+        sent = json.dumps([{"event": event, "value": value}])
+        return await self._ask(WidgetState(id=_EVENTS.format(found[0]), json_trigger_value=sent))
 
     async def _ask(self, trigger: WidgetState | None = None) -> float:
         """Rerun the whole script and wait; return the seconds."""

@@ -58,6 +58,7 @@ def show_opening() -> None:
         link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
         first = next(iter(lessons.content.lessons_of("landmarks").values()))
         link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
+        lessons.offer_to_join()
 
 
 def landmark_query(settings: LandmarkSettings, beta: float) -> dict:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import perturbation
+from tests import databases, perturbation
+
+# Fixtures of a PostgreSQL server, for the store and for rooms.
+postgres, postgres_server = databases.postgres, databases.postgres_server
 
 
 def pytest_addoption(parser):

@@ -23,6 +23,7 @@ ENTRIES = [
     "controls/steps.js",
     "glossary/tip.js",
     "lessons/card.js",
+    "lessons/summary.js",
     "sharing/row.js",
     "../../deploy/site/site.js",
 ]

@@ -31,7 +31,7 @@ LIBRARIES = {
     "plotly": {"rff_engine.figures"},
     "dask": {"rff_engine.experiments.running"},
     "distributed": {"rff_engine.experiments.running"},
-    "sqlalchemy": {"rff_engine.experiments.running"},
+    "sqlalchemy": {"rff_engine.experiments.running", "pages.components"},
     "psutil": {"rff_engine.experiments", "rff_engine.experiments.running"},
     "sklearnex": {"rff_engine.experiments"},
 }
@@ -71,6 +71,11 @@ def test_a_module_imports_only_the_libraries_of_its_part(module):
             assert library not in ("tests", "benchmarks", "conftest"), f"{module} imports {name}"
             assert part in LIBRARIES.get(library, {part}), f"{module} ({part}) imports {name}"
             assert part not in ENGINE or library in FREE, f"{module} ({part}) imports {name}"
+
+
+def test_only_rooms_of_classes_have_tables_of_the_app():
+    using = [module for module in MODULES if "sqlalchemy" in structure.imports(ROOT, module)]
+    assert [module for module in using if module.startswith("pages")] == ["pages.components.server.rooms"]
 
 
 @pytest.mark.slow

@@ -190,5 +190,5 @@ def _step(before: Scene, after: Scene, step: content.Step, keys: list[str]) -> d
     # Only texts with numbers belong to the step's own settings.
     numbers = any(map(lesson_numbers.names, (step.text, step.question, step.outcome, *step.answers)))
     card = dict(before.card or {}) | {"outcome": (after.card or {})["outcome"], "numbers": numbers, "answer": None}
-    del card["moved"], card["next"]
+    del card["moved"], card["next"], card["app"]
     return {"before": _shown(before.settings, keys), "after": _shown(after.settings, keys), "card": card}

@@ -722,7 +722,7 @@ def test_a_rerun_and_another_session_recompute_nothing():
 
 def test_no_page_uses_another_cache():
     """Streamlit's caches count results, not bytes; only small or single objects use them."""
-    left = {"app.py": 1, "reruns.py": 3, "runs.py": 1}
+    left = {"app.py": 1, "reruns.py": 3, "runs.py": 1, "rooms.py": 1}
     for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
         assert path.read_text(encoding="utf-8").count("@st.cache_") == left.get(path.name, 0), path
 

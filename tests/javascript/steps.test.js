@@ -104,6 +104,18 @@ test("a run without a change makes none", () => {
   assert.deepEqual(shown(), ["/landmarks"]);
 });
 
+test("predictions in the fragment make no entry and stay in the one that they are in", () => {
+  fake.history.replaceState({}, "", "/landmarks?lesson=hover#predicted=hover.2");
+  run();
+  fake.history.replaceState({}, "", "/landmarks?lesson=hover#predicted=hover.21");
+  run();
+  assert.deepEqual(shown(), ["/landmarks", "/landmarks?lesson=hover#predicted=hover.21"]);
+  fake.history.replaceState({}, "", "/landmarks?lesson=hover&step=2");
+  run();
+  const entries = ["/landmarks", "/landmarks?lesson=hover#predicted=hover.21", "/landmarks?lesson=hover&step=2"];
+  assert.deepEqual(shown(), entries);
+});
+
 test("after Back, the run that follows makes no entry, and the next gesture does", () => {
   fake.history.replaceState({}, "", "/landmarks?beta=10");
   run();

@@ -44,7 +44,8 @@ class StepEntries {
   update(data) {
     const { href } = location;
     // In a frame, entries would be in the way of the reader who wants to leave the page around it.
-    if (this.page === data.page && href !== this.address && !this.travelling && window.top === window) {
+    const moved = withoutFragment(href) !== withoutFragment(this.address);
+    if (this.page === data.page && moved && !this.travelling && window.top === window) {
       // The gesture has replaced the address of the entry, which gets its own back.
       history.replaceState(history.state, "", this.address);
       this.push({}, "", href);
@@ -67,6 +68,15 @@ class StepEntries {
     event.preventDefault();
     button.click();
   }
+}
+
+/**
+ * A lesson writes predictions into the fragment: no setting.
+ *
+ * @param {string} url
+ */
+function withoutFragment(url) {
+  return url.replace(/#.*/, "");
 }
 
 /** @param {string | URL | null | undefined} url */

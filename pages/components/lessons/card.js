@@ -1,7 +1,19 @@
 // @ts-check
 // The card of a lesson, and the frame around the part of the page that the lesson speaks of.
 
+import { Board } from "./board.js";
+import { Predictions } from "./predictions.js";
+
+/** @import { Room } from "./board.js" */
 /** @typedef {(action: object) => void} Report */
+/** @typedef {(name: string, more?: object) => void} Act */
+/**
+ * @typedef {object} AppData what the app alone has; the static edition has no sessions
+ * @property {string | null} predicted the predictions that the session knows
+ * @property {boolean} rooms whether classes may open rooms
+ * @property {Room | null} room that the reader is in
+ * @property {string} problem
+ */
 /**
  * @typedef {object} Data
  * @property {string} lesson
@@ -17,6 +29,7 @@
  * @property {string} outcome
  * @property {number | null} answer
  * @property {boolean} moved whether the page shows other settings than the step's
+ * @property {AppData} [app]
  */
 /** @typedef {HTMLElement & { card?: LessonCard }} Root */
 
@@ -61,15 +74,20 @@ class LessonCard {
     this.root = root;
     this.frame = Object.assign(document.createElement("div"), { className: "look-here", hidden: true });
     this.frame.setAttribute("aria-hidden", "true");
+    this.board = new Board(root, (name, more) => this.act(name, more));
+    this.predictions = new Predictions();
     for (const name of ["leave", "back", "next"]) this.find(`.${name}`).onclick = () => this.act(name);
+    this.find(".to-summary").onclick = () => this.act("summary");
     // Figures come late, move and are replaced: the frame follows the part.
     this.timer = setInterval(() => this.follow(), 100);
+    this.restoring = setInterval(() => this.predictions.write(), 100);
     this.stopSeeking = () => (this.seekUntil = 0);
     for (const name of READER_EVENTS) document.addEventListener(name, this.stopSeeking, { passive: true });
   }
 
   end() {
     clearInterval(this.timer);
+    clearInterval(this.restoring);
     this.frame.remove();
     for (const name of READER_EVENTS) document.removeEventListener(name, this.stopSeeking);
   }
@@ -84,7 +102,9 @@ class LessonCard {
     this.report = report;
     this.data = data;
     this.find(".lesson-note").hidden = !data.moved;
-    const shown = `${data.lesson} ${data.step} ${data.answer}`;
+    const asks = this.board.update(data);
+    if (data.app) this.takeFromApp(data.app, asks);
+    const shown = `${data.lesson} ${data.step} ${data.answer} ${this.waits} ${this.board.leads}`;
     if (this.shown === shown) return;
     this.shown = shown;
     this.missing = null;
@@ -93,39 +113,65 @@ class LessonCard {
     this.write();
   }
 
-  /** @param {string} name @param {number} [answer] */
-  act(name, answer) {
-    this.report({ name, answer, lesson: this.data.lesson, step: this.data.step });
+  /** @param {AppData} app @param {boolean} asks whether the session is asked something else already */
+  takeFromApp({ predicted, problem }, asks) {
+    this.find(".lesson-problem").textContent = problem;
+    this.find(".lesson-problem").hidden = !problem;
+    const report = (/** @type {string} */ found) => this.act("restore", { predicted: found });
+    if (!asks) this.predictions.update(this.data.lesson, predicted, report);
+  }
+
+  /** Whether the reader has predicted, and the class's lecturer has not revealed the outcome. */
+  get waits() {
+    return Boolean(this.data.app?.room?.waits);
+  }
+
+  /** Whether the outcome is shown. */
+  get decided() {
+    return (this.data.answer ?? null) !== null && !this.waits;
+  }
+
+  /** @param {string} name @param {object} [more] */
+  act(name, more) {
+    this.report({ name, ...more, lesson: this.data.lesson, step: this.data.step });
   }
 
   // --- the card -----------------------------------------------------------------------------------------------------
 
   write() {
-    const { title, step, steps, text, question, answer, next } = this.data;
-    const asking = answer === null || answer === undefined;
+    const { title, step, steps, text, question, next } = this.data;
+    const { decided, waits } = this;
+    const asking = !decided && !waits && !this.board.leads;
     const focused = this.root.contains(document.activeElement);
     this.find(".lesson-title").textContent = title;
     this.find(".lesson-count").textContent = `step ${step} of ${steps}`;
     this.find(".lesson-text").textContent = text;
-    this.find(".lesson-text").hidden = !asking;
+    this.find(".lesson-text").hidden = decided;
     this.find(".lesson-question").textContent = question;
     this.find(".answers").hidden = !asking;
     this.find(".answers").replaceChildren(...this.answerButtons());
-    this.find(".lesson-outcome").replaceChildren(...(asking ? [] : this.outcome()));
+    this.find(".lesson-outcome").replaceChildren(...(decided ? this.outcome() : waits ? this.waiting() : []));
     this.find(".back").hidden = step === 1;
     const last = step === steps;
     const button = this.find(".next");
-    button.textContent = last ? (next ? `Next lesson: ${next} ›` : "Done") : asking ? "Skip ›" : "Next ›";
-    button.hidden = last && asking;
-    button.classList.toggle("primary", !asking);
+    button.textContent = last ? (next ? `Next lesson: ${next} ›` : "Done") : decided || waits ? "Next ›" : "Skip ›";
+    button.hidden = last && !decided;
+    button.classList.toggle("primary", decided);
+    this.find(".to-summary").hidden = !this.data.app || !last || !decided || this.board.leads;
     // The button that was pressed is gone: the focus goes to the one that leads on.
-    if (focused) this.find(asking ? ".answers button" : ".next").focus({ preventScroll: true });
+    if (focused && !this.board.dialog.open) this.focusOnNext();
+  }
+
+  focusOnNext() {
+    const names = [".answers button", ".reveal", ".next", ".back", ".leave"];
+    const shown = names.map((name) => this.find(name)).find((button) => button?.checkVisibility());
+    shown?.focus({ preventScroll: true });
   }
 
   answerButtons() {
     return this.data.answers.map((textContent, k) => {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent });
-      button.onclick = () => this.act("answer", k);
+      button.onclick = () => this.act("answer", { answer: k });
       return button;
     });
   }
@@ -133,15 +179,22 @@ class LessonCard {
   /** Paragraphs with the right answer, the reader's where it is another, and what happened. */
   outcome() {
     const { answers, right, answer, outcome } = this.data;
+    if (this.board.leads) return [paragraph("outcome", outcome)]; // the bars mark the answer
     const correct = answer === right;
-    const texts = [
-      ["guess", correct ? "" : `Your guess: ${answers[answer]}`],
-      ["verdict", `${correct ? "✓ Right:" : "→"} ${answers[right]}`],
-      ["outcome", outcome],
+    return [
+      ...(correct ? [] : [paragraph("guess", `Your guess: ${answers[answer]}`)]),
+      paragraph("verdict", `${correct ? "✓ Right:" : "→"} ${answers[right]}`),
+      paragraph("outcome", outcome),
     ];
-    return texts
-      .filter(([className]) => className !== "guess" || !correct)
-      .map(([className, textContent]) => Object.assign(document.createElement("p"), { className, textContent }));
+  }
+
+  /** Paragraphs with the reader's prediction, whose outcome the lecturer has not revealed. */
+  waiting() {
+    const { answers, answer } = this.data;
+    return [
+      paragraph("guess", `Your prediction: ${answers[answer]}`),
+      paragraph("wait", "The outcome appears here when the lecturer reveals it."),
+    ];
   }
 
   // --- the frame ----------------------------------------------------------------------------------------------------
@@ -221,6 +274,11 @@ class LessonCard {
     const scroller = this.root.closest("[data-testid=stMain]");
     if (Math.abs(by) > 1) scroller.scrollBy({ top: by, behavior: reduced ? "auto" : "smooth" });
   }
+}
+
+/** @param {string} className @param {string} textContent */
+function paragraph(className, textContent) {
+  return Object.assign(document.createElement("p"), { className, textContent });
 }
 
 /**

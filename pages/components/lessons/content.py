@@ -743,6 +743,20 @@ def lessons_of(page: str) -> dict[str, Lesson]:
     return {lesson.key: lesson for lesson in LESSONS if lesson.page == page}
 
 
+def lesson_named(key: str) -> Lesson:
+    """The lesson with a key.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    for lesson in LESSONS:
+        if lesson.key == key:
+            return lesson
+    raise ValueError(f"There is no lesson {key!r} in this version.")
+
+
 def following(lesson: Lesson) -> Lesson | None:
     """The next lesson, or None after the last."""
     after = LESSONS[LESSONS.index(lesson) + 1 :]

@@ -38,6 +38,14 @@ class ServerLimits:
     """Sweeps on visitors' own data that wait, in all sessions; each holds a thread"""
     readers: int = _limit("RFF_MAX_READERS", 2, 1, 1000)
     """Processes that read uploads, in all sessions; each takes a core, and memory of its own"""
+    rooms: int = _limit("RFF_MAX_ROOMS", 100, 0, 10_000)
+    """Rooms of classes that are open, see `rooms`; with 0 there are none"""
+    rooms_per_hour: int = _limit("RFF_MAX_ROOMS_PER_HOUR", 60, 1, 10_000)
+    """Rooms that all visitors together open within an hour"""
+    room_predictions: int = _limit("RFF_MAX_ROOM_PREDICTIONS", 500, 1, 100_000)
+    """Predictions of one step of a lesson in one room"""
+    wrong_codes: int = _limit("RFF_MAX_WRONG_CODES", 60, 1, 1_000_000)
+    """Codes of no room that all visitors together enter within a minute"""
     cosines: int = _limit("RFF_MAX_COSINES", 25_000_000_000, 1, 10**18)
     """Columns times training rows of the largest matrix that a run computes, see `run_sizes`"""
     cache_megabytes: int = _limit("RFF_CACHE_MB", 64, 0, 1_000_000)

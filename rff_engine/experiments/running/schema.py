@@ -1,7 +1,8 @@
 """Tables of the store and the connection to their database: SQLite by default, or PostgreSQL.
 
 `Database` runs transactions, retries those that a database aborts in favour of others, and turns its errors into one
-sentence. What the rows mean is left to `store` and `leases`.
+sentence. What the rows mean is left to `store` and `leases`. Other programs may keep tables of their own in the same
+database, as a subclass with `more_tables`.
 
 Every transaction locks what it writes in one order, so that no two wait for each other: runners by id, results, claims
 by key, runs.
@@ -133,6 +134,9 @@ class Database:
         If it cannot be opened, or its tables are of another version.
     """
 
+    #: Further tables, of a subclass.
+    more_tables: sa.MetaData | None = None
+
     def __init__(self, url: str | Path, read_only: bool = False):
         self._url = _parsed(url)
         self._read_only = read_only
@@ -221,11 +225,18 @@ class Database:
 
     def _prepare(self) -> None:
         if not self._read_only:
-            self._retry(_create_tables, _VICTIM | _CREATED_MEANWHILE)
+            self._retry(self._create_tables, _VICTIM | _CREATED_MEANWHILE)
         with self._engine.connect() as connection:
             found = connection.scalar(sa.select(about.c.version))
         if found != VERSION:
             raise StoreError(f"{self.name} is a store of version {found}; this program reads version {VERSION}.")
+
+    def _create_tables(self, connection) -> None:
+        _tables.create_all(connection)
+        if self.more_tables is not None:
+            self.more_tables.create_all(connection)
+        if connection.scalar(sa.select(about.c.version)) is None:
+            insert(connection, about, [{"version": VERSION}])
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -310,12 +321,6 @@ def _no_driver(name: str, error: ImportError) -> str:
         f"store is {name!r}; its {missing}; tested are a file, results.sqlite, and PostgreSQL, "
         "postgresql+psycopg://user@host/name."
     )
-
-
-def _create_tables(connection) -> None:
-    _tables.create_all(connection)
-    if connection.scalar(sa.select(about.c.version)) is None:
-        insert(connection, about, [{"version": VERSION}])
 
 
 def _begin_sqlite(connection) -> None:

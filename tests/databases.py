@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests of the store, on its own socket; skipped with a reason where there is none."""
+"""A PostgreSQL server for tests, on its own socket; they are skipped with a reason where there is none."""
 
 from __future__ import annotations
 

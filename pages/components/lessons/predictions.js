@@ -1,0 +1,71 @@
+// @ts-check
+// The reader's predictions in the fragment of the address, which browsers send to no server.
+
+const FRAGMENT_NAME = "predicted";
+
+/**
+ * The predictions of a lesson in a fragment, as the server writes them, or null.
+ *
+ * @param {string} fragment with its mark
+ * @param {string} lesson
+ */
+export function predictedIn(fragment, lesson) {
+  const found = new URLSearchParams(fragment.slice(1)).get(FRAGMENT_NAME)?.split(".");
+  return found?.[0] === lesson ? (found[1] ?? "") : null;
+}
+
+/**
+ * A fragment with the predictions of a lesson; what else it has stays.
+ *
+ * @param {string} fragment @param {string} lesson @param {string} predicted
+ */
+export function fragmentWith(fragment, lesson, predicted) {
+  if (predictedIn(fragment, lesson) === predicted) return fragment;
+  const found = new URLSearchParams(fragment.slice(1));
+  if (!found.has(FRAGMENT_NAME) && !predicted) return fragment;
+  found.delete(FRAGMENT_NAME);
+  if (predicted) found.set(FRAGMENT_NAME, `${lesson}.${predicted}`);
+  return found.size ? `#${found}` : "";
+}
+
+/** Keeps the fragment of the page, which Streamlit drops when it writes the query. */
+export class Predictions {
+  /** What was reported to a session that did not know.
+   * @type {string | null} */
+  reported = null;
+
+  /** @type {string} */
+  lesson = "";
+
+  /** @type {string | null} */
+  predicted = null;
+
+  /**
+   * Take what the session knows; a session that knows nothing gets what the address has.
+   *
+   * @param {string} lesson @param {string | null} predicted @param {(predicted: string) => void} report
+   */
+  update(lesson, predicted, report) {
+    this.lesson = lesson;
+    this.predicted = predicted;
+    if (predicted !== null) this.reported = null;
+    else this.ask(report);
+    this.write();
+  }
+
+  /** @param {(predicted: string) => void} report */
+  ask(report) {
+    const found = predictedIn(location.hash, this.lesson);
+    if (found === null || this.reported === found) return;
+    this.reported = found;
+    report(found);
+  }
+
+  /** Write the fragment, if it is not there. */
+  write() {
+    if (this.predicted === null) return;
+    const fragment = fragmentWith(location.hash, this.lesson, this.predicted);
+    if (fragment !== location.hash)
+      history.replaceState(history.state, "", location.pathname + location.search + fragment);
+  }
+}

@@ -1,0 +1,57 @@
+"""A lesson's summary: each question with the reader's prediction, the answer and its reason, to print or to save.
+
+The browser draws, prints and saves it (`summary.js`); the server stores nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from pages.components.lessons import classroom, predictions
+from pages.components.lessons.content import Lesson
+from rff_engine.figures.live.javascript import join_modules
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "lesson_summary",
+    html=(_HERE / "summary.html").read_text(encoding="utf-8"),
+    css=(_HERE / "summary.css").read_text(encoding="utf-8"),
+    js=join_modules(_HERE / "summary.js"),
+    isolate_styles=False,
+)
+
+
+def show(lesson: Lesson, texts: Sequence[Sequence[str]], act: Callable[[], None]) -> None:
+    """Show the summary of a lesson.
+
+    Parameters
+    ----------
+    lesson : Lesson
+    texts : sequence
+        Text, question, outcome and answers of each step, for the reader.
+    act : callable
+        Called when the reader presses a button, or the browser reports its predictions.
+    """
+    steps = [
+        {
+            "text": text,
+            "question": question,
+            "outcome": outcome,
+            "answers": answers,
+            "right": lesson.steps[k - 1].right,
+            "answer": predictions.answer_at(lesson, k),
+        }
+        for k, (text, question, outcome, *answers) in enumerate(texts, 1)
+    ]
+    data = {
+        "lesson": lesson.key,
+        "title": lesson.title,
+        "takeaway": lesson.takeaway,
+        "steps": steps,
+        "predicted": predictions.as_text(lesson),
+        "problem": classroom.problem(),
+    }
+    _component(data=data, key="lesson_summary", on_act_change=act)

@@ -1,0 +1,325 @@
+"""A class in a browser: a lecturer and students predict together; and what a reader takes home from a lesson."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import settle, wait_until
+from playwright.sync_api import expect
+from test_access import at_rest, axe_core, findings
+from test_layout import PHONE, problems, resize
+
+from pages.components.lessons import content
+
+LESSON = content.lessons_of("kernel")["average-of-cosines"]
+PATH = f"kernel?lesson={LESSON.key}&step=1"
+ON_A_PHONE = {"width": PHONE, "has_touch": True, "is_mobile": True, "viewport": {"width": PHONE, "height": 844}}
+#: Parts of the board that lie outside of the window.
+OUTSIDE = """() => {
+    const parts = ':is(.board-question, li, img, .join-code, button, .board-tally)';
+    const shown = [...document.querySelectorAll(`.board[open] ${parts}`)].filter(part => part.checkVisibility());
+    const out = shown.filter(part => {
+        const {left, right, top, bottom} = part.getBoundingClientRect();
+        return left < 0 || top < 0 || right > innerWidth + 1 || bottom > innerHeight + 1;
+    });
+    return out.map(part => part.className);
+}"""
+SCROLL = "height => document.querySelector('[data-testid=stMain]').scrollTo(0, height)"
+HEIGHT = "(selector) => document.querySelector(selector).getBoundingClientRect().height"
+
+
+def query(page) -> dict[str, str]:
+    return {name: value for name, (value,) in parse_qs(urlsplit(page.url).query).items()}
+
+
+def fragment(page) -> str:
+    return urlsplit(page.url).fragment
+
+
+def at_lesson(page):
+    page.wait_for_selector(".lesson")
+    settle(page)
+    return page
+
+
+@pytest.fixture
+def lecturer(open_page):
+    """A lecturer's page with a room."""
+    page = at_lesson(open_page(PATH, apart=True))
+    page.get_by_role("button", name="Open a room for a class").click()
+    page.locator(".leading").wait_for()
+    wait_until(lambda: "room" in query(page))
+    return page
+
+
+@pytest.fixture
+def enter(open_page, lecturer):
+    """Function that opens the link of the room as another browser."""
+
+    def enter(**options):
+        return at_lesson(open_page(f"{PATH}&room={query(lecturer)['room']}", apart=True, **options))
+
+    return enter
+
+
+def predict(page, answer: int) -> None:
+    page.locator(".lesson .answers button").nth(answer).click()
+    expect(page.locator(".lesson .wait")).to_be_visible()
+    settle(page)
+
+
+def count(page) -> str:
+    return page.locator(".room-tally").inner_text()
+
+
+def bars(page) -> list[str]:
+    """The predictions that the card shows."""
+    shown = page.locator(".lesson-body .bars li:visible")
+    return [re.sub(r"\s+", " ", text) for text in shown.all_inner_texts()]
+
+
+# --- a class ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow("two students and a lecturer, each with a page")
+def test_a_class_predicts_and_sees_its_predictions_when_the_lecturer_reveals_them(lecturer, enter):
+    step = LESSON.steps[0]
+    phone, other = enter(**ON_A_PHONE), enter()
+    predict(phone, step.right)
+    predict(other, 0)
+    wait_until(lambda: count(lecturer) == "2 predictions")
+    assert [row.endswith("1 (50 %)") for row in bars(lecturer)] == [True, True, False]
+    for student in (phone, other):
+        assert bars(student) == [] and query(student)["D"] == str(step.before["D"])
+        expect(student.locator(".lesson .outcome")).to_have_count(0)
+    lecturer.get_by_role("button", name="Reveal").click()
+    for page in (lecturer, phone, other):
+        expect(page.locator(".lesson .outcome")).to_have_text(step.outcome)
+        assert [row.endswith("1 (50 %)") for row in bars(page)] == [True, True, False]
+        wait_until(lambda page=page: query(page).get("D") in (None, str(step.after["D"])))
+    expect(phone.locator(".lesson .verdict")).to_contain_text("✓ Right")
+    expect(other.locator(".lesson .guess")).to_have_text(f"Your guess: {step.answers[0]}")
+    # Both are known again after a reload, the lecturer by what the browser keeps.
+    for page in (lecturer, phone):
+        page.reload()
+        at_lesson(page)
+        expect(page.locator(".lesson .outcome")).to_have_text(step.outcome)
+    expect(lecturer.locator(".leading")).to_be_visible()
+    expect(phone.locator(".lesson .verdict")).to_contain_text("✓ Right")
+    lecturer.locator(".close-room").click()
+    assert count(lecturer) == "2 predictions"  # the first press asks
+    lecturer.get_by_role("button", name="Delete its predictions?").click()
+    expect(lecturer.locator(".room")).to_be_hidden()
+    wait_until(lambda: "room" not in query(lecturer))
+    assert lecturer.evaluate("Object.keys(localStorage).filter(name => name.startsWith('rff-room'))") == []
+    assert [page.complaints for page in (lecturer, phone, other)] == [[], [], []]
+
+
+def test_no_link_has_the_secret_of_the_lecturer(lecturer):
+    kept = lecturer.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('rff-room'))")
+    ((name, value),) = kept
+    secret = re.search(r'"secret":"([\w-]{32})"', value)[1]
+    assert name == f"rff-room-{query(lecturer)['room']}" and secret not in lecturer.url
+    lecturer.locator(".show-board").click()
+    expect(lecturer.locator(".join img")).to_be_visible()
+    link = lecturer.locator(".join img").get_attribute("alt").removeprefix("QR code of ")
+    assert parse_qs(urlsplit(link).query) == {
+        "lesson": [LESSON.key],
+        "step": ["1"],
+        "room": [query(lecturer)["room"]],
+    }
+    assert link.partition("?")[0] == lecturer.url.partition("?")[0]
+    lecturer.keyboard.press("Escape")
+    shared = lecturer.locator(".sharing")
+    shared.get_by_role("button", name="Share…").click()
+    assert secret not in shared.locator(".panel textarea").input_value()
+    assert secret not in lecturer.locator("body").inner_html()
+
+
+def test_the_code_is_entered_on_the_first_page(open_page, lecturer):
+    page = open_page(apart=True, **ON_A_PHONE)
+    page.get_by_role("button", name="Join a class").tap()
+    page.get_by_label("Code of the room").fill(lecturer.locator(".room-name").inner_text().strip("Rom: "))
+    page.get_by_role("button", name="Join", exact=True).tap()
+    at_lesson(page)
+    expect(page.locator(".room-name")).to_have_text(re.compile("^Room "))
+    assert query(page)["room"] == query(lecturer)["room"]
+
+
+def on_board(page) -> list:
+    """Rules of axe-core that the board breaks; the page behind it cannot be reached."""
+    page.evaluate(axe_core())
+    return page.evaluate(
+        """async () => (await axe.run('.board', {resultTypes: ['violations']})).violations
+            .map(({id, nodes}) => [id, nodes.map(({target}) => target.join(' '))])"""
+    )
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 720, "light"), (1920, 1080, "dark")])
+@pytest.mark.more(after=1)
+def test_on_a_projector_code_question_and_predictions_are_large(lecturer, enter, width, height, scheme):
+    predict(enter(), 0)
+    lecturer.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    resize(lecturer, width, height)
+    wait_until(lambda: count(lecturer) == "1 prediction")
+    lecturer.locator(".show-board").press("Enter")
+    board = lecturer.locator(".board")
+    expect(board.locator("img")).to_be_visible()
+    expect(board.locator(".board-tally")).to_have_text("1 prediction")
+    assert lecturer.evaluate(OUTSIDE) == []
+    for selector, least in ((".join img", 0.4), (".join-code", 0.07), (".board-bars .bar", 0.03)):
+        assert lecturer.evaluate(HEIGHT, selector) > least * height, selector
+    board.get_by_label("Bars before the reveal").uncheck()
+    expect(board.locator(".bar")).to_have_count(0)
+    expect(board.locator(".board-tally")).to_have_text("1 prediction")
+    at_rest(lecturer)
+    assert on_board(lecturer) == []
+    # All by keyboard: the focus stays on the board, which the lecturer leaves as it was opened.
+    board.locator(".board-reveal").press("Enter")
+    expect(board.locator(".board-outcome")).to_have_text(LESSON.steps[0].outcome)
+    expect(board.locator(".bar")).to_have_count(3)
+    assert lecturer.evaluate(OUTSIDE) == []
+    assert on_board(lecturer) == []
+    board.locator(".board-next").press("Enter")
+    expect(board.locator(".board-count")).to_have_text(f"step 2 of {len(LESSON.steps)}")
+    expect(board.locator(".board-tally")).to_have_text("0 predictions")
+    assert lecturer.evaluate("document.querySelector('.board').contains(document.activeElement)")
+    lecturer.keyboard.press("Escape")
+    expect(board).to_be_hidden()
+    expect(lecturer.locator(".show-board")).to_be_focused()
+
+
+def test_on_a_phone_the_card_of_a_class_stays_in_sight_and_nothing_overlaps(lecturer, enter):
+    phone = enter(**ON_A_PHONE)
+    at_rest(phone)
+    places = []
+    assert [found for found in findings(phone) if ".lesson" in found[1]] == []
+    for state in ("asked", "waiting", "revealed"):
+        if state == "waiting":
+            predict(phone, 0)
+        elif state == "revealed":
+            lecturer.get_by_role("button", name="Reveal").click()
+            expect(phone.locator(".lesson .outcome")).to_be_visible()
+        at_rest(phone)
+        phone.evaluate("document.dispatchEvent(new Event('wheel'))")  # the card scrolls no further by itself
+        phone.evaluate(SCROLL, 0)  # it covers what is scrolled
+        assert problems(phone, "kernel") == {}, state
+        phone.evaluate(SCROLL, 900)
+        top, header = phone.evaluate(
+            """() => ['.lesson', '[data-testid=stHeader]'].map((selector, k) =>
+                document.querySelector(selector).getBoundingClientRect()[k ? 'bottom' : 'top'])"""
+        )
+        places.append(abs(top - header))
+    assert max(places) < 10
+    assert phone.complaints == []
+
+
+@pytest.mark.slow("starts a server, and starts it again")
+@pytest.mark.more
+def test_a_class_goes_on_with_another_process(open_page, start_server, tmp_path):
+    address = start_server(folder=tmp_path)
+    page = at_lesson(open_page(PATH, address=address, apart=True))
+    page.locator(".open-room").click()
+    page.locator(".leading").wait_for()
+    wait_until(lambda: "room" in query(page))
+    student = at_lesson(open_page(f"{PATH}&room={query(page)['room']}", address=address, apart=True))
+    predict(student, 1)
+    wait_until(lambda: count(page) == "1 prediction")
+    start_server.processes[address].kill()
+    start_server.processes[address].wait()
+    start_server(port=urlsplit(address).port, folder=tmp_path)
+    for one in (page, student):
+        one.reload()
+        at_lesson(one)
+    expect(student.locator(".lesson .wait")).to_be_visible()  # from the fragment of its address
+    wait_until(lambda: count(page) == "1 prediction")
+    page.get_by_role("button", name="Reveal").click()
+    expect(student.locator(".lesson .outcome")).to_be_visible()
+
+
+# --- what a reader takes home -------------------------------------------------------------------------------------
+
+
+def test_predictions_stay_in_the_address_through_reloads_and_are_not_sent(open_page):
+    page = open_page(PATH, apart=True)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    at_lesson(page).locator(".lesson .answers button").nth(2).click()
+    expect(page.locator(".lesson .outcome")).to_be_visible()
+    wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.2")
+    page.locator(".lesson .next").click()
+    expect(page.locator(".lesson-count")).to_have_text("step 2 of 4")
+    wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.2" and query(page)["step"] == "2")
+    page.locator(".lesson .answers button").nth(0).click()
+    wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.20")
+    page.reload()
+    at_lesson(page)
+    expect(page.locator(".lesson .guess")).to_have_text(f"Your guess: {LESSON.steps[1].answers[0]}")
+    page.locator(".lesson .back").click()
+    expect(page.locator(".lesson-count")).to_have_text("step 1 of 4")
+    expect(page.locator(".lesson .guess")).to_have_text(f"Your guess: {LESSON.steps[0].answers[2]}")
+    page.go_back()
+    expect(page.locator(".lesson-count")).to_have_text("step 2 of 4")
+    wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.20")
+    assert requests and not any("predicted" in url for url in requests)
+    page.locator(".st-key-lessons").get_by_role("button", name=LESSON.title).click()  # begins without predictions
+    expect(page.locator(".lesson-count")).to_have_text("step 1 of 4")
+    expect(page.locator(".lesson .answers button")).to_have_count(3)
+    wait_until(lambda: fragment(page) == "")
+    assert page.complaints == []
+
+
+def sheets(page) -> int:
+    """Sheets of A4 that the page takes."""
+    return len(re.findall(rb"/Type /Page\b", page.pdf(format="A4")))
+
+
+def test_the_last_step_leads_to_a_summary_that_is_printed_and_saved(open_page, tmp_path):
+    page = at_lesson(open_page(f"kernel?lesson={LESSON.key}&step=4#predicted={LESSON.key}.1-2", apart=True))
+    page.locator(".lesson .answers button").nth(LESSON.steps[3].right).click()
+    page.get_by_role("button", name="Summary").click()
+    rows = page.locator(".summary li")
+    expect(rows).to_have_count(4)
+    expect(page.locator("h1")).to_have_text(f"Your predictions: {LESSON.title}")
+    expect(page.locator(".summary-score")).to_have_text("2 of 4 right; 1 not predicted.")
+    for row, step, own in zip(rows.all(), LESSON.steps, (1, None, 2, LESSON.steps[3].right), strict=True):
+        expect(row.locator(".asked")).to_have_text(step.question)
+        mark = " ✓" if own == step.right else ""
+        given = ["none" if own is None else step.answers[own] + mark, step.answers[step.right]]
+        assert row.locator("dd").all_inner_texts() == given
+    page.get_by_label("Name").fill("<b>Ann</b>")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save (HTML)").click()
+    saved.value.save_as(tmp_path / "saved.html")
+    assert saved.value.suggested_filename == f"{LESSON.key}.html"
+    text = (tmp_path / "saved.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;Ann&lt;/b&gt;, " in text and "<script" not in text
+    assert all(step.question in text for step in LESSON.steps)
+    at_rest(page)
+    assert findings(page) == []
+    page.emulate_media(media="print")
+    expect(page.locator(".summary-buttons")).to_be_hidden()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    expect(page.locator(".summary li").last).to_be_visible()
+    assert sheets(page) == 1
+    page.emulate_media(media="null")
+    page.get_by_role("button", name="Back to the lesson").click()
+    expect(page.locator(".lesson-count")).to_have_text("step 4 of 4")
+    expect(page.locator(".lesson .verdict")).to_contain_text("✓ Right")
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
+@pytest.mark.more(after=2)
+def test_every_summary_fits_a_sheet_and_a_phone(open_page, lesson):
+    predicted = "".join(str(step.right) for step in lesson.steps)
+    page = open_page(
+        f"{lesson.page}?lesson={lesson.key}&summary=true#predicted={lesson.key}.{predicted}", apart=True, width=PHONE
+    )
+    count = len(lesson.steps)
+    expect(page.locator(".summary-score")).to_have_text(f"{count} of {count} right.")
+    at_rest(page)
+    assert problems(page, "summary") == {}
+    assert sheets(page) == 1
