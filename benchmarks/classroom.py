@@ -67,6 +67,7 @@ class Member:
         self._server, self._record = server, record
         self._cookies, self.choices = CookieJar(), random.Random(seed)
         self.tab = Tab(server, link, self.choices, self._cookies)
+        self._card: dict = {}
         self.fragment: str | None = None
         self.secret: str | None = None
 
@@ -85,11 +86,10 @@ class Member:
 
     @property
     def card(self) -> dict:
-        """The data of the lesson's card."""
+        """The data of the lesson's card; while the page is sent again, the last ones."""
         found = self.tab.component(CARD)
-        if found is None:
-            raise LostError("the page shows no card")
-        return found[1]
+        self._card = found[1] if found else self._card
+        return self._card
 
     async def press(self, name: str, done: Callable[[dict], bool], **more) -> None:
         """Press a button of the card until the card shows that it was; a lost tab is opened again."""

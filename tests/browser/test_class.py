@@ -30,12 +30,17 @@ SCROLL = "height => document.querySelector('[data-testid=stMain]').scrollTo(0, h
 HEIGHT = "(selector) => document.querySelector(selector).getBoundingClientRect().height"
 
 
+def address(page):
+    """The parts of the page's address; `page.url` may be an earlier one where several are written at once."""
+    return urlsplit(page.evaluate("location.href"))
+
+
 def query(page) -> dict[str, str]:
-    return {name: value for name, (value,) in parse_qs(urlsplit(page.url).query).items()}
+    return {name: value for name, (value,) in parse_qs(address(page).query).items()}
 
 
 def fragment(page) -> str:
-    return urlsplit(page.url).fragment
+    return address(page).fragment
 
 
 def at_lesson(page):
@@ -219,17 +224,17 @@ def test_on_a_phone_the_card_of_a_class_stays_in_sight_and_nothing_overlaps(lect
 @pytest.mark.slow("starts a server, and starts it again")
 @pytest.mark.more
 def test_a_class_goes_on_with_another_process(open_page, start_server, tmp_path):
-    address = start_server(folder=tmp_path)
-    page = at_lesson(open_page(PATH, address=address, apart=True))
+    server = start_server(folder=tmp_path)
+    page = at_lesson(open_page(PATH, address=server, apart=True))
     page.locator(".open-room").click()
     page.locator(".leading").wait_for()
     wait_until(lambda: "room" in query(page))
-    student = at_lesson(open_page(f"{PATH}&room={query(page)['room']}", address=address, apart=True))
+    student = at_lesson(open_page(f"{PATH}&room={query(page)['room']}", address=server, apart=True))
     predict(student, 1)
     wait_until(lambda: count(page) == "1 prediction")
-    start_server.processes[address].kill()
-    start_server.processes[address].wait()
-    start_server(port=urlsplit(address).port, folder=tmp_path)
+    start_server.processes[server].kill()
+    start_server.processes[server].wait()
+    start_server(port=urlsplit(server).port, folder=tmp_path)
     for one in (page, student):
         one.reload()
         at_lesson(one)
