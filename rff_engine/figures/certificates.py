@@ -29,6 +29,7 @@ TERM_LABELS = {
     "choice of feature map": ("choice of frequencies", "#D55E00"),
     "choice of threshold": ("choice of the threshold", "#D55E00"),
     "frequencies drawn": ("learned frequencies", "#CC79A7"),
+    "landmarks chosen": ("chosen landmarks", "#CC79A7"),
     "weights": ("learned weights", "#CC79A7"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
