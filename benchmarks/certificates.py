@@ -23,7 +23,6 @@ import pandas as pd
 import datasets
 from rff_engine.experiments.reports import letarte
 from rff_engine.experiments.studies.certificate import METHODS, CertifiedSplit
-from rff_engine.figures.style import METHOD_NAMES
 
 DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "farm", "adult")
 COUNTS = (5, 20, 100, 500)
@@ -31,7 +30,7 @@ KEYS = ["dataset", "split", "method", "D"]
 SHIPPED = Path(letarte.__file__).parent / "data" / "certificates.csv"
 MEASURED = ["test_error", "risk_bound", "test_set_bound", "gibbs_error", "gibbs_bound", "tandem_bound", "c_bound"]
 N_CANDIDATES = 1000
-NAMES = METHOD_NAMES | {"landmarks": "landmarks"}
+NAMES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "landmarks": "landmarks"}
 # Too few rows for so many landmarks, or too long a wait.
 _MOST_LANDMARKS = {"breast": 100, "farm": 100, "adult": 100}
 
@@ -95,12 +94,13 @@ def tables(found: pd.DataFrame) -> str:
 
 
 def markdown(header: Sequence[str], body: Iterator[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    """A table in Markdown."""
+    lines = [f"| {' | '.join(line)} |" for line in (header, *body)]
+    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
 
 
 def table_against_D(found: pd.DataFrame) -> str:
-    """Mean test error and certified risk of the vote in percent, and the number of splits."""
+    """Mean test error and certified risk of the vote in percent, and the number of splits at each D."""
     counts = sorted(found["D"].unique())
 
     def body():
@@ -109,7 +109,8 @@ def table_against_D(found: pd.DataFrame) -> str:
                 of = found[(found["dataset"] == name) & (found["method"] == method)]
                 if len(of):
                     cells = [of[of["D"] == D] for D in counts]
-                    yield [name, NAMES[method], *map(_pair, cells), str(of["split"].nunique())]
+                    splits = ", ".join(str(len(cell)) for cell in cells)
+                    yield [name, NAMES[method], *map(_pair, cells), splits]
 
     return markdown(["data", "features", *(f"D = {D}" for D in counts), "splits"], body())
 
@@ -138,9 +139,12 @@ def table_of_bounds(found: pd.DataFrame, D: int = 100) -> str:
     return markdown(["data", "features", "rows", *header], body())
 
 
-def half_width(values) -> float:
-    """Half-width of the 95 % interval of a mean."""
-    return float(1.96 * np.std(values, ddof=1) / np.sqrt(len(values)))
+def interval(values) -> str:
+    """The mean with its sign, and the half-width of its 95 % interval if there is more than one value."""
+    mean = f"{np.mean(values):+.2f}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ± {1.96 * np.std(values, ddof=1) / np.sqrt(len(values)):.2f}"
 
 
 if __name__ == "__main__":

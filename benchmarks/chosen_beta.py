@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import datasets
 import rff_engine as rff
-from benchmarks.certificates import DATASETS, SHIPPED as CERTIFICATES, half_width, markdown
+from benchmarks.certificates import DATASETS, SHIPPED as CERTIFICATES, interval, markdown
 from rff_engine._bound_minimum import kernel_bound, least_beta
 from rff_engine.experiments.studies.certificate import SCALED
 from rff_engine.frequencies import FrequencyBlocks
@@ -156,7 +156,7 @@ def table(found: pd.DataFrame) -> str:
                 paired = 100 * (of["bound"] - of["validated"])
                 errors = [f"{100 * of[choice].mean():.2f}" for choice in CHOICES]
                 betas = [f"{of[f'{choice}_beta'].median():.2g}" for choice in CHOICES[1:]]
-                yield [name, str(D), *errors, f"{paired.mean():+.2f} ± {half_width(paired):.2f}", *betas, str(len(of))]
+                yield [name, str(D), *errors, interval(paired), *betas, str(len(of))]
 
     errors = ["RFF, β = 0", "β by the bound", "β validated", "difference"]
     return markdown(["data", "D", *errors, "median β by the bound", "validated", "splits"], body())

@@ -302,7 +302,7 @@ def _check_prior_is_fixed(features) -> None:
 def _price(features, n: int) -> tuple[float, str]:
     """Nats of frequencies drawn from learned weights, or of landmarks chosen from n rows, and what they are for."""
     if isinstance(features, LandmarkSimilarity):
-        L = len(features.landmark_indices_)
+        L = features.landmarks_.shape[0]
         return float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1)), "landmarks chosen"
     if not isinstance(features, BaseLearnedFeatures):
         return 0.0, "frequencies drawn"

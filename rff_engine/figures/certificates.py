@@ -38,6 +38,7 @@ TERM_LABELS = {
     "choice of feature map": ("choice of frequencies", "#D55E00"),
     "choice of threshold": ("choice of the threshold", "#D55E00"),
     "frequencies drawn": ("learned frequencies", "#CC79A7"),
+    "landmarks chosen": ("chosen landmarks", "#CC79A7"),
     "weights": ("learned weights", "#CC79A7"),
     "looks": ("D chosen after looking", "#D55E00"),
     "from margins": ("from margins to the vote", "#E69F00"),

@@ -56,6 +56,20 @@ def shown(app: AppTest, view: str, plain: bool = False) -> list:
     return app.get("plotly_chart") + app.get("bidi_component")
 
 
+def test_a_certificate_of_the_upload_says_its_assumption_first():
+    app = uploaded(opened(), table(n=400))
+    shown(app, "bounds")
+    found = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
+    text = words(app)
+    certified = re.search(r"errs on at most ([0-9.]+) % of new rows.*?errs on ([0-9.]+) %", text)
+    assert [float(number) for number in certified.groups()] == [
+        pytest.approx(100 * value, abs=0.051) for value in (found.risk_bound, found.test_error)
+    ]
+    assert 0 < found.test_error < found.risk_bound < 1 and found.n_bound == 100
+    assert text.index("independent draws from one distribution") < text.index("Certified")
+    assert text.rindex("Certified") > text.index("Diamonds")  # below the view
+
+
 def test_limits_are_shown_before_an_upload():
     app = opened()
     assert not app.exception and not app.error

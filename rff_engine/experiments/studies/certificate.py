@@ -110,18 +110,21 @@ class CertifiedSplit:
         return CertifiedClassifier(maps, epsilon=epsilon, random_state=self.random_state).fit(self.X, self.y)
 
     def _maps(self, method: str, kernel, D: int) -> list:
-        N, fixed = self.n_candidates, {"random_state": self.random_state}
+        N, seed = self.n_candidates, self.random_state
         if method == "rff":
-            maps = [RandomFourierFeatures(kernel, D, **fixed)]
+            maps = [RandomFourierFeatures(kernel, D, random_state=seed)]
         elif method == "pbrff":
-            maps = [PseudoPosteriorFeatures(kernel, D, N, beta=beta, **fixed) for beta in _BETAS]
+            maps = [PseudoPosteriorFeatures(kernel, D, N, beta=beta, random_state=seed) for beta in _BETAS]
         elif method == "okrff":
-            maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, **fixed) for rho in _RHOS]
+            maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
         elif method == "boosting":
-            maps = [LandmarkBoosting(kernel, D, weak_learner, **fixed) for weak_learner in WEAK_LEARNERS]
+            maps = [LandmarkBoosting(kernel, D, weak_learner, random_state=seed) for weak_learner in WEAK_LEARNERS]
         else:
-            landmarks = {"n_landmarks": D, "selection": "random", "n_components": _LANDMARK_FREQUENCIES}
-            maps = [LandmarkSimilarity(kernel, beta=beta, **landmarks, **fixed) for beta in _BETAS]
+            frequencies = _LANDMARK_FREQUENCIES
+            maps = [
+                LandmarkSimilarity(kernel, D, "random", n_components=frequencies, beta=beta, random_state=seed)
+                for beta in _BETAS
+            ]
         return [self._scaled(one) for one in maps]
 
     def _scaled(self, features):
