@@ -1,0 +1,261 @@
+"""Boosting and leverage scores next to the paper's learned landmarks and features, on random splits.
+
+    python -m benchmarks.learners                                      # the tables, from the rows that ship
+    python -m benchmarks.learners --datasets breast --output rows.csv  # computes what the file lacks, then the tables
+
+A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %, RFF, PBRFF
+and OKRFF. `--output` adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; a
+linear SVM on the boosted landmarks; and frequencies drawn by their leverage scores. Settings and C are chosen on
+validation rows. `rff_engine/experiments/reports/data/learners.csv` is such a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+import rff_engine as rff
+from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.comparison import chosen_by_validation
+from rff_engine.experiments.reports.tables import to_frame
+from rff_engine.experiments.running.runner import run
+from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
+from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
+from rff_engine.landmarks import landmark_count
+
+SHIPPED = reproduction.SHIPPED.parent / "learners.csv"
+DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "adult")
+SHARES = (0.01, 0.02, 0.05, 0.10)
+FREQUENCIES = (10, 50, 200)
+METHODS = {
+    "pb_landmarks": "PB landmarks",
+    "landmarks": "boosted landmarks",
+    "landmarks_svm": "boosted landmarks, SVM",
+    "cosines": "boosted cosines",
+}
+FEATURES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "leverage": "leverage scores"}
+COLUMNS = ["dataset", "repeat", "method", "share", "D", "K", "beta", "ridge", "gamma", "C"]
+COLUMNS += ["valid_error", "test_error", "seconds"]
+# adult has more rows than the other sets together, and ten times as many landmarks as they.
+_REPEATS = {"breast": 10, "ads": 5, "mnist17": 2, "mnist49": 2, "mnist56": 2, "adult": 1}
+_SHARES = {"adult": (0.01,)}
+_K, _BETA = 32, 10.0  # of boosted landmarks
+_RIDGE, _CANDIDATES, _PILOT = 1e-4, 2000, 200  # of leverage scores
+_CS = LandmarkStudy().Cs
+
+
+def main() -> None:
+    asked = _asked()
+    if asked.output:
+        with threadpool_limits(1):
+            compute(asked.datasets, asked.repeats, asked.output)
+    print(tables(pd.read_csv(asked.output or SHIPPED)))
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
+    parser.add_argument("--repeats", type=int, help="random splits (default: 2 to 10, by the data set)")
+    parser.add_argument("--output", type=Path, help="CSV file to add the rows to")
+    return parser.parse_args()
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def compute(names, repeats: int | None, output: Path) -> None:
+    """Add the rows that a file lacks, one fit after another: the first splits of all data sets come first."""
+    asked = {name: repeats or _REPEATS[name] for name in names}
+    for repeat, name in product(range(max(asked.values())), names):
+        if repeat >= asked[name]:
+            continue
+        for setting, work in fits(name, repeat):
+            if output.exists() and _has(pd.read_csv(output), setting):
+                continue
+            start = time.perf_counter()
+            rows = pd.DataFrame([setting | row for row in work()]).reindex(columns=COLUMNS)
+            rows["seconds"] = round(time.perf_counter() - start, 2)
+            rows.to_csv(output, mode="a", header=not output.exists(), index=False, float_format="%.6g")
+            print(rows.to_string(index=False, header=False), flush=True)
+
+
+def _has(known: pd.DataFrame, setting: dict) -> bool:
+    """Whether the rows have this setting."""
+    same = [
+        known[key] == value if isinstance(value, str) else np.isclose(known[key], value)
+        for key, value in setting.items()
+    ]
+    return bool(np.logical_and.reduce(same).any())
+
+
+def fits(name: str, repeat: int) -> Iterator[tuple[dict, Callable[[], list[dict]]]]:
+    """Settings of a split, each with the function that computes its rows, of all shares or numbers of frequencies."""
+    fixed = {"dataset": name, "repeat": repeat}
+    if 0.02 in shares_of(name):
+        yield fixed | {"method": "pb_landmarks"}, partial(_pb_landmarks, name, repeat)
+    yield fixed | {"method": "landmarks"}, partial(_boosted, name, repeat, "landmark")
+    yield fixed | {"method": "cosines"}, partial(_boosted, name, repeat, "cosine")
+    yield fixed | {"method": "leverage"}, partial(_leverage, name, repeat)
+
+
+def _pb_landmarks(name: str, repeat: int) -> list[dict]:
+    """The share that the bundled reruns do not have, by the same protocol, chosen among its settings by validation."""
+    protocol = LandmarkStudy.preset(
+        "splits", shares=(0.02,), selections=("clustering",), methods=("pb_landmarks",), gamma=gamma_of(name, repeat)
+    )
+    split = split_source(name, "random")(repeat)
+    steps = run(protocol, split, dataset=name, split_name="random", repeat=repeat, seed=repeat)
+    rows = to_frame([row for step in steps for row in step.rows])
+    best = rows.loc[rows["valid_error"].idxmin()]
+    named = {"K": "D", "beta": "beta", "C": "C", "valid_error": "valid_error", "test_error": "test_error"}
+    found = {column: best[source] for column, source in named.items()}
+    return [found | {"share": 0.02, "D": landmark_count(len(split.y_train), 2, 0.02), "gamma": best["gamma"]}]
+
+
+def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
+    """The vote after as many rounds as landmarks in each share and, for landmarks, a linear SVM on them."""
+    problem = problem_of(name, repeat)
+    shares = shares_of(name)
+    counts = [landmark_count(len(problem.train.y), 2, share) for share in shares]
+    model = rff.LandmarkBoosting(
+        problem.kernel, max(counts), weak_learner=weak, n_components=_K, beta=_BETA, random_state=repeat
+    ).fit(*problem.train)
+    values = {part: model.transform(getattr(problem, part).X).astype(np.float32) for part in PARTS}
+    rows = []
+    for share, count in zip(shares, counts, strict=True):
+        count = min(count, len(model.step_sizes_))
+        row = {"share": share, "D": count, "gamma": problem.gamma}
+        row |= {"K": _K, "beta": _BETA} if weak == "landmark" else {}
+        rows.append(row | {f"{part}_error": _vote_error(model, values, problem, part, count) for part in PARTS[1:]})
+        if weak == "landmark":
+            rows.append(row | {"method": "landmarks_svm"} | _svm(problem, {p: v[:, :count] for p, v in values.items()}))
+    return rows
+
+
+def shares_of(name: str) -> tuple[float, ...]:
+    """Rounds of boosting as fractions of the training rows."""
+    return _SHARES.get(name, SHARES)
+
+
+def _vote_error(model, values: dict, problem: LetarteProblem, part: str, count: int) -> float:
+    vote = model.intercept_ + values[part][:, :count] @ model.step_sizes_[:count]
+    return float(((vote > 0) != getattr(problem, part).y).mean())
+
+
+def _leverage(name: str, repeat: int) -> list[dict]:
+    """Linear SVMs on frequencies drawn by their scores."""
+    problem, rows = problem_of(name, repeat), []
+    for D in FREQUENCIES:
+        drawn = rff.LeverageScoreFeatures(problem.kernel, D, _CANDIDATES, _PILOT, _RIDGE, random_state=repeat)
+        drawn.fit(problem.train.X)
+        features = {part: drawn.transform(getattr(problem, part).X) for part in PARTS}
+        rows.append({"D": D, "gamma": problem.gamma, "ridge": _RIDGE} | _svm(problem, features))
+    return rows
+
+
+def _svm(problem: LetarteProblem, features: dict) -> dict:
+    """C and errors of the linear SVM with the fewest validation errors."""
+    features = {part: np.ascontiguousarray(values, problem.feature_dtype) for part, values in features.items()}
+    path = rff.linear_svm_path(features["train"], problem.train.y, _CS)
+    found = problem.best_errors(path, lambda part, rows: features[part][rows], _CS)
+    return {key: found[key] for key in ("C", "valid_error", "test_error")}
+
+
+@cache
+def _splits(name: str) -> Callable:
+    return split_source(name, "random")
+
+
+def problem_of(name: str, repeat: int) -> LetarteProblem:
+    """A split of the bundled reruns, with their kernel."""
+    problem = LetarteProblem.of(_splits(name)(repeat), {}, repeat)
+    return problem.with_gamma(gamma_of(name, repeat), "auto")
+
+
+def gamma_of(name: str, repeat: int) -> float:
+    """gamma that the RBF SVM of the bundled reruns chose on a split."""
+    rows = bundled("table1", name)
+    (gamma,) = rows.loc[rows["repeat"] == repeat, "gamma"].unique()
+    return float(gamma)
+
+
+@cache
+def bundled(target: str, name: str) -> pd.DataFrame:
+    """Bundled rows of a data set on random splits: landmark studies for "table1", feature sweeps for a figure."""
+    store = Store(f"sqlite:///{reproduction.SHIPPED}", read_only=True)
+    rows = to_frame(reproduction.known_rows(store, target, (name,)))
+    return rows[(rows["split"] == "random") & (rows["method"] != "svm")]
+
+
+# --- tables -------------------------------------------------------------------------------------------------------
+
+
+def tables(rows: pd.DataFrame) -> str:
+    """Both tables, in Markdown: mean test errors in percent over the splits that all methods have.
+
+    The last column is the largest of their standard errors.
+    """
+    return f"{landmark_table(rows)}\n\n{won_by_pb_landmarks(rows)}\n\n{feature_table(rows)}"
+
+
+def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
+    """A sentence on where no other method errs as little."""
+    won = []
+    for name in DATASETS:
+        found = mean_errors(rows, "table1", name, "share", METHODS)
+        shares = [f"{share:.0%}" for share, errors in found if errors.mean().idxmin() == "pb_landmarks"]
+        won += [f"{name} at {', '.join(shares)}"] if shares else []
+    return f"PB landmarks err least on {' and '.join(won) or 'none'}."
+
+
+def landmark_table(rows: pd.DataFrame) -> str:
+    """Errors against the share of landmarks."""
+    header = ["data", "splits", "landmarks", *METHODS.values()]
+    return _table(header, rows, "table1", "share", METHODS)
+
+
+def feature_table(rows: pd.DataFrame) -> str:
+    """Errors against the number of frequencies."""
+    return _table(["data", "splits", "D", *FEATURES.values()], rows, "figure5", "D", FEATURES)
+
+
+def _table(header: list[str], rows: pd.DataFrame, target: str, by: str, methods: dict) -> str:
+    header = [*header, "standard error"]
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
+        for value, errors in mean_errors(rows, target, name, by, methods):
+            at = f"{value:.0%}" if by == "share" else f"{value}"
+            percents = [f"{100 * mean:.2f}" for mean in errors.mean()]
+            cells = [f"**{percent}**" if percent == min(percents, key=float) else percent for percent in percents]
+            spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
+            lines.append("| " + " | ".join([name, str(len(errors)), at, *cells, spread]) + " |")
+    return "\n".join(lines)
+
+
+def mean_errors(rows: pd.DataFrame, target: str, name: str, by: str, methods: dict) -> Iterator:
+    """For each share or D the test errors, (splits, methods), on the splits that all methods have."""
+    known = to_frame(bundled(target, name))
+    if by == "share":
+        known = known[(known["landmarks"] == "clustering") & (known["method"] == "pb_landmarks")]
+    keys = ["dataset", "method", by]
+    own = rows[(rows["dataset"] == name) & rows["method"].isin(methods)].assign(split="random")
+    both = pd.concat([known.drop(columns="landmarks"), own.assign(train_error=np.nan, note="")])
+    errors = chosen_by_validation(both, keys).pivot_table("test_error", "repeat", [by, "method"])
+    for value in sorted(own[by].dropna().unique()):
+        if set(methods) <= set(errors[value].columns):
+            complete = errors[value][list(methods)].dropna()
+            if len(complete):
+                yield value, complete
+
+
+if __name__ == "__main__":
+    main()
