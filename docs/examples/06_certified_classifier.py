@@ -25,7 +25,7 @@ found = certificate(model, fresh.X, fresh.y)
 figures.ledger(found)
 
 # %%
-# How the voters decide over the plane: near the borders of the squares they disagree.
+# How the voters decide over the plane: they agree but for a thin band at the borders of the squares.
 
 figures.vote_map(share_of_votes(model, extent=1.5), data.X[:300], data.y[:300], 1.5)
 
