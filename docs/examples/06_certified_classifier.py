@@ -4,6 +4,8 @@ A classifier that certifies itself
 
 ``CertifiedClassifier`` learns features and a vote on one half of the rows and bounds the risk of the vote on the other.
 No test set is needed for the bound.
+
+With sliders, in the app: `Certificates <http://localhost:8501/certificates>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/06_certified_classifier.png'

@@ -4,6 +4,8 @@ Spread the frequencies
 
 Independent draws clump and leave gaps. Orthogonal directions, Sobol's points and landmark-based methods approximate
 the same kernel with fewer features.
+
+With sliders, in the app: `Approximate a kernel <http://localhost:8501/approximate>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/07_spread_frequencies.png'
