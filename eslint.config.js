@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import globals from "globals";
 
 export default [
-  { ignores: [".venv/", ".venv-docs/", "build/", "node_modules/"] },
+  { ignores: [".venv/", ".venv-docs/", "build/", "node_modules/", "site/"] },
   js.configs.recommended,
   {
     rules: {

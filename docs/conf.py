@@ -29,6 +29,8 @@ extensions = [
     "figures",
     "formulas",
     "links",
+    "live",
+    "whole",
 ]
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "**/*.codeobj.json"]
 suppress_warnings = ["config.cache"]  # functions among the settings
@@ -91,5 +93,3 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "tutorial": [], "gallery/*": ["sidebar-nav-bs"]}
-# The static edition, if `make site` has built it here.
-html_extra_path = ["../site"] if (FOLDER.parent / "site" / "index.html").exists() else []

@@ -122,3 +122,18 @@ def test_citation_has_the_version_and_what_an_archive_needs():
     for one in cited["references"]:
         assert one["type"] and one["title"] and one["year"] > 1900
         assert all(author["family-names"] and author["given-names"] for author in one["authors"])
+
+
+# --- the finished site ------------------------------------------------------------------------------------------------
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS / "extensions")
+    from whole import broken
+
+    (tmp_path / "a.html").write_text('<p id="here"></p><a href="b.html#there">b</a><a href="#here">a</a>', "utf-8")
+    (tmp_path / "b.html").write_text('<p id="there"></p><a href="https://example.org">x</a><img src="c.png">', "utf-8")
+    assert broken(tmp_path) == ["b.html: c.png"]
+    (tmp_path / "b.html").write_text('<a href="a.html#gone">a</a>', "utf-8")
+    assert broken(tmp_path) == ["a.html: b.html#there", "b.html: a.html#gone"]

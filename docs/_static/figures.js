@@ -30,6 +30,10 @@ function coloured(figure) {
   layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0, 0, 0, 0)";
   layout.font = { ...layout.font, color: ink };
   layout.autosize = true;
+  for (const name of Object.keys(layout).filter((key) => key.startsWith("legend"))) {
+    layout[name].tracegroupgap = 0;
+    if (NARROW.matches) layout[name].font = { size: 10.5 }; // the space was measured for narrow letters
+  }
   for (const name of Object.keys(layout).filter((key) => /^[xy]axis/.test(key))) {
     layout[name] = {
       gridcolor: "rgba(128, 128, 128, 0.3)",

@@ -4,6 +4,8 @@ A kernel is a prior
 
 A shift-invariant kernel is an average of cosines, ``k(x - x') = E cos(omega . (x - x'))``, over frequencies drawn from
 its spectral density. D draws give 2 D features whose inner products approximate it.
+
+With sliders, in the app: `A kernel is a prior <http://localhost:8501/kernel>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/01_kernel_as_prior.png'

@@ -4,6 +4,8 @@ Landmarks learn their neighbourhoods
 
 Each landmark gets a similarity of its own: a pseudo-posterior on a few frequencies, learned from its pairs with all
 other points. A linear SVM on the similarities is the classifier.
+
+With sliders, in the app: `Landmarks <http://localhost:8501/landmarks>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/02_landmarks.png'

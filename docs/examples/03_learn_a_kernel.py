@@ -4,6 +4,8 @@ Learn a kernel from labels
 
 Candidates are drawn from the prior; each has an alignment loss, small where its cosine agrees with the labels. PBRFF
 weighs them by ``exp(-beta sqrt(n) loss)``, OKRFF minimises the loss within a divergence of the prior.
+
+With sliders, in the app: `Learn the kernel <http://localhost:8501/learn_kernel>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/03_learn_a_kernel.png'

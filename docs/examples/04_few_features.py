@@ -4,6 +4,8 @@ Learn with few features
 
 Learning pays where features are few: ten frequencies from the pseudo-posterior do what a hundred from the prior do.
 The classifier is a linear SVM.
+
+With sliders, in the app: `Learn the kernel <http://localhost:8501/learn_kernel>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/04_few_features.png'

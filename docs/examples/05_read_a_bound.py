@@ -4,6 +4,8 @@ Read a bound
 
 A bound on the alignment loss is a sum: the loss on the sample, the divergence from the prior, and the price of
 confidence. It holds with probability 95 % over samples, for all posteriors at once.
+
+With sliders, in the app: `Bounds <http://localhost:8501/bounds>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/05_read_a_bound.png'

@@ -4,6 +4,8 @@ A classifier that certifies itself
 
 ``CertifiedClassifier`` learns features and a vote on one half of the rows and bounds the risk of the vote on the other.
 No test set is needed for the bound.
+
+With sliders, in the app: `Certificates <http://localhost:8501/certificates>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/06_certified_classifier.png'
@@ -26,7 +28,7 @@ found = vote.certificate()
 figures.ledger(found)
 
 # %%
-# How the voters decide over the plane: near the borders of the squares they disagree.
+# How the voters decide over the plane: they agree but for a thin band at the borders of the squares.
 
 figures.vote_map(vote.votes(), data.X[:300], data.y[:300], 1.5)
 

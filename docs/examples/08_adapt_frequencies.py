@@ -4,6 +4,8 @@ Adapt frequencies to the data
 
 Data on a line or a ring need few frequencies of the plane. A descent moves frequencies and weights until the kernel is
 right on the data's landmarks (Li, Zhang, Wang and Kumar 2019).
+
+With sliders, in the app: `Adaptive frequencies <http://localhost:8501/adaptive>`_.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/08_adapt_frequencies.png'

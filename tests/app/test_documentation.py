@@ -38,3 +38,6 @@ def test_documentation_of_every_page_links_back():
     text = (ROOT / "docs" / "app.md").read_text("utf-8")
     linked = set(re.findall(r"\(http://localhost:8501/(\w+)\)", text))
     assert linked == set(documentation.PAGES) - {"start"}
+    for page, file in documentation.PAGES.items():
+        if file.startswith("examples/"):
+            assert f"<http://localhost:8501/{page}>" in (ROOT / "docs" / file).read_text("utf-8")

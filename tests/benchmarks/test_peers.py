@@ -1,0 +1,50 @@
+"""The comparison with other libraries gives every method the same rows and as many features."""
+
+import numpy as np
+import pytest
+
+from benchmarks import peers
+
+GAMMA = 0.5
+
+
+@pytest.fixture(scope="module")
+def split():
+    return peers.scaled_split("breast")
+
+
+@pytest.mark.parametrize("method", peers.METHODS, ids=lambda method: f"{method.library}, {method.name}")
+def test_every_method_makes_as_many_features(method, split):
+    if method.library in peers.missing():
+        pytest.skip(f"{method.library} is not installed")
+    features = method.make(GAMMA, 20, 0, method.values[0]).fit(split.X_train, split.y_train)
+    assert features.transform(split.X_test).shape == (len(split.y_test), 20)
+
+
+def test_columns_are_scaled_by_the_training_rows(split):
+    assert split.X_train.min() == 0 and split.X_train.max() == pytest.approx(1)
+    assert not np.allclose(split.X_test.max(axis=0), 1)
+
+
+def test_the_least_error_of_a_column_is_bold_and_the_seeds_are_averaged():
+    first, second = peers.METHODS[:2]
+    found = [
+        ("breast", 20, first, [peers.Measured(0.1, 1.0), peers.Measured(0.3, 3.0)]),
+        ("breast", 20, second, [peers.Measured(0.1, 1.0)]),
+    ]
+    lines = peers.table(found, ["breast"], [20]).splitlines()
+    assert "20.0 % (2 s)" in lines[2] and "**10.0** % (1 s)" in lines[3]
+
+
+def test_what_is_measured_is_kept(tmp_path):
+    path, key = tmp_path / "results.csv", ("breast", 20, "RFF", 0)
+    peers.Kept(path).get(key, lambda: peers.Measured(0.25, 1.5))
+    assert peers.Kept(path).get(key, lambda: pytest.fail("measured again")) == peers.Measured(0.25, 1.5)
+
+
+def test_a_missing_library_is_left_out_with_a_line(monkeypatch):
+    monkeypatch.setattr(peers, "missing", lambda methods=peers.METHODS: {"rfflearn"})
+    assert peers.notes(["breast"], 3).endswith("Not installed, so left out: rfflearn.")
+    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0))
+    libraries = {method.library for _, _, method, _ in peers.rows(["breast"], [20], 1, peers.Kept(None))}
+    assert libraries == {"scikit-learn", "rff-engine"}
