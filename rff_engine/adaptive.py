@@ -24,6 +24,7 @@ from sklearn.svm import LinearSVC
 from ._alternating import alternate
 from ._approximation_loss import KernelApproximationLoss, descend
 from ._newton import PrimalForm, minimise
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_labels,
     as_numbers,
@@ -38,7 +39,7 @@ from ._validation import (
     draw_seed,
     with_room_for_squares,
 )
-from .kernels import GaussianKernel
+from .kernels import GaussianKernel, SpectralKernel
 
 __all__ = [
     "SOLVERS",
@@ -67,7 +68,9 @@ SOLVERS = ("variable_projection", "alternating")
 _HINGE_PASSES = 100
 
 
-def kernel_landmarks(X, n_landmarks: int, method: str = "sample", random_state=None):
+def kernel_landmarks(
+    X: MatrixLike, n_landmarks: int, method: str = "sample", random_state: RandomState = None
+) -> tuple[Any, np.ndarray]:
     """Choose landmarks that stand for all points, without labels (Li et al. 2019, Empirical Kernel Approximation Loss).
 
     Parameters
@@ -169,7 +172,12 @@ def _as_start(omega, landmarks):
 
 
 def feature_weights(
-    landmarks, kernel, omega, landmark_weights=None, ridge: float = 0.03, signed: bool = False
+    landmarks: MatrixLike,
+    kernel: SpectralKernel,
+    omega: ArrayLike,
+    landmark_weights: ArrayLike | None = None,
+    ridge: float = 0.03,
+    signed: bool = False,
 ) -> np.ndarray:
     """Weights of given frequencies that approximate a kernel best at the landmarks (Li et al. 2019, p-step).
 
@@ -213,10 +221,10 @@ def feature_weights(
 
 
 def adapt_frequencies(
-    landmarks,
-    kernel,
-    omega,
-    landmark_weights=None,
+    landmarks: MatrixLike,
+    kernel: SpectralKernel,
+    omega: ArrayLike,
+    landmark_weights: ArrayLike | None = None,
     ridge: float = 0.03,
     max_steps: int = 500,
     tol: float = 1e-3,
@@ -314,7 +322,7 @@ def _projected(loss: KernelApproximationLoss):
     return objective
 
 
-def relative_kernel_error(X, kernel, features) -> float:
+def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: MatrixLike) -> float:
     """Relative error of a kernel approximation by features, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
 
     The two matrices are formed block by block, and only their upper triangles.
@@ -369,7 +377,7 @@ def _sum_of_squares(block) -> float:
     return float(np.einsum("ij,ij->i", block, block).sum(dtype=np.float64))
 
 
-def importance_density(omega, kernel, spread: float) -> np.ndarray:
+def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) -> np.ndarray:
     """The density from which frequencies are best drawn if x - x' ~ N(0, spread^2 I) (Li et al. 2019, Claim 1).
 
     With weights p/q it makes the mean squared error of the kernel estimate least: by the inequality of Cauchy and
@@ -420,7 +428,7 @@ def importance_density(omega, kernel, spread: float) -> np.ndarray:
 class _Regression:
     """Mean squared error of ridge regression on the features at given frequencies, at the optimal coefficients."""
 
-    def __init__(self, X, y):
+    def __init__(self, X: MatrixLike, y: ArrayLike):
         y = as_numbers(y, "y")
         if y.shape != (X.shape[0],):
             raise ValueError(f"y has shape {y.shape}; {X.shape[0]} numbers, one a row, are needed.")
@@ -434,19 +442,19 @@ class _Regression:
         coef = solve(moment, features.T @ (targets - targets.mean()) / n, assume_a="pos")
         return coef, targets.mean(axis=0) - mean @ coef
 
-    def losses(self, rows, predictions):
+    def losses(self, rows, predictions: ArrayLike):
         """The mean loss of predictions, and its derivative with respect to each of them."""
         missed = predictions - self.targets[rows]
         return float((missed**2).mean()), 2 * missed / len(missed)
 
-    def penalty(self, coef, intercept):
+    def penalty(self, coef: ArrayLike, intercept: ArrayLike):
         return float((coef**2).sum())
 
 
 class _Classification:
     """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their optimum."""
 
-    def __init__(self, X, y):
+    def __init__(self, X: MatrixLike, y: ArrayLike):
         classes, codes = as_labels(y, X.shape[0])
         columns = [1] if len(classes) == 2 else range(len(classes))
         self.targets = np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns])
@@ -461,12 +469,12 @@ class _Classification:
             found[k] = minimise(form, signs, C, points[k])
         return found[:, :-1].T, found[:, -1]
 
-    def losses(self, rows, predictions):
+    def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
         hinge = np.maximum(1 - signs * predictions, 0)
         return float((hinge**2).sum(axis=1).mean()), -2 * signs * hinge / len(hinge)
 
-    def penalty(self, coef, intercept):
+    def penalty(self, coef: ArrayLike, intercept: ArrayLike):
         return float((coef**2).sum() + (intercept**2).sum())
 
 
@@ -484,7 +492,7 @@ class _Hinge(_Classification):
             ]
         return np.column_stack([coef for coef, _ in found]), np.concatenate([intercept for _, intercept in found])
 
-    def losses(self, rows, predictions):
+    def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
         hinge = np.maximum(1 - signs * predictions, 0)
         return float(hinge.sum(axis=1).mean()), -signs * (hinge > 0) / len(hinge)
@@ -495,10 +503,10 @@ _CLASSIFICATION_LOSSES = ("smooth", "hinge")
 
 
 def supervise_frequencies(
-    X,
-    y,
-    kernel,
-    omega,
+    X: MatrixLike,
+    y: ArrayLike,
+    kernel: SpectralKernel,
+    omega: ArrayLike,
     task: str = "regression",
     decay: float | None = None,
     agreement: float = 1.0,
@@ -507,7 +515,7 @@ def supervise_frequencies(
     max_steps: int = 60,
     tol: float = 1e-3,
     max_rows: int = 8000,
-    random_state=None,
+    random_state: RandomState = None,
     keep_path: bool = False,
     verbose: bool = False,
     loss: str = "smooth",

@@ -5,17 +5,21 @@ They store their parameters, validate in `fit`, and call `adaptive` or `leverage
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, check_choice, check_count, check_jobs, check_nonnegative
 from ._warning import deprecated_attribute, warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
 from .features import fourier_features
 from .frequencies import draw_frequencies
+from .kernels import SpectralKernel
 from .leverage import leverage_scores
 
 __all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourierFeatures"]
@@ -24,7 +28,9 @@ __all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourie
 class BaseDescendedFeatures(BaseFourierFeatures):
     """Features at the frequencies of a descent of at most `max_iter` steps."""
 
-    losses_ = deprecated_attribute("losses_", "loss_curve_")
+    loss_curve_: np.ndarray
+    n_iter_: int
+    losses_: property = deprecated_attribute("losses_", "loss_curve_")
 
     def _rule(self) -> dict:
         """Stopping rule and verbosity, as arguments of the functions."""
@@ -92,29 +98,29 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
 
     def __init__(
         self,
-        kernel=None,
-        n_components=100,
-        landmarks="sample",
-        n_landmarks=None,
-        sampling="monte_carlo",
-        random_state=None,
-        max_iter=500,
-        tol=1e-3,
-        verbose=0,
-        n_jobs=None,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        landmarks: str = "sample",
+        n_landmarks: int | None = None,
+        sampling: str = "monte_carlo",
+        random_state: RandomState = None,
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        verbose: int = 0,
+        n_jobs: int | None = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.n_landmarks = n_landmarks
-        self.sampling = sampling
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.landmarks: str = landmarks
+        self.n_landmarks: int | None = n_landmarks
+        self.sampling: str = sampling
+        self.random_state: RandomState = random_state
+        self.max_iter: int = max_iter
+        self.tol: float = tol
+        self.verbose: int = verbose
+        self.n_jobs: int | None = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Choose the landmarks, draw frequencies, and fit these and their weights to the kernel on the landmarks.
 
         Parameters
@@ -135,15 +141,15 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         r = check_count(self.n_components, "n_components")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
         rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
         found = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
-        self.weights_ = found.weights
+        self.weights_: np.ndarray = found.weights
         self._keep(found)
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their weighted cosine and sine features (Li et al. 2019, Eq. 3).
 
         Parameters
@@ -220,29 +226,29 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
 
     def __init__(
         self,
-        kernel=None,
-        n_components=100,
-        task="auto",
-        decay=None,
-        agreement=1.0,
-        random_state=None,
-        max_iter=60,
-        tol=1e-3,
-        verbose=0,
-        n_jobs=None,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        task: str = "auto",
+        decay: float | None = None,
+        agreement: float = 1.0,
+        random_state: RandomState = None,
+        max_iter: int = 60,
+        tol: float = 1e-3,
+        verbose: int = 0,
+        n_jobs: int | None = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.task = task
-        self.decay = decay
-        self.agreement = agreement
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.task: str = task
+        self.decay: float | None = decay
+        self.agreement: float = agreement
+        self.random_state: RandomState = random_state
+        self.max_iter: int = max_iter
+        self.tol: float = tol
+        self.verbose: int = verbose
+        self.n_jobs: int | None = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Draw frequencies and fit them to the labels and the kernel.
 
         Parameters
@@ -272,7 +278,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
             X, y = self._validated(X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
         rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         found = supervise_frequencies(
             X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng, **rule

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _blocks
+from . import _array_api, _blocks
+from ._array_api import array_namespace
 from ._blocks import pieces
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_coordinates, as_labels, as_points, as_sample_weight, check_jobs, check_labels_alike
 from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
@@ -119,7 +121,14 @@ class AlignmentSums:
         return _loss(self.counts.sum().item(), self.cosines, self.sines, own)
 
 
-def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None, sample_weight=None) -> AlignmentSums:
+def alignment_sums(
+    X: MatrixLike,
+    y: ArrayLike,
+    omega: ArrayLike,
+    classes: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> AlignmentSums:
     """Class-wise sums of cosines and sines, which make up the alignment losses (Letarte et al. 2019, Prop. 8).
 
     Parameters
@@ -178,7 +187,13 @@ def alignment_sums(X, y, omega, classes=None, n_jobs: int | None = None, sample_
     return AlignmentSums(labels, counts, cosines, sines, lengths, own)
 
 
-def alignment_loss(X, y, omega, n_jobs: int | None = None, sample_weight=None) -> np.ndarray:
+def alignment_loss(
+    X: MatrixLike,
+    y: ArrayLike,
+    omega: ArrayLike,
+    n_jobs: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     """Empirical alignment loss of every frequency over all pairs of points (Letarte et al. 2019, Eq. 9, Prop. 8).
 
     With weights w_i the loss is a weighted mean over pairs,
@@ -219,6 +234,8 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None, sample_weight=None) -
     >>> rff.alignment_loss(X, y, omega).round(3)
     array([0.667, 0.   ])
     """
+    if (xp := array_namespace(X, omega, sample_weight)) is not None:
+        return _array_api.alignment_loss(xp, X, y, omega, sample_weight)
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     classes, codes = as_labels(y, X.shape[0])
     weights = as_sample_weight(sample_weight, X.shape[0])
@@ -233,7 +250,12 @@ def alignment_loss(X, y, omega, n_jobs: int | None = None, sample_weight=None) -
     return loss
 
 
-def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = None) -> np.ndarray:
+def alignment_loss_batched(
+    blocks: Iterable[Any],
+    omega: ArrayLike,
+    classes: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
 
     The points need not fit in memory: a block is released before the next is read. Blocks of less than 64 MiB are
@@ -287,7 +309,14 @@ def alignment_loss_batched(blocks, omega, classes=None, n_jobs: int | None = Non
 
 
 def landmark_alignment_loss(
-    X, y, landmarks, landmark_labels, omega, landmark_indices=None, n_jobs: int | None = None, sample_weight=None
+    X: MatrixLike,
+    y: ArrayLike,
+    landmarks: MatrixLike,
+    landmark_labels: ArrayLike,
+    omega: ArrayLike,
+    landmark_indices: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
     """Empirical alignment loss of every frequency over the pairs of each landmark (Letarte et al. 2019, Eq. 10).
 
@@ -331,6 +360,10 @@ def landmark_alignment_loss(
     >>> rff.landmark_alignment_loss(X, y, X[:1], y[:1], omega, landmark_indices=np.array([0])).round(3)
     array([[0.667, 0.   ]])
     """
+    if (xp := array_namespace(X, landmarks, omega, sample_weight)) is not None:
+        return _array_api.landmark_alignment_loss(
+            xp, X, y, landmarks, landmark_labels, omega, landmark_indices, sample_weight
+        )
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     n, d = X.shape
     landmarks = as_points(landmarks, "landmarks", n_features=d)
@@ -394,7 +427,7 @@ def landmark_alignment_loss(
     return loss
 
 
-def alignment_loss_variance(X, y, omega) -> np.ndarray:
+def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | FrequencyBlocks) -> np.ndarray:
     """Unbiased estimate of the variance of the loss of a pair of points, for every frequency (Hoeffding 1948).
 
     Half the mean of ``(loss of the pair (i, j) - loss of (k, l))^2`` over all four different points i, j, k, l: the
@@ -451,7 +484,7 @@ def alignment_loss_variance(X, y, omega) -> np.ndarray:
     return np.clip(variance, 0.0, 0.5)
 
 
-def alignment_loss_plane(X, y, u, v) -> np.ndarray:
+def alignment_loss_plane(X: MatrixLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Alignment loss of every frequency on a product grid of the plane (Letarte et al. 2019, Prop. 8).
 
     On a grid the class-wise sums are products of small matrices: O(n (U + V)) sines serve U x V frequencies.
@@ -591,7 +624,7 @@ def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
     return stored
 
 
-def as_block(block) -> tuple[Any, Any, Any]:
+def as_block(block: Any) -> tuple[Any, Any, Any]:
     """X, y and the weights, or `None`, of a block of rows, which must be a tuple or list of two or three."""
     if not isinstance(block, tuple | list) or len(block) not in (2, 3):
         raise ValueError(

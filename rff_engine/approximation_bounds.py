@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_count, check_nonnegative, check_positive, check_probability
 from .features import fourier_features
+from .kernels import SpectralKernel
 
 __all__ = ["cluster_loss_bound", "kernel_approximation_loss", "sample_loss_bound"]
 
 _BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
 
 
-def kernel_approximation_loss(X, kernel, omega, weights=None, distinct: bool = False) -> float:
+def kernel_approximation_loss(
+    X: MatrixLike, kernel: SpectralKernel, omega: ArrayLike, weights: ArrayLike | None = None, distinct: bool = False
+) -> float:
     """Mean squared error of a kernel approximation over pairs of points (Li et al. 2019, L and L_n).
 
     The approximation is f(x - x') = sum_j p_j cos(omega_j . (x - x')). Over all pairs of a data set this is L(f), over
@@ -108,7 +112,7 @@ def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, de
     return float(4 * np.sqrt(2 * -np.log(delta) / n) + 16 * np.sqrt(covering / n))
 
 
-def cluster_loss_bound(distances, radius: float, lipschitz: float) -> float:
+def cluster_loss_bound(distances: ArrayLike, radius: float, lipschitz: float) -> float:
     """Largest difference of L^c, the loss on weighted centroids, and L (Li et al. 2019, Proposition 2).
 
     Parameters

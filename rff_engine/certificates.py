@@ -154,8 +154,8 @@ def learn_vote(z, signs, prior_mean, epsilon: float, choice: Choice) -> VotePost
         wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
         errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
         found = [
-            VotePosterior(mean, prior_mean, *rows, len(z), epsilon, choice)
-            for mean, *rows in zip(means, errors, together, strict=True)
+            VotePosterior(mean, prior_mean, one, two, len(z), epsilon, choice)
+            for mean, one, two in zip(means, errors, together, strict=True)
         ]
         scales = np.array([[one.scale] for one in found])
         n_choices = choice.n_choices * len(THRESHOLDS)

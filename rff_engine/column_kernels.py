@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ive, ndtri
 
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, as_sample_weight, check_range, check_scale
 from .kernels import SCALE, GaussianKernel, SpectralKernel, column_pairs
 
@@ -51,7 +52,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
     _width: ClassVar[str] = "length_scales"
     length_scales: tuple[float, ...] | str = SCALE
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         given = self.length_scales
         if isinstance(given, str):
             if given != SCALE:
@@ -73,7 +74,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
     def _columns(self) -> int | None:
         return None if self.is_open else len(self.length_scales)
 
-    def scaled_to(self, X, sample_weight=None) -> AnisotropicGaussianKernel:
+    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> AnisotropicGaussianKernel:
         """The kernel, with "scale" replaced by a length scale for each column of the points.
 
         Parameters
@@ -168,7 +169,7 @@ class PeriodicKernel(SpectralKernel):
     period: float = 1.0
     length_scale: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "period", check_scale(self.period, "period"))
         length = check_range(check_scale(self.length_scale, "length_scale"), "length_scale", _SHORTEST, _LONGEST)
         object.__setattr__(self, "length_scale", length)
@@ -177,7 +178,7 @@ class PeriodicKernel(SpectralKernel):
     def _z(self) -> float:
         return self.length_scale**-2
 
-    def spectral_mass(self, multiples) -> np.ndarray:
+    def spectral_mass(self, multiples: ArrayLike) -> np.ndarray:
         """Probability of each frequency 2 pi m / period.
 
         Parameters

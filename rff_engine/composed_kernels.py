@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 from scipy.special import logsumexp
 
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_distribution, check_count
 from .column_kernels import AnisotropicGaussianKernel
 from .kernels import GaussianKernel, SpectralKernel
@@ -39,7 +40,7 @@ class ComposedKernel(SpectralKernel):
         """Whether a kernel has the width "scale", to be taken from data."""
         return any(kernel.is_open for kernel in self.kernels)
 
-    def scaled_to(self, X, sample_weight=None) -> SpectralKernel:
+    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> SpectralKernel:
         """The kernel, with the width "scale" of each of its kernels replaced by a number that fits the points.
 
         Parameters
@@ -63,7 +64,7 @@ class ComposedKernel(SpectralKernel):
         kernels = tuple(kernel.scaled_to(X, sample_weight) for kernel in self.kernels)
         return type(self)(**self.get_params() | {"kernels": kernels})
 
-    def uniforms_per_frequency(self, n_features):
+    def uniforms_per_frequency(self, n_features: int) -> int:
         """Number of uniform numbers that `frequencies_at` maps to one frequency.
 
         A product needs those of all its kernels, a sum the most that one of them needs, and one more, the first, which
@@ -124,7 +125,7 @@ class SumKernel(ComposedKernel):
     kernels: tuple[SpectralKernel, ...] = (GaussianKernel(0.5), GaussianKernel(2.0))
     weights: tuple[float, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check_kernels()
         if self.weights is None:
             return
@@ -215,7 +216,7 @@ class ProductKernel(ComposedKernel):
 
     kernels: tuple[SpectralKernel, ...] = (GaussianKernel(), GaussianKernel())
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check_kernels()
 
     def _uniforms(self, needed):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numbers
 from copy import copy, deepcopy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,6 +24,7 @@ from ._bound_minimum import (
     least_rho,
     optimized_kernel_bound,
 )
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_rng,
     as_sample_weight,
@@ -36,13 +37,18 @@ from ._validation import (
 )
 from ._warning import deprecated_attribute
 from .adaptive import kernel_landmarks
-from .alignment import alignment_sums, landmark_alignment_loss
+from .alignment import AlignmentSums, alignment_sums, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import SpectralKernel, as_kernel
 from .landmarks import landmark_count, landmark_similarity, select_landmarks
 from .nystroem import NystroemMap
 from .posteriors import optimized_kernel_weights, pseudo_posterior
+
+if TYPE_CHECKING:
+    from ._typing import BaseEstimator, TransformerMixin
+else:
+    from sklearn.base import BaseEstimator, TransformerMixin
 
 __all__ = [
     "LandmarkSimilarity",
@@ -64,7 +70,7 @@ def _leaves_out(sample_weight) -> bool:
     return sample_weight is None or bool(np.isin(sample_weight, (0.0, 1.0)).all())
 
 
-def refuse_complex(values, name: str) -> None:
+def refuse_complex(values: Any, name: str) -> None:
     """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
     try:
@@ -75,7 +81,7 @@ def refuse_complex(values, name: str) -> None:
         raise ValueError(f"Complex data not supported: {name} must hold real numbers.") from None
 
 
-def check_labels(y) -> None:
+def check_labels(y: ArrayLike) -> None:
     """Refuse complex labels and those of different types."""
     refuse_complex(y, "y")
     check_labels_alike(y)
@@ -95,8 +101,9 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
     """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False
+    kernel: SpectralKernel | str | None
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
 
         Where the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for; a given kernel
@@ -144,7 +151,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {y[0]!r}.")
         return X, y
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self._learns_from_labels
@@ -155,7 +162,10 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
 class BaseFourierFeatures(BaseTransformer):
     """Features with a cosine and a sine for each of `frequencies_`."""
 
-    def transform(self, X):
+    n_jobs: int | None
+    frequencies_: np.ndarray
+
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
 
         Parameters
@@ -177,7 +187,7 @@ class BaseFourierFeatures(BaseTransformer):
         check_is_fitted(self)
         return fourier_features(self._points(X, reset=False), self.frequencies_, n_jobs=check_jobs(self.n_jobs))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features: cos0, cos1, ..., sin0, sin1, ...
 
         Parameters
@@ -229,14 +239,21 @@ class RandomFourierFeatures(BaseFourierFeatures):
     (20, 100)
     """
 
-    def __init__(self, kernel=None, n_components=100, sampling="monte_carlo", random_state=None, n_jobs=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.sampling = sampling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    def __init__(
+        self,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        sampling: str = "monte_carlo",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ):
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.sampling: str = sampling
+        self.random_state: RandomState = random_state
+        self.n_jobs: int | None = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -256,7 +273,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
         X = self._points(X, reset=True)
         D = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         self.frequencies_ = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, as_rng(self.random_state))
         return self
 
@@ -265,9 +282,9 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     """Features at D frequencies drawn from candidates by weights that are learned from their losses."""
 
     _learns_from_labels = True
-    loss_ = deprecated_attribute("loss_", "alignment_loss_")
+    loss_: property = deprecated_attribute("loss_", "alignment_loss_")
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
 
         Parameters
@@ -295,7 +312,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self._add(X, y, weights)
         return self._learn(rng)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those seen since `fit` or the first call, and learn from all of them.
 
         The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set end where
@@ -337,7 +354,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Forget what was learned and draw the candidates; the generator for what is drawn next."""
         self._check_parameters()
         rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
         self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
         self._rng = deepcopy(rng)
         for learned in ("alignment_sums_", "frequencies_"):
@@ -355,17 +372,17 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     def _add(self, X, y, weights) -> None:
         sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
         first = not hasattr(self, "alignment_sums_")
-        self.alignment_sums_ = sums if first else self.alignment_sums_ + sums
+        self.alignment_sums_: AlignmentSums = sums if first else self.alignment_sums_ + sums
         self._is_sample = (first or self._is_sample) and _leaves_out(weights)
 
     def _learn(self, rng):
         """Weights of the candidates from the sums so far, and frequencies drawn by them."""
         self._check_parameters()
-        self.alignment_loss_ = self.alignment_sums_.loss()
+        self.alignment_loss_: np.ndarray = self.alignment_sums_.loss()
         n = self.alignment_sums_.counts.sum().item()
-        self.n_samples_fit_ = _whole(n)
+        self.n_samples_fit_: int = _whole(n)
         self._learn_weights(self.alignment_loss_, n)
-        self.candidate_indices_ = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
+        self.candidate_indices_: np.ndarray = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
         self.frequencies_ = self._candidates.take(self.candidate_indices_)
         return self
 
@@ -431,30 +448,32 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel=None,
-        n_components=100,
-        n_candidates=20000,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        n_candidates: int = 20000,
         beta: float | str = 1.0,
-        random_state=None,
-        n_jobs=None,
-        epsilon=0.05,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        epsilon: float = 0.05,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.n_candidates = n_candidates
-        self.beta = beta
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.epsilon = epsilon
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.n_candidates: int = n_candidates
+        self.beta: float | str = beta
+        self.random_state: RandomState = random_state
+        self.n_jobs: int | None = n_jobs
+        self.epsilon: float = epsilon
 
     def _check_strength(self):
         check_or_bound(self.beta, "beta")
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.beta_ = least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
-        self.weights_ = _posterior(loss, self.beta_, n)
-        self.bound_ = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
+        self.beta_: float = (
+            least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
+        )
+        self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
+        self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
 class OptimizedKernelFeatures(BaseLearnedFeatures):
@@ -516,23 +535,23 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel=None,
-        n_components=100,
-        n_candidates=20000,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        n_candidates: int = 20000,
         rho: float | str = 1.0,
-        mu=2.0,
-        random_state=None,
-        n_jobs=None,
-        epsilon=0.05,
+        mu: float = 2.0,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        epsilon: float = 0.05,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.n_candidates = n_candidates
-        self.rho = rho
-        self.mu = mu
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.epsilon = epsilon
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.n_candidates: int = n_candidates
+        self.rho: float | str = rho
+        self.mu: float = mu
+        self.random_state: RandomState = random_state
+        self.n_jobs: int | None = n_jobs
+        self.epsilon: float = epsilon
 
     def _check_strength(self):
         check_or_bound(self.rho, "rho")
@@ -540,9 +559,11 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.rho_ = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
-        self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
-        self.bound_ = optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
+        self.rho_: float = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
+        self.weights_: np.ndarray = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
+        self.bound_: float | None = (
+            optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
+        )
 
 
 class LandmarkSimilarity(BaseTransformer):
@@ -604,31 +625,35 @@ class LandmarkSimilarity(BaseTransformer):
     """
 
     _learns_from_labels = True
-    loss_ = deprecated_attribute("loss_", "alignment_loss_")
+    loss_: property = deprecated_attribute("loss_", "alignment_loss_")
+    landmarks_: Any
+    landmark_labels_: np.ndarray
+    landmark_indices_: np.ndarray | None
+    n_samples_fit_: int
 
     def __init__(
         self,
-        kernel=None,
-        n_landmarks=0.1,
-        selection="kmeans",
-        similarity="learned",
-        n_components=64,
+        kernel: SpectralKernel | str | None = None,
+        n_landmarks: int | float = 0.1,
+        selection: str = "kmeans",
+        similarity: str = "learned",
+        n_components: int = 64,
         beta: float | str = 1.0,
-        random_state=None,
-        n_jobs=None,
-        epsilon=0.05,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        epsilon: float = 0.05,
     ):
-        self.kernel = kernel
-        self.n_landmarks = n_landmarks
-        self.selection = selection
-        self.similarity = similarity
-        self.n_components = n_components
-        self.beta = beta
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.epsilon = epsilon
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_landmarks: int | float = n_landmarks
+        self.selection: str = selection
+        self.similarity: str = similarity
+        self.n_components: int = n_components
+        self.beta: float | str = beta
+        self.random_state: RandomState = random_state
+        self.n_jobs: int | None = n_jobs
+        self.epsilon: float = epsilon
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the landmarks and learn their similarities.
 
         Parameters
@@ -663,7 +688,7 @@ class LandmarkSimilarity(BaseTransformer):
         n_jobs = check_jobs(self.n_jobs)
         weights = as_sample_weight(sample_weight, X.shape[0])
         rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
         present = y if weights is None else y[weights > 0]
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = select_landmarks(
             X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
@@ -673,8 +698,8 @@ class LandmarkSimilarity(BaseTransformer):
             L = self.landmarks_.shape[0]
             frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
-            self.frequencies_ = frequencies.astype(X.dtype) if narrow else frequencies
-            self.alignment_loss_ = landmark_alignment_loss(
+            self.frequencies_: np.ndarray = frequencies.astype(X.dtype) if narrow else frequencies
+            self.alignment_loss_: np.ndarray = landmark_alignment_loss(
                 X,
                 y,
                 self.landmarks_,
@@ -690,9 +715,11 @@ class LandmarkSimilarity(BaseTransformer):
 
     def _learn_weights(self, loss, n: float, covered: bool) -> None:
         whole = self.n_samples_fit_ = _whole(n)
-        self.beta_ = least_beta(loss, whole, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
-        self.weights_ = _posterior(loss, self.beta_, n)
-        self.bound_ = landmark_bounds(loss, self.weights_, whole, self.epsilon) if covered else None
+        self.beta_: float = (
+            least_beta(loss, whole, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
+        )
+        self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
+        self.bound_: np.ndarray | None = landmark_bounds(loss, self.weights_, whole, self.epsilon) if covered else None
 
     def _count(self, n: int, n_classes: int) -> int:
         fraction = self.n_landmarks
@@ -704,7 +731,7 @@ class LandmarkSimilarity(BaseTransformer):
             )
         return landmark_count(n, n_classes, fraction)
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their similarities to the landmarks (Letarte et al. 2019, Eq. 13).
 
         Parameters
@@ -728,7 +755,7 @@ class LandmarkSimilarity(BaseTransformer):
             return self.kernel_(X, self.landmarks_).astype(X.dtype, copy=False)
         return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_, n_jobs=self.n_jobs)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features: landmark0, landmark1, ...
 
         Parameters
@@ -785,14 +812,21 @@ class NystroemFeatures(BaseTransformer):
     (60, 10)
     """
 
-    def __init__(self, kernel=None, n_components=100, landmarks="sample", random_state=None, n_jobs=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    def __init__(
+        self,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        landmarks: str = "sample",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ):
+        self.kernel: SpectralKernel | str | None = kernel
+        self.n_components: int = n_components
+        self.landmarks: str = landmarks
+        self.random_state: RandomState = random_state
+        self.n_jobs: int | None = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Choose the landmarks and decompose their kernel matrix.
 
         Parameters
@@ -812,13 +846,13 @@ class NystroemFeatures(BaseTransformer):
         X = self._points(X, reset=True)
         M = min(check_count(self.n_components, "n_components"), X.shape[0])
         check_jobs(self.n_jobs)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         chosen, _ = kernel_landmarks(X, M, self.landmarks, as_rng(self.random_state))
-        self.landmarks_ = chosen.astype(np.float64, copy=False)
-        self.root_ = NystroemMap.on(self.kernel_, self.landmarks_).root
+        self.landmarks_: Any = chosen.astype(np.float64, copy=False)
+        self.root_: np.ndarray = NystroemMap.on(self.kernel_, self.landmarks_).root
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their Nyström features.
 
         Parameters
@@ -840,7 +874,7 @@ class NystroemFeatures(BaseTransformer):
         X = self._points(X, reset=False)
         return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X, check_jobs(self.n_jobs))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features: nystroem0, nystroem1, ...
 
         Parameters

@@ -7,12 +7,15 @@ features per frequency. Where the frequencies come from is not decided here.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _blocks
+from . import _array_api, _blocks
+from ._array_api import array_namespace
 from ._blocks import pieces
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_jobs
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
@@ -24,7 +27,7 @@ _WORTHWHILE = 0.95  # a copy with more of the columns than this saves nothing
 _ROWS = 4096
 
 
-def row_norms(points) -> np.ndarray:
+def row_norms(points: ArrayLike) -> np.ndarray:
     """Euclidean norm of each row of a dense or CSR array, in float64."""
     if not sp.issparse(points):
         return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
@@ -35,12 +38,12 @@ def row_norms(points) -> np.ndarray:
     return np.sqrt(squares)
 
 
-def largest_norm(points) -> float:
+def largest_norm(points: ArrayLike) -> float:
     """Largest Euclidean norm among the rows of a dense or CSR array."""
     return float(row_norms(points).max())
 
 
-def without_zero_columns(X) -> tuple:
+def without_zero_columns(X: MatrixLike) -> tuple[Any, Any]:
     """`X` without the columns that are zero in every row, if that saves work, and an index of the columns left.
 
     A column of zeros adds nothing to any phase; in pictures of two digits one pixel in five is always black.
@@ -59,8 +62,9 @@ class PhaseBound:
     smaller where one column dominates.
     """
 
-    def __init__(self, X):
-        self._X, self.norm = X, largest_norm(X)
+    def __init__(self, X: MatrixLike):
+        self._X = X
+        self.norm: float = largest_norm(X)
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -69,7 +73,7 @@ class PhaseBound:
         highest, lowest = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
         return np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
 
-    def largest_phase(self, omega) -> float:
+    def largest_phase(self, omega: ArrayLike) -> float:
         """Bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians.
 
         Infinite where float32 may not hold the frequencies.
@@ -83,14 +87,14 @@ class PhaseBound:
         return min(by_norms, float((np.abs(omega) @ self.columns).max()))
 
 
-def phase_dtype(dtype, largest_phase: float) -> np.dtype:
+def phase_dtype(dtype: Any, largest_phase: float) -> np.dtype:
     """Precision of phases: float32 for float32 points, unless phases may be too large for it."""
     if dtype == np.float32 and largest_phase <= _LARGEST_FLOAT32_PHASE:
         return np.dtype(np.float32)
     return np.dtype(np.float64)
 
 
-def phases(X, omega) -> np.ndarray:
+def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
     """Inner products omega_j . x_i, in radians.
 
     Parameters
@@ -120,7 +124,7 @@ def phases(X, omega) -> np.ndarray:
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
 
 
-def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
+def phases_of_pairs(points: ArrayLike, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """omega_j . x_i for each row of the (F, d) array `omega` and its own point i = which[j]; (F,), float64.
 
     Phases are reduced to [-pi, pi], which float32 holds precisely and whose cosines are fastest. `which` ascends; only
@@ -133,7 +137,9 @@ def phases_of_pairs(points, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
     return np.clip(phase - 2 * np.pi * np.rint(phase / (2 * np.pi)), -np.pi, np.pi)
 
 
-def fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.ndarray:
+def fourier_features(
+    X: MatrixLike, omega: ArrayLike, weights: ArrayLike | None = None, n_jobs: int | None = None
+) -> np.ndarray:
     """Cosine and sine features (Letarte et al. 2019, Eq. 5).
 
     Parameters
@@ -167,6 +173,8 @@ def fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.nd
     >>> bool(np.abs(features @ features.T - kernel(X)).max() < 0.02)
     True
     """
+    if (xp := array_namespace(X, omega, weights)) is not None:
+        return _array_api.fourier_features(xp, X, omega, weights)
     X, n_jobs = as_points(X), check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     n, D = X.shape[0], omega.shape[0]
@@ -200,7 +208,7 @@ def _roots(weights, D: int) -> np.ndarray:
     return np.sqrt(weights)
 
 
-def random_phase_features(X, omega, offsets) -> np.ndarray:
+def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -> np.ndarray:
     """Cosine features with a random phase, sqrt(2/D) cos(omega . x + b) (Rahimi and Recht 2007).
 
     Parameters

@@ -10,17 +10,19 @@ import math
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ._sampling import SCHEMES
+from ._typing import ArrayLike, RandomState
 from ._validation import as_rng, check_choice, check_count
 from .kernels import SpectralKernel
 
 __all__ = ["SAMPLING_SCHEMES", "FrequencyBlocks", "draw_frequencies"]
 
 
-SAMPLING_SCHEMES = SCHEMES
+SAMPLING_SCHEMES: dict[str, Any] = SCHEMES
 
 
 def draw_frequencies(
@@ -28,7 +30,7 @@ def draw_frequencies(
     n_frequencies: int,
     n_features: int,
     sampling: str = "monte_carlo",
-    random_state=None,
+    random_state: RandomState = None,
 ) -> np.ndarray:
     """Choose frequencies for a kernel.
 
@@ -129,7 +131,7 @@ class FrequencyBlocks:
     n_features: int
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_count(self.n_frequencies, "n_frequencies")
         self.kernel._check_columns(check_count(self.n_features, "n_features"))
         check_count(self.seed, "seed", low=0, high=math.inf)
@@ -181,7 +183,7 @@ class FrequencyBlocks:
     def __len__(self) -> int:
         return self.n_frequencies
 
-    def take(self, indices) -> np.ndarray:
+    def take(self, indices: ArrayLike) -> np.ndarray:
         """Draw the frequencies at the given indices again, one block at a time.
 
         Parameters

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_numbers,
     as_points,
@@ -95,7 +96,7 @@ class SpectralKernel(ABC):
         """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Change parameters in place; where a value is refused, none changes.
 
         The hash changes with them: a kernel that is the key of a dictionary must stay as it is.
@@ -122,7 +123,7 @@ class SpectralKernel(ABC):
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
-    def scaled_to(self, X, sample_weight=None) -> SpectralKernel:
+    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> SpectralKernel:
         """The kernel, with the width "scale" replaced by a number that fits the points.
 
         It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
@@ -153,7 +154,7 @@ class SpectralKernel(ABC):
         gamma = check_range(gamma, "1 / (d Var(X))", 1e-99, 1e99)
         return type(self)(**self.get_params() | {self._width: self._width_at(gamma, X.shape[1])})
 
-    def __call__(self, X, Y=None) -> np.ndarray:
+    def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
         """Kernel matrix.
 
         Parameters
@@ -174,12 +175,12 @@ class SpectralKernel(ABC):
         self._check_width()
         X = as_points(X, "X")
         self._check_columns(X.shape[1])
-        Y = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
+        others = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
         # A distance that overflows is one at which the kernel is 0. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
-            return self._matrix(X, Y).astype(np.result_type(X.dtype, Y.dtype), copy=False)
+            return self._matrix(X, others).astype(np.result_type(X.dtype, others.dtype), copy=False)
 
-    def spectral_density(self, omega) -> np.ndarray:
+    def spectral_density(self, omega: ArrayLike) -> np.ndarray:
         """Density p of the spectral measure.
 
         Parameters
@@ -206,7 +207,7 @@ class SpectralKernel(ABC):
             raise ValueError(f"omega has a density of exp({highest:.3g}); at most 1e304 can be returned.")
         return np.exp(log_density)
 
-    def sample_frequencies(self, n_frequencies: int, n_features: int, random_state=None) -> np.ndarray:
+    def sample_frequencies(self, n_frequencies: int, n_features: int, random_state: RandomState = None) -> np.ndarray:
         """Draw independent frequencies from the spectral measure.
 
         Parameters
@@ -251,7 +252,7 @@ class SpectralKernel(ABC):
         """
         return check_count(n_features, "n_features")
 
-    def frequencies_at(self, uniforms) -> np.ndarray:
+    def frequencies_at(self, uniforms: ArrayLike) -> np.ndarray:
         """Map points of the unit cube to frequencies by the quantiles of the spectral measure.
 
         Points that are uniform on the cube become draws from p, and points that fill it evenly fill p evenly.
@@ -284,7 +285,7 @@ class SpectralKernel(ABC):
             raise ValueError("uniforms reach 0 or 1; each must lie strictly between.")
         return self._quantiles(uniforms)
 
-    def sample_scales(self, n_frequencies: int, random_state=None) -> np.ndarray:
+    def sample_scales(self, n_frequencies: int, random_state: RandomState = None) -> np.ndarray:
         """Draw scales s such that s z with z from N(0, I) is a draw from the spectral measure.
 
         A kernel of ||x - x'|| that is positive definite in every dimension is a mixture of Gaussian kernels
@@ -372,7 +373,7 @@ class SpectralKernel(ABC):
         raise ValueError(f"{type(self).__name__} is not rotation invariant; its frequencies have no common scale.")
 
 
-def as_kernel(kernel) -> SpectralKernel:
+def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
     """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale"."""
     if isinstance(kernel, SpectralKernel):
         return kernel
@@ -442,7 +443,7 @@ class GaussianKernel(SpectralKernel):
     _width: ClassVar[str] = "sigma"
     sigma: float | str = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", _width(self.sigma, "sigma"))
 
     @classmethod
@@ -521,7 +522,7 @@ class LaplacianKernel(SpectralKernel):
     _width: ClassVar[str] = "gamma"
     gamma: float | str = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", _width(self.gamma, "gamma"))
 
     def _width_at(self, gamma, n_features):
@@ -545,7 +546,7 @@ class MixtureKernel(SpectralKernel):
 
     is_rotation_invariant: ClassVar[bool] = True
 
-    def uniforms_per_frequency(self, n_features):
+    def uniforms_per_frequency(self, n_features: int) -> int:
         """One for each dimension and one more, the first, for the chi-square draw that they share.
 
         Parameters
@@ -616,7 +617,7 @@ class MaternKernel(MixtureKernel):
     nu: float = 1.5
     length_scale: float | str = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
 
@@ -676,7 +677,7 @@ def _in_dtype_for(scale: float, X, Y) -> tuple:
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
 
 
-def column_pairs(X, Y) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def column_pairs(X: MatrixLike, Y: MatrixLike) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Each column of `X`, (n, 1), and of `Y`, (1, m), where they are not both 0.
 
     The differences of all columns at once would be an (n, m, d) array.
@@ -737,7 +738,7 @@ class RationalQuadraticKernel(MixtureKernel):
     alpha: float = 1.0
     length_scale: float | str = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", check_range(check_positive(self.alpha, "alpha"), "alpha", 1e-6, 1e6))
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
 
@@ -813,7 +814,7 @@ class CauchyKernel(SpectralKernel):
     _width: ClassVar[str] = "gamma"
     gamma: float | str = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", _width(self.gamma, "gamma"))
 
     def _width_at(self, gamma, n_features):

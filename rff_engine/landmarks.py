@@ -16,8 +16,10 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _blocks
+from . import _array_api, _blocks
+from ._array_api import array_namespace
 from ._blocks import pieces
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_coordinates,
     as_labels,
@@ -41,18 +43,33 @@ _LANDMARKS = 64
 
 @overload
 def select_landmarks(
-    X, y, n_landmarks: int, method: Literal["random"] = "random", random_state=None, sample_weight=None
+    X: MatrixLike,
+    y: ArrayLike,
+    n_landmarks: int,
+    method: Literal["random"] = "random",
+    random_state: RandomState = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray]: ...
 
 
 @overload
 def select_landmarks(
-    X, y, n_landmarks: int, method: str, random_state=None, sample_weight=None
+    X: MatrixLike,
+    y: ArrayLike,
+    n_landmarks: int,
+    method: str,
+    random_state: RandomState = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]: ...
 
 
 def select_landmarks(
-    X, y, n_landmarks: int, method: str = "random", random_state=None, sample_weight=None
+    X: MatrixLike,
+    y: ArrayLike,
+    n_landmarks: int,
+    method: str = "random",
+    random_state: RandomState = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray | sp.csr_array, np.ndarray, np.ndarray | None]:
     """Choose landmarks, as evenly over the classes as they allow (Letarte et al. 2019, Section 6.1).
 
@@ -145,7 +162,14 @@ def _centroids(points, n_clusters: int, rng, weights=None) -> np.ndarray:
     return kmeans.cluster_centers_.astype(dtype, copy=False)
 
 
-def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = None) -> np.ndarray:
+def landmark_similarity(
+    X: MatrixLike,
+    landmarks: MatrixLike,
+    omega: ArrayLike,
+    Q: ArrayLike,
+    out: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """Similarities psi(x) of points to landmarks (Letarte et al. 2019, Eq. 13).
 
     Parameters
@@ -181,6 +205,8 @@ def landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = N
     >>> rff.landmark_similarity(X, landmarks, omega, Q).round(6).ravel()
     array([1., 0., 1.])
     """
+    if (xp := array_namespace(X, landmarks, omega, Q)) is not None:
+        return _array_api.landmark_similarity(xp, X, landmarks, omega, Q)
     n_jobs = check_jobs(n_jobs)
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
     shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])
@@ -268,7 +294,7 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
         _blocks.on_threads(add, blocks, _blocks.phase_work(X, len(frequencies)), n_jobs)
 
 
-def similarity_maps(u, v, landmarks, omega, Q) -> np.ndarray:
+def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: MatrixLike, omega: ArrayLike, Q: ArrayLike) -> np.ndarray:
     """Similarities of the points of a product grid of the plane to landmarks (Letarte et al. 2019, Figure 1).
 
     On a grid the cosine of a difference splits into two small matrix products, with no array over the grid and the

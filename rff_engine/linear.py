@@ -21,6 +21,7 @@ from ._newton import (
     threads_for,
 )
 from ._products import cholesky_solver
+from ._typing import ArrayLike, MatrixLike
 from ._validation import (
     as_labels,
     as_numbers,
@@ -37,7 +38,7 @@ _LARGEST_FEATURE, _LARGEST_C, _LARGEST_FLOAT32_C = 1e40, 1e30, 1e16
 __all__ = ["error_rate", "gram_matrix", "gram_pays", "linear_svm_batch", "linear_svm_decision", "linear_svm_path"]
 
 
-def gram_matrix(Z, gram=None) -> np.ndarray:
+def gram_matrix(Z: MatrixLike, gram: ArrayLike | None = None) -> np.ndarray:
     """Inner products of points, for `linear_svm_path`: the lower triangle of Z Z', or of `gram` + Z Z'.
 
     Parameters
@@ -59,7 +60,9 @@ def gram_matrix(Z, gram=None) -> np.ndarray:
     return _products.gram_matrix(as_points(Z, "Z"), gram)
 
 
-def linear_svm_path(features, y, C_values, form="auto", gram=None):
+def linear_svm_path(
+    features: MatrixLike, y: ArrayLike, C_values: ArrayLike, form: str = "auto", gram: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Linear SVMs with the squared hinge loss, one for each C.
 
     Each minimises ``0.5 (||w||^2 + b^2) + C sum_i max(0, 1 - y_i (w . z_i + b))^2``, the objective of
@@ -121,8 +124,8 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
             raise ValueError(
                 f"gram has shape {np.shape(gram)}; {(n, n)} is needed, one row and column a row of features."
             )
-        gram = as_points(gram, "gram", dense=True)
-        gram = gram if gram.dtype == Z.dtype or Z.dtype == np.float32 else gram.astype(np.float64)
+        given = as_points(gram, "gram", dense=True)
+        gram = given if given.dtype == Z.dtype or Z.dtype == np.float32 else given.astype(np.float64)
     if form == "auto":
         form = "gram" if gram_pays(n, F, Z.dtype) else "primal"
     solver = GramForm(Z, gram) if form == "gram" else PrimalForm(Z)
@@ -135,7 +138,7 @@ def linear_svm_path(features, y, C_values, form="auto", gram=None):
         return solver.weights(points)
 
 
-def linear_svm_batch(features, y, C: float):
+def linear_svm_batch(features: MatrixLike, y: ArrayLike, C: float) -> tuple[np.ndarray, np.ndarray]:
     """Linear SVMs on the same labels and at the same C, each with its own features.
 
     Each is the SVM that `linear_svm_path` gives, by the same Newton steps (Chapelle 2007) to the same precision, but
@@ -212,7 +215,7 @@ def _newton_point(Z, active, y, C, everywhere):
     return cholesky_solver(moment, 0.5 / C)(rows.T @ y[active])
 
 
-def error_rate(decision, y) -> float:
+def error_rate(decision: ArrayLike, y: ArrayLike) -> float:
     """Fraction of points on the wrong side.
 
     Parameters
@@ -236,7 +239,7 @@ def error_rate(decision, y) -> float:
     return float(np.mean((decision > 0) != (codes == len(classes) - 1)))
 
 
-def linear_svm_decision(features, coef, intercept):
+def linear_svm_decision(features: MatrixLike, coef: ArrayLike, intercept: ArrayLike) -> np.ndarray:
     """Decision values of a path of linear SVMs; above 0 stands for the larger label.
 
     Parameters

@@ -11,12 +11,13 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ._typing import ArrayLike
 from ._validation import as_numbers, check_choice
 
 __all__ = ["LOSSES", "empirical_risk", "hinge", "logistic", "squared_error", "squared_hinge", "zero_one"]
 
 
-def zero_one(decision, y) -> np.ndarray:
+def zero_one(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The 0-1 loss: 1 if y f(x) <= 0, else 0 (Vapnik 1998).
 
     A decision value of 0 counts as an error.
@@ -46,7 +47,7 @@ def zero_one(decision, y) -> np.ndarray:
     return (_margin(decision, y) <= 0).astype(np.float64)
 
 
-def hinge(decision, y) -> np.ndarray:
+def hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The hinge loss, max(0, 1 - y f(x)) (Cortes and Vapnik 1995).
 
     Parameters
@@ -74,7 +75,7 @@ def hinge(decision, y) -> np.ndarray:
     return np.maximum(0.0, 1 - _margin(decision, y))
 
 
-def squared_hinge(decision, y) -> np.ndarray:
+def squared_hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The squared hinge loss, max(0, 1 - y f(x))^2, that of `linear_svm_path` (Chapelle 2007).
 
     Parameters
@@ -102,7 +103,7 @@ def squared_hinge(decision, y) -> np.ndarray:
     return hinge(decision, y) ** 2
 
 
-def logistic(decision, y) -> np.ndarray:
+def logistic(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The logistic loss, ln(1 + exp(-y f(x))) / ln 2, which is 1 at f(x) = 0 (Friedman, Hastie and Tibshirani 2000).
 
     Parameters
@@ -131,7 +132,7 @@ def logistic(decision, y) -> np.ndarray:
     return np.logaddexp(0.0, -_margin(decision, y)) / np.log(2)
 
 
-def squared_error(decision, y) -> np.ndarray:
+def squared_error(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The least squares loss, (f(x) - y)^2 / 2, that of `ridge_path` (Hoerl and Kennard 1970).
 
     Parameters
@@ -172,7 +173,7 @@ LOSSES: Mapping[str, Callable] = MappingProxyType(
 )
 
 
-def empirical_risk(loss: str, decision, y) -> float:
+def empirical_risk(loss: str, decision: ArrayLike, y: ArrayLike) -> float:
     """Mean loss over points, the empirical risk (Vapnik 1998).
 
     On the training points it is what learning minimises. On many points that were not used for learning it estimates

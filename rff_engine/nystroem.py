@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from . import _blocks
 from ._blocks import pieces
+from ._typing import MatrixLike
 from .kernels import SpectralKernel
 
 __all__ = ["NystroemMap"]
@@ -34,12 +35,12 @@ class NystroemMap:
     root: np.ndarray
 
     @classmethod
-    def on(cls, kernel: SpectralKernel, landmarks) -> NystroemMap:
+    def on(cls, kernel: SpectralKernel, landmarks: MatrixLike) -> NystroemMap:
         """Nyström features of a kernel on given landmarks."""
         values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
         return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
 
-    def transform(self, X, n_jobs: int | None = None) -> np.ndarray:
+    def transform(self, X: MatrixLike, n_jobs: int | None = None) -> np.ndarray:
         """Features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
         n, r = X.shape[0], len(self.root)
         features = np.empty((n, r), dtype=X.dtype if X.dtype == np.float32 else np.float64)

@@ -13,12 +13,15 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
+from . import _array_api
+from ._array_api import array_namespace
+from ._typing import ArrayLike
 from ._validation import as_distribution, as_losses, check_count, check_interval, check_nonnegative
 
 __all__ = ["kl_divergence", "optimized_kernel_weights", "power_divergence", "pseudo_posterior"]
 
 
-def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
+def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
     """Pseudo-posterior Q_m proportional to exp(-beta sqrt(n) loss_m) (Letarte et al. 2019, Eq. 12 and 19).
 
     It minimises ``<Q, loss> + KL(Q || P) / t`` over all Q, at ``t = beta sqrt(n)`` with P uniform.
@@ -47,6 +50,8 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
     >>> rff.pseudo_posterior([0.2, 0.3, 0.4], beta=1.0, n=100).round(3)
     array([0.665, 0.245, 0.09 ])
     """
+    if (xp := array_namespace(loss)) is not None:
+        return _array_api.pseudo_posterior(xp, loss, beta, n)
     loss = as_losses(loss)
     beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
     # In this order, as beta sqrt(n) may overflow, and infinity times a difference of 0 is NaN.
@@ -55,7 +60,7 @@ def pseudo_posterior(loss, beta: float, n: int) -> np.ndarray:
     return weights / weights.sum(axis=-1, keepdims=True)  # the largest weight is 1, so no sum underflows
 
 
-def kl_divergence(Q) -> np.ndarray | float:
+def kl_divergence(Q: ArrayLike) -> np.ndarray | float:
     """KL(Q || P) = ln D + sum_m Q_m ln Q_m against the uniform P, in nats (Letarte et al. 2019, Section 4.2).
 
     Parameters
@@ -78,11 +83,13 @@ def kl_divergence(Q) -> np.ndarray | float:
     >>> round(float(rff.kl_divergence([0.5, 0.5, 0.0, 0.0])), 3)  # ln 2
     0.693
     """
+    if (xp := array_namespace(Q)) is not None:
+        return _array_api.kl_divergence(xp, Q)
     Q = as_distribution(Q)
     return np.maximum(np.log(Q.shape[-1]) + xlogy(Q, Q).sum(axis=-1), 0.0)
 
 
-def power_divergence(Q, mu: float) -> np.ndarray | float:
+def power_divergence(Q: ArrayLike, mu: float) -> np.ndarray | float:
     """D_mu(Q || P) = mean_m (D Q_m)^mu - 1 against the uniform P (Letarte et al. 2019, Theorem 4).
 
     Parameters
@@ -117,7 +124,7 @@ def power_divergence(Q, mu: float) -> np.ndarray | float:
     return divergence
 
 
-def optimized_kernel_weights(loss, rho: float, mu: float = 2.0) -> np.ndarray:
+def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np.ndarray:
     """Weights of the best-aligned kernel within a divergence of the prior (Sinha and Duchi 2016).
 
     They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho``, P uniform (Letarte et al. 2019,

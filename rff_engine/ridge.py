@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._products import cholesky_solver
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_size
 
 __all__ = ["kernel_ridge_path", "ridge_path"]
@@ -18,7 +19,9 @@ __all__ = ["kernel_ridge_path", "ridge_path"]
 _LARGEST_FEATURE, _LARGEST_ENTRY, _LARGEST_LAMBDA = 1e40, 1e80, 1e30
 
 
-def ridge_path(features, y, lambdas, intercept: bool = True):
+def ridge_path(
+    features: MatrixLike, y: ArrayLike, lambdas: ArrayLike, intercept: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regressions on features, one for each lambda (Hoerl and Kennard 1970).
 
     Each minimises ``||Z w + b - y||^2 / (2 n) + lambda ||w||^2 / 2``, Z the features: without an intercept b,
@@ -76,7 +79,7 @@ def ridge_path(features, y, lambdas, intercept: bool = True):
     return (coef, offset) if np.ndim(y) == 2 else (coef[:, :, 0], offset[:, 0])
 
 
-def kernel_ridge_path(K, y, lambdas):
+def kernel_ridge_path(K: ArrayLike, y: ArrayLike, lambdas: ArrayLike) -> np.ndarray:
     """Kernel ridge regressions, one for each lambda (Kimeldorf and Wahba 1971; Saunders, Gammerman and Vovk 1998).
 
     Of all functions in the kernel's reproducing kernel Hilbert space, the one that minimises

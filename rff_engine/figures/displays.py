@@ -191,10 +191,10 @@ def _row(values, d: int) -> np.ndarray:
     return row
 
 
-def _pair_of_columns(columns, names: list[str]) -> list[int]:
+def _pair_of_columns(columns: Any, names: list[str]) -> list[int]:
     """Numbers of the two columns that are given by numbers or names."""
-    given = list(columns) if isinstance(columns, tuple | list) else [columns]
-    pair = [names.index(one) if isinstance(one, str) and one in names else one for one in given]
+    given: list[Any] = list(columns) if isinstance(columns, tuple | list) else [columns]
+    pair: list[Any] = [names.index(one) if isinstance(one, str) and one in names else one for one in given]
     numbers = range(len(names))
     if len(pair) != 2 or pair[0] == pair[1] or not all(isinstance(one, int) and one in numbers for one in pair):
         raise ValueError(f"columns is {columns!r}; two of the {len(names)} columns, by number or name, are needed.")
