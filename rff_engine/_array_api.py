@@ -55,30 +55,30 @@ def array_namespace(*arrays) -> Any:
 def _library_of(array) -> Any:
     if isinstance(array, np.ndarray | np.generic):
         return None
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return _torch_namespace(torch)
+    pytorch = sys.modules.get("torch")
+    if pytorch is not None and isinstance(array, pytorch.Tensor):
+        return _torch_namespace(pytorch)
     if not hasattr(array, "__array_namespace__"):
         return None
     namespace = array.__array_namespace__()
     return None if namespace is np else namespace
 
 
-def _torch_namespace(torch) -> SimpleNamespace:
+def _torch_namespace(pytorch) -> SimpleNamespace:
     """The functions used here, under their names in the standard."""
     same = ["cos", "sin", "exp", "log", "sqrt", "where", "isfinite", "all", "abs", "matmul", "asarray"]
     same += ["float32", "float64"]
     return SimpleNamespace(
         __name__="torch",
-        **{name: getattr(torch, name) for name in same},
+        **{name: getattr(pytorch, name) for name in same},
         astype=lambda x, dtype: x.to(dtype),
-        concat=lambda arrays, axis: torch.cat(arrays, dim=axis),
+        concat=lambda arrays, axis: pytorch.cat(arrays, dim=axis),
         min=lambda x, axis=None, keepdims=False: x.amin() if axis is None else x.amin(dim=axis, keepdim=keepdims),
         max=lambda x: x.amax(),
         sum=lambda x, axis=None, keepdims=False: x.sum() if axis is None else x.sum(dim=axis, keepdim=keepdims),
-        unique_values=torch.unique,
+        unique_values=pytorch.unique,
         matrix_transpose=lambda x: x.mT,
-        stack=lambda arrays, axis: torch.stack(arrays, dim=axis),
+        stack=lambda arrays, axis: pytorch.stack(arrays, dim=axis),
     )
 
 

@@ -28,6 +28,9 @@ __all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourie
 class BaseDescendedFeatures(BaseFourierFeatures):
     """Features at the frequencies of a descent of at most `max_iter` steps."""
 
+    max_iter: int
+    tol: float
+    verbose: int
     loss_curve_: np.ndarray
     n_iter_: int
     losses_: property = deprecated_attribute("losses_", "loss_curve_")
@@ -109,16 +112,16 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         verbose: int = 0,
         n_jobs: int | None = None,
     ):
-        self.kernel: SpectralKernel | str | None = kernel
+        self.kernel = kernel
         self.n_components: int = n_components
         self.landmarks: str = landmarks
         self.n_landmarks: int | None = n_landmarks
         self.sampling: str = sampling
         self.random_state: RandomState = random_state
-        self.max_iter: int = max_iter
-        self.tol: float = tol
-        self.verbose: int = verbose
-        self.n_jobs: int | None = n_jobs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Choose the landmarks, draw frequencies, and fit these and their weights to the kernel on the landmarks.
@@ -237,16 +240,16 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         verbose: int = 0,
         n_jobs: int | None = None,
     ):
-        self.kernel: SpectralKernel | str | None = kernel
+        self.kernel = kernel
         self.n_components: int = n_components
         self.task: str = task
         self.decay: float | None = decay
         self.agreement: float = agreement
         self.random_state: RandomState = random_state
-        self.max_iter: int = max_iter
-        self.tol: float = tol
-        self.verbose: int = verbose
-        self.n_jobs: int | None = n_jobs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Draw frequencies and fit them to the labels and the kernel.

@@ -6,6 +6,7 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, Self
@@ -129,6 +130,12 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
             self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
         return self
+
+    def __setstate__(self, state):
+        """Restore a pickle; parameters that the pickling version did not have get their defaults."""
+        super().__setstate__(state)
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            vars(self).setdefault(name, parameter.default)
 
     def _points(self, X, *, reset: bool):
         return self._validated(X, reset=reset)
@@ -281,6 +288,11 @@ class RandomFourierFeatures(BaseFourierFeatures):
 class BaseLearnedFeatures(BaseFourierFeatures):
     """Features at D frequencies drawn from candidates by weights that are learned from their losses."""
 
+    n_components: int
+    n_candidates: int
+    random_state: RandomState
+    epsilon: float
+    weights_: np.ndarray
     _learns_from_labels = True
     loss_: property = deprecated_attribute("loss_", "alignment_loss_")
 
@@ -386,6 +398,12 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self.frequencies_ = self._candidates.take(self.candidate_indices_)
         return self
 
+    def _check_strength(self) -> None:
+        raise NotImplementedError
+
+    def _learn_weights(self, loss: np.ndarray, n: float) -> None:
+        raise NotImplementedError
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "frequencies_")
 
@@ -456,13 +474,13 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         n_jobs: int | None = None,
         epsilon: float = 0.05,
     ):
-        self.kernel: SpectralKernel | str | None = kernel
-        self.n_components: int = n_components
-        self.n_candidates: int = n_candidates
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_candidates = n_candidates
         self.beta: float | str = beta
-        self.random_state: RandomState = random_state
-        self.n_jobs: int | None = n_jobs
-        self.epsilon: float = epsilon
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.epsilon = epsilon
 
     def _check_strength(self):
         check_or_bound(self.beta, "beta")
@@ -472,7 +490,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         self.beta_: float = (
             least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
         )
-        self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
+        self.weights_ = _posterior(loss, self.beta_, n)
         self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
@@ -544,14 +562,14 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         n_jobs: int | None = None,
         epsilon: float = 0.05,
     ):
-        self.kernel: SpectralKernel | str | None = kernel
-        self.n_components: int = n_components
-        self.n_candidates: int = n_candidates
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_candidates = n_candidates
         self.rho: float | str = rho
         self.mu: float = mu
-        self.random_state: RandomState = random_state
-        self.n_jobs: int | None = n_jobs
-        self.epsilon: float = epsilon
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.epsilon = epsilon
 
     def _check_strength(self):
         check_or_bound(self.rho, "rho")
@@ -560,7 +578,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
         self.rho_: float = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
-        self.weights_: np.ndarray = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
+        self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
         self.bound_: float | None = (
             optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
         )

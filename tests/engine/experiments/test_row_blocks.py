@@ -1,0 +1,96 @@
+"""Losses of tables that are read block by block equal those of all rows."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import rff_engine as rff
+from rff_engine.experiments.running.row_blocks import row_blocks
+
+N = 1000
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
+TABLE["label"] = np.array(["red", "blue"])[(TABLE["a"] + RNG.normal(size=N) > 0).astype(int)]
+TABLE["weight"] = RNG.integers(0, 4, size=N)
+X, Y = TABLE[["a", "b", "c"]].to_numpy(), TABLE["label"].to_numpy()
+OMEGA = RNG.normal(size=(5, 3))
+LOSS = rff.alignment_loss(X, Y, OMEGA)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "table.parquet"
+    pa.parquet.write_table(pa.Table.from_pandas(TABLE), path, row_group_size=300)
+    return path
+
+
+def test_loss_of_a_file_is_read_by_row_groups(file):
+    said = []
+    blocks = row_blocks(file, "label", columns=["a", "b", "c"], progress=lambda done, total: said.append((done, total)))
+    sizes = []
+
+    def counted():
+        for points, labels in blocks:
+            sizes.append(len(points))
+            assert points.dtype == np.float64 and len(labels) == len(points)
+            yield points, labels
+
+    np.testing.assert_allclose(rff.alignment_loss_batched(counted(), OMEGA), LOSS, rtol=0, atol=1e-12)
+    assert max(sizes) <= 300 and sum(sizes) == N
+    assert said == list(zip(np.cumsum(sizes).tolist(), [N] * len(sizes), strict=True))
+
+
+def test_all_columns_but_labels_and_weights_are_points(file):
+    blocks = list(row_blocks(file, "label", sample_weight="weight", max_rows=64, dtype=np.float32))
+    assert all(len(points) <= 64 and points.dtype == np.float32 for points, _, _ in blocks)
+    loss = rff.alignment_loss_batched(row_blocks(file, "label", sample_weight="weight"), OMEGA)
+    expected = rff.alignment_loss(X, Y, OMEGA, sample_weight=TABLE["weight"].to_numpy())
+    np.testing.assert_allclose(loss, expected, rtol=0, atol=1e-12)
+
+
+def test_folders_lists_and_arrow_datasets_are_read_too(tmp_path):
+    paths = [tmp_path / f"part{i}.parquet" for i in range(3)]
+    for path, rows in zip(paths, np.array_split(np.arange(N), 3), strict=True):
+        pa.parquet.write_table(pa.Table.from_pandas(TABLE.iloc[rows], preserve_index=False), path)
+    for source in (tmp_path, paths, pyarrow.dataset.dataset(str(tmp_path))):
+        loss = rff.alignment_loss_batched(row_blocks(source, "label", columns=["a", "b", "c"]), OMEGA)
+        np.testing.assert_allclose(loss, LOSS, rtol=0, atol=1e-12)
+
+
+def test_data_frames_of_dask_are_read_by_partitions():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(TABLE, npartitions=4)
+    loss = rff.alignment_loss_batched(row_blocks(frame, "label", columns=["a", "b", "c"], max_rows=100), OMEGA)
+    np.testing.assert_allclose(loss, LOSS, rtol=0, atol=1e-12)
+
+
+def test_an_estimator_learns_from_blocks(file):
+    whole = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, random_state=0)
+    streamed = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, random_state=0)
+    for points, labels in row_blocks(file, "label", columns=["a", "b", "c"]):
+        streamed.partial_fit(points, labels)
+    np.testing.assert_allclose(streamed.weights_, whole.fit(X, Y).weights_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"target": "colour"}, "column 'colour' is not in the table; its columns are 'a', 'b', 'c', 'label', 'weight'"),
+        ({"columns": ["a", "d"]}, "column 'd' is not in the table"),
+        ({"columns": []}, r"columns is \[\]; at least one column"),
+        ({"columns": ["a", "label"]}, "column 'label' holds .*; numbers are needed"),
+        ({"max_rows": 0}, "max_rows is 0"),
+    ],
+)
+def test_bad_columns_are_named(file, change, says):
+    with pytest.raises(ValueError, match=rf"^{says}.*\.$"):
+        list(row_blocks(file, **{"target": "label"} | change))
+
+
+def test_missing_values_are_refused_by_the_loss(tmp_path):
+    pa.parquet.write_table(pa.table({"a": [1.0, None, 2.0], "label": [0, 1, 0]}), tmp_path / "gaps.parquet")
+    with pytest.raises(ValueError, match="X contains NaN"):
+        rff.alignment_loss_batched(row_blocks(tmp_path / "gaps.parquet", "label"), np.ones((2, 1)))
