@@ -243,7 +243,7 @@ def notes(names, repeats: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--data", nargs="+", default=["breast", "mnist49"], metavar="NAME")
-    parser.add_argument("--features", nargs="+", type=int, default=[20, 200], metavar="F")
+    parser.add_argument("--features", nargs="+", type=int, default=[20], metavar="F")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--results", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
