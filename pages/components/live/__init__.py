@@ -19,7 +19,7 @@ from pages.components.controls import alone, presentation
 from pages.components.controls.widgets import Control, hide_in_sidebar
 from pages.components.javascript import join_modules
 from rff_engine.figures import adaptive as descent_style, bounds as bound_style
-from rff_engine.figures.style import palette
+from rff_engine.figures.style import for_colours, palette
 
 #: Cells along a side of a live similarity map, and of a live kernel map.
 LIVE_CELLS, KERNEL_CELLS = 100, 80
@@ -61,7 +61,7 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, t
             "test_points": _packed(fresh.X, "<f4"),
             "test_labels": _packed(fresh.y, "i1"),
             "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
-            "prior_decision": _packed(prior.values, "<f4"),
+            "prior_decision": _packed(for_colours(prior.values), "<f4"),
             "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
             "max_D": problem.omega.shape[1],
             "extent": extent,
