@@ -99,6 +99,18 @@ print(*sys.modules)
     assert {structure.part_of(name) for name in loaded} <= {None, *ENGINE}
 
 
+def test_pages_without_runs_need_no_store_of_results():
+    """They are imported where two libraries are missing that exist in no browser."""
+    pages = ("kernel", "landmarks", "learn_kernel", "bounds", "certificates", "approximate", "adaptive", "errata")
+    program = (
+        "import importlib, sys\n"
+        "sys.modules['psutil'] = sys.modules['sqlalchemy'] = None\n"
+        f"for page in {pages}: importlib.import_module(f'pages.{{page}}')\n"
+    )
+    imported = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr
+
+
 def test_tests_import_no_tests_of_other_folders():
     for path in (ROOT / "tests").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

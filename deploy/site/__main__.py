@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as store:
         # The first page starts a run of its own, which must not reach a store of results that is in use.
         os.environ["RFF_STORE"] = f"sqlite:///{store}/results.sqlite"
+        os.environ["RFF_MAX_WORKERS"] = "0"  # pages are computed side by side already, and idle workers outlive them
         from deploy.site.writing import export  # reads the environment
 
         try:

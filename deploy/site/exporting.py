@@ -1,23 +1,34 @@
-"""What one page of the static edition consists of: scenes in files of their own, and all else in its description."""
+"""What one page of the static edition consists of: scenes in files of their own, and all else in its description.
+
+A page with a live view has two tables of scenes: one for the view and the words around it, one for the sections below
+with Plotly figures, which take longer to compute and so have fewer settings. Other pages are sections throughout.
+"""
 
 from __future__ import annotations
 
-import gzip
-import json
-from base64 import b64encode
+import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html import escape
+from itertools import combinations
 from pathlib import Path
 
-from deploy.site import words
+from deploy.site import plots, words
 from deploy.site.grid import Edition
+from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import Control, Part, Reader, Scene
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.sharing import as_text
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
+#: Controls that change how figures are drawn, not what they show.
+_HOW_DRAWN = ("plain",)
 _SHOWN_PRESET = "**Shown"
+#: The section of a page without a live view that is not deferred.
+_TOP = "top"
+_TAGS = {"title": "h1", "header": "h2", "subheader": "h3"}
 
 
 @dataclass
@@ -30,12 +41,6 @@ class Exported:
     body: str
     description: dict
     lessons: list[dict] = field(default_factory=list)
-
-
-def packed_file(name: str, data: dict) -> str:
-    """A file of data: a script that hands over JSON, compressed by gzip, as base64."""
-    packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
-    return f'takeExported("{name}","{b64encode(packed).decode("ascii")}")\n'
 
 
 class Texts:
@@ -63,7 +68,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[Part]:
     for part in parts:
         if part.kind == "fold":
             yield from _texts(part.parts)
-        elif part.kind != "live":
+        elif part.kind not in ("live", "late"):
             yield part
 
 
@@ -75,20 +80,76 @@ def text_html(part: Part) -> str:
 
 
 def page_html(parts: Iterable[Part], view: str) -> str:
-    """The parts of a page, each text with its place."""
+    """The parts of a page, each text with its place, and an empty section for each part that comes late."""
     places = iter(range(10**6))
-    tags = {"title": "h1", "header": "h2", "subheader": "h3"}
 
     def draw(part: Part) -> str:
         if part.kind == "live":
             return f'<div class="live-place">{view}</div>'
+        if part.kind == "late":
+            return section_html(part.text)
         if part.kind == "fold":
-            inside = "".join(map(draw, part.parts))
-            return f'<details class="fold"><summary>{words.inline(part.text)}</summary>{inside}</details>'
-        tag = tags.get(part.kind, "div")
+            return _fold_html(part, draw)
+        tag = _TAGS.get(part.kind, "div")
         return f'<{tag} class="{part.kind}" data-text="{next(places)}">{text_html(part)}</{tag}>'
 
     return "".join(map(draw, parts))
+
+
+def _fold_html(part: Part, draw) -> str:
+    inside = "".join(map(draw, part.parts))
+    return f'<details class="fold"><summary>{words.inline(part.text)}</summary>{inside}</details>'
+
+
+def section_html(name: str) -> str:
+    """The place of a section, which the browser fills."""
+    return f'<section class="late" data-section="{escape(name)}"></section>'
+
+
+@dataclass
+class Section:
+    """A part of a page with its figures."""
+
+    html: str
+    figures: dict[str, dict]
+
+    @classmethod
+    def of(cls, parts: Iterable[Part]) -> Section:
+        """The section of these parts, without the deferred ones among them, which are sections too."""
+        figures: dict[str, dict] = {}
+
+        def draw(part: Part) -> str:
+            if part.kind == "late":
+                return ""
+            if part.kind == "figure":
+                figures[part.text] = plots.compact(part.figure)
+                return _figure_html(part, *plots.heights(figures[part.text]))
+            if part.kind == "fold":
+                return _fold_html(part, draw)
+            if part.kind in ("columns", "column"):
+                share = f' style="--share: {part.text}"' if part.kind == "column" else ""
+                return f'<div class="{part.kind}"{share}>{"".join(map(draw, part.parts))}</div>'
+            tag = _TAGS.get(part.kind, "div")
+            return f'<{tag} class="{part.kind}">{text_html(part)}</{tag}>'
+
+        return cls("".join(map(draw, parts)), figures)
+
+    def write(self, folder: Path) -> str:
+        """Write the section, unless it is there, and return the name of its file."""
+        data = {"html": self.html, "figures": self.figures}
+        name = hashlib.sha256(as_json(data)).hexdigest()[:16]
+        path = folder / f"{name}.js"
+        if not path.exists():
+            path.write_text(packed_file(name, data), encoding="utf-8")
+        return name
+
+
+def _figure_html(part: Part, wide: int, narrow: int) -> str:
+    key = re.sub("[^a-zA-Z0-9_-]", "-", part.text)  # as in the app's classes
+    return (
+        f'<div class="plot st-key-{key}" data-plot="{escape(part.text)}" style="--wide: {wide}px; --narrow: '
+        f'{narrow}px"><div data-testid="stPlotlyChart" role="img" aria-label="{escape(part.alt)}"></div></div>'
+    )
 
 
 def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: bool = False) -> Exported:
@@ -96,23 +157,27 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
 
     `only_defaults` leaves out products, presets and lessons.
     """
-    reader = Reader(edition.page)
+    reader = Reader(edition.page, edition.tabs, edition.left_out)
     scenes, presets, lessons = _scenes_of(reader, edition, only_defaults)
     default = scenes[0]
-    sliders = sorted(default.view["settings"])
-    keys = [key for key in default.settings if key not in sliders and key not in edition.numbers_only]
-    texts = Texts(default.parts)
-    table = _write_scenes(scenes, keys, texts, folder / edition.page)
-    # The title and what follows it, up to the live view, come before presets and lessons.
-    live = [part.kind for part in default.parts].index("live")
-    html = page_html(default.parts, view_html).partition('<div class="live-place">')
+    sliders = sorted(default.view["settings"]) if default.view else []
+    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_DRAWN)
+    keys = [key for key in known if key not in (*sliders, *edition.sections_only)]
+    every = [*keys, *sliders, *edition.sections_only]
+    (folder / edition.page).mkdir(parents=True)
+    views = _write_views(scenes, keys, folder / edition.page) if default.view else []
+    sections = _write_sections(scenes, every, folder / edition.page)
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
+    most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     description = {
         "page": edition.page,
-        "defaults": _shown(default.settings, [*keys, *sliders]),
-        "controls": list(_controls(default.controls, keys, table)),
+        "defaults": _shown(_first_values(scenes), every),
+        "controls": list(_controls(most.controls, keys, views or sections)),
         "sliders": {key: reader.allowed(key) for key in sliders},
-        "scenes": table,
+        "names": {control.key: control.label for control in most.controls},
+        "scenes": views,
+        "sections": sections,
+        "follows": followed(sections),
         "choices": reader.allowed("bound") if "bound" in keys else [],
         "presets": [
             {"name": name, "help": help_, "line": words.inline(scene.preset)}
@@ -121,43 +186,103 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
         ],
         "own": words.inline(own),
     }
-    title = next(part.text for part in default.parts[:live] if part.kind == "title")
-    written = [_lesson(lesson, steps, [*keys, *sliders]) for lesson, steps in lessons]
-    return Exported(edition, title, html[0], "".join(html[1:]), description, written)
+    opening, body = _halves(default, view_html)
+    title = next(part.text for part in default.parts if part.kind == "title")
+    written = [_lesson(lesson, steps, every) for lesson, steps in lessons]
+    return Exported(edition, title, opening, body, description, written)
 
 
 def _scenes_of(reader: Reader, edition: Edition, only_defaults: bool) -> tuple[list[Scene], list, list]:
+    default = reader.scene({}, full=True)
     if only_defaults:
-        return [reader.scene({})], [], []
-    scenes = [reader.scene(settings) for settings in edition.settings()]
+        return [default], [], []
+    scenes = [default, *(reader.scene(settings, default.view is None) for settings in edition.settings() if settings)]
+    scenes += [reader.scene(settings, full=True) for settings in edition.settings_of_sections()]
     presets = list(reader.presets())
-    lessons = [(lesson, list(reader.steps(lesson))) for lesson in reader.lessons()]
+    lessons = [(lesson, list(reader.steps(lesson))) for lesson in content.lessons_of(edition.page).values()]
     shown = [scene for _, steps in lessons for both in steps for scene in both]
     return [*scenes, *(scene for *_, scene in presets), *shown], presets, lessons
+
+
+def _first_values(scenes: list[Scene]) -> dict:
+    """The page's own settings, and of controls that it does not show then the first that a scene has."""
+    values: dict = {}
+    for scene in reversed(scenes):
+        values |= scene.settings
+    return values
 
 
 def _shown(settings: dict, keys: Iterable[str]) -> dict[str, str]:
     return {key: as_text(settings[key]) for key in keys if key in settings}
 
 
-def _write_scenes(scenes: list[Scene], keys: list[str], texts: Texts, folder: Path) -> list[dict]:
+def _halves(default: Scene, view_html: str) -> tuple[str, str]:
+    """The title and what follows it, which come before presets and lessons, and the rest of a page."""
+    late = list(default.late or ())
+    if default.view is None:
+        opening, _ = _opening(default.parts)
+        return page_html(opening, ""), "".join(map(section_html, (_TOP, *late)))
+    before, *rest = page_html(default.parts, view_html).partition('<div class="live-place">')
+    placed = [part.text for part in default.parts if part.kind == "late"]
+    return before, "".join([*rest, *(section_html(name) for name in late if name not in placed)])
+
+
+def _opening(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """The title of a page with its introduction, and the rest."""
+    ends = next(k for k, part in enumerate(parts) if k and part.kind != "markdown")
+    return parts[:ends], parts[ends:]
+
+
+def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
     """Write a file for each view, with the words of all scenes that show it; return the scenes with their files."""
+    texts = Texts(scenes[0].parts)
     table: list[dict] = []
     files: dict[str, dict] = {}
     known: set[tuple] = set()
     for scene in scenes:
         settings = _shown(scene.settings, keys)
-        if tuple(settings.items()) in known:
+        if scene.view is None or tuple(settings.items()) in known:
             continue
         known.add(tuple(settings.items()))
         view = {name: value for name, value in scene.view.items() if name not in _SETTINGS_OF_VIEW}
         file = files.setdefault(view["version"], {"view": view, "scenes": {}})
         file["scenes"][len(table)] = {"texts": texts.other(scene.parts), "chosen": scene.view["chosen"]}
         table.append({"settings": settings, "file": view["version"]})
-    folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / f"{name}.js").write_text(packed_file(name, data), encoding="utf-8")
     return table
+
+
+def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
+    """Write a file for each section; return the scenes with the files of their sections."""
+    table: list[dict] = []
+    known: set[tuple] = set()
+    for scene in scenes:
+        settings = _shown(scene.settings, keys)
+        if (not scene.late and scene.view is not None) or tuple(settings.items()) in known:
+            continue
+        known.add(tuple(settings.items()))
+        parts = dict(scene.late or {})
+        if scene.view is None:
+            parts = {_TOP: _opening(scene.parts)[1]} | parts
+        files = {name: Section.of(found).write(folder) for name, found in parts.items()}
+        table.append({"settings": settings, "sections": files})
+    return table
+
+
+def followed(table: list[dict]) -> dict[str, list[str]]:
+    """The settings that each section follows: all but those of which some scene shows that it does not."""
+    if not table:
+        return {}
+    unmoved: dict[str, set[str]] = {name: set() for name in table[0]["sections"]}
+    moved: dict[str, set[str]] = {name: set() for name in unmoved}
+    for one, other in combinations(table, 2):
+        differing = [key for key, value in one["settings"].items() if other["settings"].get(key) != value]
+        if len(differing) == 1:
+            for name, file in one["sections"].items():
+                (unmoved if other["sections"].get(name) == file else moved)[name].update(differing)
+    keys = table[0]["settings"]
+    return {name: [key for key in keys if key in moved[name] or key not in unmoved[name]] for name in unmoved}
 
 
 def _controls(controls: Iterable[Control], keys: list[str], table: list[dict]) -> Iterator[dict]:

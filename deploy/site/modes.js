@@ -75,15 +75,20 @@ export function hiddenBy(link) {
   return (link.hide ?? "").split(",").filter(Boolean);
 }
 
+/** What a figure needs to know of the screen. */
+export function look() {
+  return { dark: document.documentElement.dataset.theme === "dark", narrow: NARROW.matches };
+}
+
 /**
  * A text for this screen: of `[[right|below]]` a narrow one shows the second word, of `<<white|dark grey>>` a dark one.
  *
  * @param {string} text
  */
 export function wordsFor(text) {
-  const dark = document.documentElement.dataset.theme === "dark";
+  const { dark, narrow } = look();
   return text
-    .replace(/\[\[([^|\]]*)\|([^|\]]*)\]\]/g, NARROW.matches ? "$2" : "$1")
+    .replace(/\[\[([^|\]]*)\|([^|\]]*)\]\]/g, narrow ? "$2" : "$1")
     .replace(/<<([^|>]*)\|([^|>]*)>>/g, dark ? "$2" : "$1");
 }
 

@@ -7,23 +7,25 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components import lessons
+from pages.components import deferred, lessons
 from pages.components.controls import screen, toy
 from pages.components.lessons import content
 from pages.components.server import entry
 
 ROOT = Path(__file__).parents[2]
 #: Seconds that a page may take.
-PATIENCE = 300
+PATIENCE = 900
 #: Kinds of elements that are texts, with the HTML element of each.
 TEXTS = {"title": "h1", "header": "h2", "subheader": "h3", "markdown": "div", "caption": "div", "latex": "div"}
+#: Kinds of elements that say in a sentence what the page cannot show.
+NOTES = ("info", "warning")
 #: Controls by the name that the test harness has for them.
 CONTROLS = ("selectbox", "slider", "select_slider", "button_group", "toggle", "segmented_control")
 #: Blocks that are left out, by the ends of their ids.
@@ -42,11 +44,16 @@ class Control:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a page: a text, the live view, or a fold with more of them."""
+    """A piece of a page: a text, the live view, a figure, a part that comes late, or columns or a fold with more."""
 
     kind: str
     text: str = ""
+    """Words of a text, key of a figure, name of a late part, or the weight of a column"""
     parts: tuple[Part, ...] = ()
+    figure: str = ""
+    """A Plotly figure as JSON"""
+    alt: str = ""
+    """What screen readers say of the figure"""
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,10 @@ class Scene:
 
     settings: dict
     parts: tuple[Part, ...]
-    view: dict
-    """What the live view gets"""
+    view: dict | None
+    """What the live view gets, if the page has one"""
+    late: dict[str, tuple[Part, ...]] | None = None
+    """The parts that the app shows when the reader comes near, by name; None where they were not computed"""
     card: dict | None = None
     """What the card of a lesson gets"""
     preset: str = ""
@@ -69,12 +78,17 @@ class PageError(RuntimeError):
 
 
 class Reader:
-    """One page of the app, in a session of its own."""
+    """One page of the app, in a session of its own.
 
-    def __init__(self, page: str):
+    `tabs` is the control whose values are parts of the page, `left_out` names deferred parts that are not read.
+    """
+
+    def __init__(self, page: str, tabs: str = "", left_out: Iterable[str] = ()):
+        deferred.left_out = frozenset(left_out)
         screen.chooses_words = False  # the browser of the static edition does
-        self.page = page
+        self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+        deferred.waits = True
         if page == "start":
             self._run()
         else:
@@ -86,11 +100,34 @@ class Reader:
             self._run()
         self.defaults = self._values()
 
-    def scene(self, settings: dict) -> Scene:
-        """The page with these settings, and the defaults of all others."""
-        self._set(self.defaults | settings)
+    def scene(self, settings: dict, full: bool = False) -> Scene:
+        """The page with these settings, and the defaults of all others; if `full`, with all that is deferred."""
+        deferred.waits = not full
+        self._set(self.defaults | {key: value for key, value in settings.items() if key != self.tabs})
         self._run()
-        return self._seen()
+        scene = self._seen()
+        if not full:
+            return scene
+        return replace(scene, late=dict(self._late(scene.parts)) | dict(self._tabs()))
+
+    def _late(self, parts: Iterable[Part]) -> Iterator[tuple[str, tuple[Part, ...]]]:
+        for part in parts:
+            if part.kind == "late":
+                yield part.text, part.parts
+            else:
+                yield from self._late(part.parts)
+
+    def _tabs(self) -> Iterator[tuple[str, tuple[Part, ...]]]:
+        """The parts of the page that are behind its other tabs, each with the tab's name as its heading."""
+        if not self.tabs:
+            return
+        for name in [tab.label for tab in self.app.tabs][1:]:
+            self.app.session_state[self.tabs] = name
+            self._run()
+            (tab,) = [one for one in self.app.tabs if one.label == name]
+            yield name, (Part("header", name), *_without_late(_parts(tab)))
+        self.app.session_state[self.tabs] = self.app.tabs[0].label
+        self._run()
 
     def allowed(self, key: str) -> list[str]:
         """The values that a control allows, as texts."""
@@ -108,12 +145,7 @@ class Reader:
         for name, use in offered:
             self.app.button(key=f"preset {name}").click()
             self._run()
-            yield name, use, self._seen()
-
-    def lessons(self) -> list[content.Lesson]:
-        """The page's lessons whose steps all look at the live view."""
-        of_page = content.lessons_of(self.page).values()
-        return [lesson for lesson in of_page if all(step.look[0].startswith(".live") for step in lesson.steps)]
+            yield name, use, self.scene(self._values(), full=True)
 
     def steps(self, lesson: content.Lesson) -> Iterator[tuple[Scene, Scene]]:
         """What each step of a lesson shows, before and after the answer."""
@@ -122,34 +154,38 @@ class Reader:
             seen = []
             for answer, settings in ((None, lesson.before(k)), (step.right, lesson.after(k))):
                 self.app.session_state[lessons._PLACE] = lessons.Place(lesson.key, k, answer)
-                seen.append(self.scene(settings))
+                seen.append(self.scene(settings, full=True))
             yield seen[0], seen[1]
 
     def _run(self) -> None:
         self.app.run()
-        if wrong := [*self.app.exception, *self.app.error]:
-            raise PageError(f"The page {self.page} shows an error: {wrong[0].value}")
+        for wrong in (*self.app.exception, *self.app.error):
+            raise PageError(f"The page {self.page} shows an error: {getattr(wrong, 'value', '')}")
 
     def _controls(self) -> list:
-        return [one for one in self.app.sidebar if one.type in CONTROLS]
+        """The controls that have one value."""
+        return [one for one in self.app.sidebar if one.type in CONTROLS and not isinstance(one.value, list)]
 
     def _values(self) -> dict:
         return {control.key: control.value for control in self._controls()}
 
     def _set(self, values: dict) -> None:
-        for control in self._controls():
-            if control.key in values and control.value != values[control.key]:
+        """Set controls, again where one brings others with it."""
+        while other := [one for one in self._controls() if one.value != values.get(one.key, one.value)]:
+            for control in other:
                 control.set_value(values[control.key])
+            self._run()
 
     def _seen(self) -> Scene:
         sent = {part.proto.component_name: part.proto.json for part in self.app.get("bidi_component")}
-        (view,) = [json.loads(text) for name, text in sent.items() if name.startswith("live_")]
+        view = next((json.loads(text) for name, text in sent.items() if name.startswith("live_")), None)
         card = json.loads(sent["lesson_card"]) if "lesson_card" in sent else None
         line = next((_texts(block) for key, block in _blocks(self.app.main) if key == "preset_line"), [""])
         parts = tuple(_parts(self.app.main))
         if self.page == "start":
             parts = _first_figure(parts)
-        return Scene(view["settings"] | self._values(), parts, view, card, line[0], tuple(self._described()))
+        settings = (view["settings"] if view else {}) | self._values()
+        return Scene(settings, parts, view, None, card, line[0], tuple(self._described()))
 
     def _described(self) -> Iterator[Control]:
         heading = ""
@@ -157,7 +193,7 @@ class Reader:
         for one in elements:
             if one.type == "markdown":
                 heading = one.value.strip("*")
-            elif one.type in CONTROLS:
+            elif one.type in CONTROLS and not isinstance(one.value, list):
                 yield Control(one.key, one.label, one.help or "", heading)
 
 
@@ -183,8 +219,18 @@ def _parts(block) -> Iterator[Part]:
             yield from _leaf(child)
         elif child.type == "expander":
             yield Part("fold", child.label, tuple(_parts(child)))
+        elif child.type == "column":
+            yield Part("column", f"{child.weight:g}", tuple(_parts(child)))
+        elif _key(child).startswith("near_"):
+            yield Part("late", _key(child).removeprefix("near_"), tuple(_parts(child)))
         elif _key(child) not in (*LEFT_OUT, "preset_line"):
-            yield from _parts(child)
+            inner = tuple(_parts(child))
+            yield from (Part("columns", parts=inner),) if inner and inner[0].kind == "column" else inner
+
+
+def _without_late(parts: Iterable[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield from part.parts if part.kind == "late" else (part,)
 
 
 def _first_figure(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -196,5 +242,10 @@ def _first_figure(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 def _leaf(element) -> Iterator[Part]:
     if element.type in TEXTS:
         yield Part(element.type, element.value)
+    elif element.type in NOTES:
+        yield Part("note", element.value)
+    elif element.type == "plotly_chart":
+        key = element.proto.id.rsplit("-", 1)[-1]
+        yield Part("figure", key, figure=element.proto.spec, alt=element.proto.alt)
     elif element.type == "bidi_component" and element.proto.component_name.startswith("live_"):
         yield Part("live")

@@ -2,11 +2,7 @@
 // The settings of a page: those that were exported, the one nearest to what a reader asks for, and the fragment of a link.
 
 /** @typedef {Record<string, string>} Settings values as texts, as in links of the app */
-/**
- * @typedef {object} Scene settings for which the page was computed
- * @property {Settings} settings
- * @property {string} file
- */
+/** @typedef {{ settings: Settings }} Scene settings for which the page was computed */
 
 /**
  * How far two texts of one control are from each other: numbers by their ratio, others by whether they differ. Below 1
@@ -23,16 +19,16 @@ function distance(a, b) {
 
 /**
  * The scene for these settings. Where there is none, the one that keeps the control that the reader has moved, and
- * changes least of the others.
+ * changes least of the others; of the settings that count, if these are given.
  *
- * @param {Scene[]} scenes @param {Settings} wanted @param {string} [moved]
+ * @template {Scene} T
+ * @param {T[]} scenes @param {Settings} wanted @param {string} [moved] @param {string[]} [counting]
  */
-export function nearestScene(scenes, wanted, moved) {
+export function nearestScene(scenes, wanted, moved, counting) {
   const far = (/** @type {Scene} */ { settings }) =>
-    Object.keys(settings).reduce(
-      (sum, key) => sum + (key === moved ? 1000 : 1) * distance(settings[key], wanted[key] ?? settings[key]),
-      0,
-    );
+    (counting ?? Object.keys(settings))
+      .filter((key) => key in settings && key in wanted)
+      .reduce((sum, key) => sum + (key === moved ? 1000 : 1) * distance(settings[key], wanted[key]), 0);
   return scenes.reduce((best, scene) => (far(scene) < far(best) ? scene : best));
 }
 

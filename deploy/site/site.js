@@ -8,16 +8,18 @@ import {
   chosenTheme,
   hiddenBy,
   keepTheme,
+  look,
   nextTheme,
   onChange,
   themeOf,
   wordsFor,
 } from "./modes.js";
+import { Sections } from "./sections.js";
 import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
 import { load } from "./store.js";
 
 /** @import { Settings } from "./settings.js" */
-/** @import { Scene } from "./settings.js" */
+/** @import { Row } from "./sections.js" */
 /** @typedef {{ key: string, label: string, help: string, heading: string, values: string[] }} Control */
 /** @typedef {{ name: string, help: string, line: string, settings: Settings }} Preset */
 /** @typedef {{ before: Settings, after: Settings, card: Record<string, any> }} Step */
@@ -29,7 +31,10 @@ import { load } from "./store.js";
  * @property {Settings} defaults
  * @property {Control[]} controls
  * @property {Record<string, string[]>} sliders of the live view, with the values that links have
- * @property {Scene[]} scenes
+ * @property {Shown[]} scenes of the live view; none if the page has sections only
+ * @property {Row[]} sections
+ * @property {Record<string, string[]>} follows the settings that each section depends on
+ * @property {Record<string, string>} names of settings for the reader
  * @property {string[]} choices what a click in the live view chooses among
  * @property {Preset[]} presets
  * @property {string} own words for settings that are no preset
@@ -37,6 +42,7 @@ import { load } from "./store.js";
  * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
  * @property {Record<string, [name: string, meaning: string]>} terms
  */
+/** @typedef {{ settings: Settings, file?: string }} Shown what the page shows; the file is that of the live view */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
 const MODES = ["hide", "projector", "embed", "view", "theme", "embed_options"];
@@ -63,6 +69,9 @@ class Page {
   constructor(description, components) {
     this.description = description;
     this.components = components;
+    /** @type {Shown[]} */
+    this.scenes = description.scenes.length ? description.scenes : description.sections;
+    this.sections = new Sections(description, look);
     this.find(".controls form").append(...this.controlRows());
     this.fold = /** @type {HTMLDetailsElement} */ (this.find(".controls"));
     this.fold.hidden = !description.controls.length;
@@ -141,6 +150,7 @@ class Page {
     applyModes(this.link);
     this.find(".to-theme").textContent = `Theme: ${theme || "system"}`;
     this.mountView();
+    this.guard(this.sections.redraw());
     this.showCard();
   }
 
@@ -198,6 +208,7 @@ class Page {
     }
     this.write(false);
     this.mountView();
+    this.guard(this.sections.show(this.settings));
     this.showSettings();
   }
 
@@ -275,30 +286,46 @@ class Page {
 
   /** Show the settings, or the nearest that were exported. @param {string} [moved] the control that the reader moved */
   async show(moved) {
-    const { page, scenes } = this.description;
-    const scene = nearestScene(scenes, this.settings, moved);
+    const scene = nearestScene(this.scenes, this.settings, moved);
     const request = ++this.request;
     this.tellChanges(scene, moved);
+    this.scene = scene;
     Object.assign(this.settings, scene.settings);
     document.documentElement.dataset.loading = "true";
-    try {
-      const found = await load(page, scene.file);
-      if (request !== this.request) return;
-      this.shown = { view: found.view, words: found.scenes[scenes.indexOf(scene)] };
-      this.writeWords();
-      this.mountView();
-      this.find(".problem").hidden = true;
-    } catch (error) {
-      if (request !== this.request) return;
-      this.find(".problem").textContent = /** @type {Error} */ (error).message;
-      this.find(".problem").hidden = false;
-    }
+    await this.guard(this.showScene(scene, request));
+    if (request !== this.request) return;
     delete document.documentElement.dataset.loading;
     this.showSettings();
     this.showCard();
+    this.sections.begin((shown) => this.guard(shown));
   }
 
-  /** Say which other settings had to change. @param {Scene} scene @param {string} [moved] */
+  /** Show the live view with the words around it, and then the sections. @param {Shown} scene @param {number} request */
+  async showScene(scene, request) {
+    if (scene.file) {
+      const found = await load(this.description.page, scene.file);
+      if (request !== this.request) return;
+      this.shown = { view: found.view, words: found.scenes[this.scenes.indexOf(scene)] };
+      this.writeWords();
+      this.mountView();
+    }
+    this.find(".problem").hidden = true;
+    const shown = this.sections.show(this.settings);
+    if (scene.file) this.guard(shown);
+    else await shown;
+  }
+
+  /** Say what went wrong, if anything does. @param {Promise<void>} shown */
+  async guard(shown) {
+    try {
+      await shown;
+    } catch (error) {
+      this.find(".problem").textContent = /** @type {Error} */ (error).message;
+      this.find(".problem").hidden = false;
+    }
+  }
+
+  /** Say which other settings had to change. @param {Shown} scene @param {string} [moved] */
   tellChanges({ settings }, moved) {
     const others = this.description.controls.filter(
       ({ key }) => key in settings && settings[key] !== this.settings[key],
@@ -347,7 +374,7 @@ class Page {
       /** @type {HTMLElement} */
       const row = this.find(`.controls [data-key="${key}"]`);
       row.querySelector("select").value = settings[key];
-      row.hidden = hidden.includes(key);
+      row.hidden = hidden.includes(key) || !(key in this.scene.settings);
     }
     const active = this.preset;
     for (const [k, button] of this.find(".presets").querySelectorAll("button").entries()) {

@@ -2,10 +2,9 @@
 // The data of a page, fetched when they are asked for. They come as scripts, since a page that is opened as a file may
 // load nothing else.
 
-/** @typedef {{ view: Record<string, any>, scenes: Record<string, Words> }} Exported */
-/** @typedef {{ texts: Record<string, string>, chosen: string | null }} Words what the page says for a scene */
+import { dataOf } from "./packing.js";
 
-/** @type {Map<string, Promise<Exported>>} */
+/** @type {Map<string, Promise<any>>} */
 const loaded = new Map();
 /** @type {Map<string, (text: string) => void>} */
 const waiting = new Map();
@@ -14,7 +13,7 @@ Object.assign(window, {
   /**
    * Called by a file of data.
    *
-   * @param {string} name @param {string} text JSON, compressed by gzip, as base64
+   * @param {string} name @param {string} text a content, compressed by gzip, as base64
    */
   takeExported: (name, text) => waiting.get(name)?.(text),
 });
@@ -25,10 +24,27 @@ Object.assign(window, {
  * @param {string} folder @param {string} name
  */
 export function load(folder, name) {
+  return once(name, async () => {
+    const content = await unpack(await textOf(`data/${folder}/${name}.js`, name)).arrayBuffer();
+    return dataOf(new Uint8Array(content));
+  });
+}
+
+/** Plotly's library, which is loaded once. @returns {Promise<any>} */
+export function loadPlotly() {
+  return once("plotly", async () => {
+    const text = await unpack(await textOf("assets/plotly.js", "plotly")).text();
+    document.head.append(Object.assign(document.createElement("script"), { text }));
+    return /** @type {any} */ (window).Plotly;
+  });
+}
+
+/** @template T @param {string} name @param {() => Promise<T>} make @returns {Promise<T>} */
+function once(name, make) {
   if (!loaded.has(name)) {
-    const found = textOf(`data/${folder}/${name}.js`, name).then(unpack);
-    loaded.set(name, found);
-    found.catch(() => loaded.delete(name)); // the next request tries again
+    const made = make();
+    loaded.set(name, made);
+    made.catch(() => loaded.delete(name)); // the next request tries again
   }
   return loaded.get(name);
 }
@@ -47,9 +63,9 @@ function textOf(src, name) {
   });
 }
 
-/** @param {string} text @returns {Promise<Exported>} */
+/** @param {string} text */
 function unpack(text) {
   if (!("DecompressionStream" in window)) throw new Error("This browser is too old: it cannot unpack the data.");
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }

@@ -1,6 +1,6 @@
 """The Markdown of the app's texts as HTML.
 
-The texts use little of Markdown: paragraphs, lists, bold, italics, code, links, formulas, and a colour. Of
+The texts use little of Markdown: paragraphs, lists, tables, bold, italics, code, links, formulas, and a colour. Of
 `[[right|below]]`, a place on a wide and on a narrow screen, and of `<<white|dark grey>>`, a colour in a light and in a
 dark theme, the page has both words, and its style sheet shows one.
 """
@@ -25,7 +25,7 @@ _KEPT = re.compile(r"\$([^$]+)\$|`([^`]+)`")
 
 
 def html(text: str) -> str:
-    """A text in Markdown as HTML: paragraphs and lists."""
+    """A text in Markdown as HTML: paragraphs, lists and tables."""
     return "".join(_block(block) for block in re.split(r"\n\s*\n", text.strip()))
 
 
@@ -49,9 +49,19 @@ def mathml(latex: str, display: bool = False) -> str:
 
 
 def _block(block: str) -> str:
+    if block.startswith("|"):
+        return _table(block)
     lead, *items = re.split(r"^- ", block, flags=re.MULTILINE)
     shown = f"<p>{inline(lead)}</p>" if lead.strip() else ""
     return shown + ("<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>" if items else "")
+
+
+def _table(block: str) -> str:
+    """A table whose second line separates the head."""
+    head, _, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines())
+    drawn = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    names = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in head)
+    return f'<div class="wide-table"><table><thead><tr>{names}</tr></thead><tbody>{drawn}</tbody></table></div>'
 
 
 def inline(text: str) -> str:

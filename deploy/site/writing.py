@@ -14,9 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 from string import Template
 
+from plotly.offline import get_plotlyjs
+
 from deploy.site import words
 from deploy.site.exporting import Exported, export_page
 from deploy.site.grid import PAGES, Edition
+from deploy.site.packing import packed
 from pages.components.glossary.terms import TERMS
 from pages.components.lessons import content
 from rff_engine.figures.live import parts as live
@@ -47,7 +50,9 @@ def site_script() -> str:
 
 
 def view_script(view: str) -> str:
-    """The script of a page: the live view, and its start."""
+    """The script of a page: its live view, if it has one, and its start."""
+    if not view:
+        return "startPage(sharedParts);\n"
     return f"startPage({{ ...sharedParts, live: {as_expression(live.script(view))} }});\n"
 
 
@@ -94,9 +99,10 @@ def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: boo
     """
     prepare(folder)
     write_shared(folder)
+    data = folder / "data"
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
         tasks = [
-            pool.submit(export_page, edition, live.markup(edition.view), folder / "data", only_defaults)
+            pool.submit(export_page, edition, live.markup(edition.view) if edition.view else "", data, only_defaults)
             for edition in editions
         ]
         exported = [task.result() for task in tasks]
@@ -107,6 +113,7 @@ def write_shared(folder: Path) -> None:
     """Write what all pages share; it also marks the folder as an export, should the rest be interrupted."""
     (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
     (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
+    (folder / "assets" / "plotly.js").write_text(packed("plotly", get_plotlyjs().encode()), encoding="utf-8")
 
 
 def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
@@ -118,7 +125,9 @@ def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
         for key, after in pairwise(order)
     }
     for page in exported:
-        (folder / "assets" / f"{page.edition.view}.js").write_text(view_script(page.edition.view), encoding="utf-8")
+        (folder / "assets" / f"{script_of(page.edition)}.js").write_text(
+            view_script(page.edition.view), encoding="utf-8"
+        )
         extra = _overview(exported, [lessons[key] for key in order]) if page.edition.page == "start" else ""
         text = page_text(page, exported, following, extra)
         (folder / file_of(page.edition)).write_text(text, encoding="utf-8")
@@ -128,6 +137,11 @@ def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
 def file_of(edition: Edition) -> str:
     """The file of a page."""
     return "index.html" if edition.page == "start" else f"{edition.page}.html"
+
+
+def script_of(edition: Edition) -> str:
+    """The name of a page's own script."""
+    return edition.view or "figures"
 
 
 def page_text(page: Exported, exported: Sequence[Exported], following: dict, extra: str) -> str:
@@ -143,7 +157,7 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
         tip='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
         card=read("lessons/card.html"),
         description=_as_json(description),
-        view=page.edition.view,
+        script=script_of(page.edition),
     )
 
 

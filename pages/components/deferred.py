@@ -7,6 +7,7 @@ scrolled to; then it follows the controls for as long as it stays near.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -24,8 +25,10 @@ _place = st.components.v2.component(
     js=join_modules(_HERE / "deferred.js"),
     isolate_styles=False,
 )
-#: False in tests without a browser: nobody scrolls there, so all parts are shown at once.
+#: False without a browser, in tests and in the static edition: nobody scrolls there, so all parts are shown at once.
 waits = True
+#: Parts that are not shown at all: the static edition leaves some out.
+left_out: frozenset[str] = frozenset()
 
 
 def show(name: str, draw: Callable[[], object]) -> None:
@@ -39,12 +42,15 @@ def show(name: str, draw: Callable[[], object]) -> None:
         Computes and shows the part. It runs again by itself when the reader comes near, so it must not set anything
         that other parts use. Expected errors become one sentence in its place.
     """
-    if not waits or alone.chosen():
-        with layout.show_errors():
-            draw()
+    if name in left_out:
         return
     # Names of containers are those of the page's address too, so that a page does not begin with the state of another.
-    _show_when_near(f"{entry.current_page() or 'start'}_{name}", entry.count_of_runs(), draw)
+    key = f"{entry.current_page() or 'start'}_{name}"
+    if waits and not alone.chosen():
+        _show_when_near(key, entry.count_of_runs(), draw)
+        return
+    with nullcontext() if alone.chosen() else st.container(key=f"near_{key}"), layout.show_errors():
+        draw()
 
 
 @st.fragment

@@ -20,28 +20,47 @@ from playwright.sync_api import expect
 from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
-from pages.components.results.landmarks import LandmarkSettings, landmark_problem
+from pages.components.lessons.content import LESSONS
+from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
 from rff_engine.experiments.toy.landmarks import landmark_view
 from rff_engine.figures.live.packing import LIVE_CELLS
 
-DRAWN = (
-    "() => document.querySelector('.live')?.view?.ink !== undefined && !('loading' in document.documentElement.dataset)"
-)
+DRAWN = """() => {
+    const live = document.querySelector('.live');
+    const drawn = live ? live.view?.ink !== undefined : document.querySelector('.js-plotly-plot .main-svg') !== null;
+    return drawn && !('loading' in document.documentElement.dataset);
+}"""
+#: Shows all that waits for the reader to come near.
+SHOW_ALL = """() => {
+    const shown = [];
+    document.dispatchEvent(new CustomEvent('show-all', {detail: shown}));
+    return Promise.all(shown).then(() => undefined);
+}"""
 #: Settings of the exported pages besides defaults, presets and lessons.
 PRODUCTS = {
     "landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},),
     "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),
+    "kernel": ({"D": (1,)}, {"kernel": ("Matérn",), "nu": (1.5, 50.0)}),
 }
+#: Whether the part that a step looks at is there, in its frame.
+LOOKED_AT = """() => {
+    const frame = document.querySelector('.look-here');
+    return frame && !frame.hidden && frame.getBoundingClientRect().height > 20;
+}"""
+#: The numbers of a figure's traces, as Plotly has read them.
+TRACES = """key => [...document.querySelector(`[data-plot=${key}] .js-plotly-plot`)._fullData].map(
+    ({x, y}) => ({x: Array.from(x), y: Array.from(y)})
+)"""
 PAGE_NAMES = ["index", *(edition.page for edition in PAGES[1:])]
 
-pytestmark = [pytest.mark.slow("exports five pages of the app"), pytest.mark.second]
+pytestmark = [pytest.mark.slow("exports eight pages of the app, with all lessons"), pytest.mark.second]
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """The folder of an export of a few settings."""
     folder = tmp_path_factory.mktemp("site")
-    writing.export(folder, [replace(page, products=PRODUCTS.get(page.page, ())) for page in PAGES])
+    writing.export(folder, [replace(page, products=PRODUCTS.get(page.page, ()), sections=()) for page in PAGES])
     return folder
 
 
@@ -76,7 +95,11 @@ def test_every_page_draws_and_fits_a_phone(open_file, name):
             return data.some(value => value > 0);
         })"""
     )
-    assert len(painted) >= 5 and all(painted)
+    assert all(painted) and len(painted) >= 5 * page.locator(".live").count()
+    page.evaluate(SHOW_ALL)
+    for figure in page.locator("[data-plot]").all():
+        expect(figure.locator(".main-svg").first).to_be_visible()
+        assert figure.evaluate("figure => figure.scrollWidth <= figure.clientWidth")
     main = page.locator("main")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
     page.get_by_role("button", name="Pages").click()
@@ -132,10 +155,10 @@ def test_a_click_chooses_a_bound_and_its_words(open_file):
     expect(page.get_by_text("The lowest point of Theorem 4")).to_be_visible()
 
 
-def test_lessons_are_walked_through_by_clicks(open_file):
+def test_all_lessons_are_walked_through_by_clicks(open_file):
     page = open_file("index")
-    page.get_by_role("link", name="From the prior to a single cosine").click()
-    page.wait_for_url("**/landmarks.html#*")
+    page.get_by_role("link", name=LESSONS[0].title).click()
+    page.wait_for_url(f"**/{LESSONS[0].page}.html#*")
     steps = 0
     while page.locator(".lesson").count():
         answers = page.locator(".lesson .answers button")
@@ -143,6 +166,9 @@ def test_lessons_are_walked_through_by_clicks(open_file):
         answers.nth(steps % 2).click()
         expect(page.locator(".lesson-outcome p").first).to_be_visible()
         expect(page.locator(".lesson-note")).to_be_hidden()
+        page.wait_for_function(LOOKED_AT)
+        # What the step looks at was computed for its settings.
+        assert not any(page.locator(".changes").all_inner_texts())
         steps += 1
         before = page.locator(".lesson-count").inner_text() + page.locator(".lesson-title").inner_text()
         page.locator(".lesson .next").click()
@@ -151,7 +177,51 @@ def test_lessons_are_walked_through_by_clicks(open_file):
             return shown('count') + shown('title') !== before;
         }"""
         page.wait_for_function(changed, arg=before)
-    assert steps == 11 and page.complaints == []
+    assert steps == sum(len(lesson.steps) for lesson in LESSONS) and page.complaints == []
+
+
+def test_figures_are_the_engines(open_file):
+    page = open_file("landmarks", "beta=10")
+    page.evaluate(SHOW_ALL)
+    path = landmark_path(LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 5, "random"), 1.0)
+    traces = page.evaluate(TRACES, "along_beta")
+    percent = 100 * np.array([path.test_error, path.train_error])
+    for trace, expected in zip(traces, (*percent, path.kl), strict=True):
+        np.testing.assert_allclose(trace["x"], path.betas, rtol=1e-6)
+        np.testing.assert_allclose(trace["y"], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_section_says_for_which_settings_it_was_computed(open_file):
+    page = open_file("landmarks")
+    page.evaluate(SHOW_ALL)
+    note = page.locator("section .changes")
+    expect(note).to_be_hidden()
+    page.get_by_role("slider", name="Inverse temperature β").focus()
+    page.keyboard.press("End")
+    expect(note).to_have_text("Computed beforehand, here for other settings than yours: Inverse temperature β: 1.")
+
+
+def test_a_figure_follows_controls_theme_and_screen(open_file):
+    page = open_file("kernel")
+    figure = page.locator("[data-plot=line] .js-plotly-plot")
+    spread = "figure => figure.layout.xaxis2.domain[0]"
+    assert figure.evaluate(spread) > 0.4  # beside each other
+    page.get_by_label("Frequencies D").select_option("1")
+    page.wait_for_function("() => location.hash === '#D=1'")
+    expect(page.locator(".caption").first).to_contain_text("as D grows")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=line] .js-plotly-plot')) === 0")
+    page.emulate_media(color_scheme="dark")
+    colour = "document.querySelector('[data-plot=line] .js-plotly-plot').layout.template.layout.font.color"
+    page.wait_for_function(f"() => {colour} === '#fafafa'")
+    assert page.complaints == []
+
+
+def test_a_control_is_shown_where_it_applies(open_file):
+    page = open_file("kernel")
+    expect(page.get_by_label("Smoothness ν")).to_be_hidden()
+    page.get_by_label("Kernel").select_option("Matérn")
+    expect(page.get_by_label("Smoothness ν")).to_have_value("1.5")
 
 
 def test_projector_theme_and_one_picture(open_file):
@@ -245,6 +315,7 @@ def test_every_page_draws_in_firefox(firefox, site):
     for name in PAGE_NAMES:
         firefox.open(f"file://{site}/{name}.html")
         wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
+        firefox.evaluate(f"({SHOW_ALL})()")
         assert firefox.evaluate("document.querySelector('.problem').hidden")
     firefox.open(f"file://{site}/landmarks.html#data=circles&beta=10")
     wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))

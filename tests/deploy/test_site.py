@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -18,7 +18,8 @@ from pages.components.controls.toy import BETA
 from pages.components.controls.toy_data import ToyData
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
-from pages.components.results.landmarks import LandmarkSettings, landmark_problem
+from pages.components.results.kernel import kernel_plane, kernel_settings
+from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import CandidateSettings, candidates, frequency_plane
 from rff_engine.experiments.toy import landmarks as toy_landmarks
 from rff_engine.figures.bounds import BOUND_NAMES
@@ -26,16 +27,25 @@ from rff_engine.figures.bounds import BOUND_NAMES
 MOONS = ToyData("moons", 300, 0.1, 0)
 
 
-def edition(page: str, *products: dict) -> Edition:
+def edition(page: str, *products: dict, sections: tuple[dict, ...] = ()) -> Edition:
     """A page with a few settings only."""
-    return replace(next(one for one in PAGES if one.page == page), products=products)
+    return replace(next(one for one in PAGES if one.page == page), products=products, sections=sections)
 
 
 def unpack(path) -> dict:
     """What the browser makes of a file of data."""
     name, packed = re.fullmatch(r'takeExported\("(\w+)","([^"]+)"\)\n', path.read_text(encoding="utf-8")).groups()
     assert name == path.stem
-    return json.loads(gzip.decompress(b64decode(packed)))
+    text, _, content = gzip.decompress(b64decode(packed)).partition(b"\n")
+
+    def arrays(value: dict):
+        if "$bytes" not in value:
+            return value
+        place, length, width = value["$bytes"]
+        numbers = np.frombuffer(content[place : place + length], "u1").reshape(width, -1).T
+        return b64encode(numbers.tobytes()).decode("ascii")
+
+    return json.loads(text, object_hook=arrays)
 
 
 def array(view: dict, name: str, dtype: str) -> np.ndarray:
@@ -51,11 +61,12 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     editions = [
         edition("start"),
-        edition("landmarks", {"data": ("circles",)}),
+        edition("landmarks", {"data": ("circles",)}, sections=({"beta": (10.0,)}, {"n": (100,)})),
         edition("bounds", {"bound": ("Theorem 4",), "n": (100,)}),
     ]
     writing.export(folder, editions)
-    writing.export(folder / "rest", [edition("learn_kernel"), edition("adaptive")], only_defaults=True)
+    rest = [edition(page) for page in ("kernel", "learn_kernel", "adaptive")]
+    writing.export(folder / "rest", rest, only_defaults=True)
     return folder
 
 
@@ -72,7 +83,22 @@ def view_of(folder, page: str, **settings: str) -> dict:
     return unpack(folder / "data" / page / f"{file}.js")["view"]
 
 
-@pytest.mark.slow("opens five pages of the app, two of them for several settings")
+def section_of(folder, page: str, name: str, **settings: str) -> dict:
+    """A section of a page for some of its settings, the default of all others."""
+    described = description(folder / f"{page}.html")
+    wanted = {key: described["defaults"][key] for key in described["sections"][0]["settings"]} | settings
+    (files,) = [row["sections"] for row in described["sections"] if row["settings"] == wanted]
+    return unpack(folder / "data" / page / f"{files[name]}.js")
+
+
+def numbers_of(packed: dict) -> np.ndarray:
+    """An array of a figure, which is single precision or levels of colours."""
+    if "levels" in packed:
+        return packed["low"] + packed["step"] * np.frombuffer(b64decode(packed["levels"]), "u1")
+    return np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
+
+
+@pytest.mark.slow("opens six pages of the app, two of them for several settings")
 @pytest.mark.parametrize("data", ["moons", "circles"])
 def test_landmarks_are_the_engines(site, data):
     settings = LandmarkSettings(replace(MOONS, name=data), 0.501, 256, 5, "random")
@@ -120,12 +146,62 @@ def test_the_other_views_are_the_engines(site):
 
 
 @pytest.mark.slow
+def test_figures_are_the_engines(site):
+    settings = LandmarkSettings(replace(MOONS, n=100), 0.501, 20, 5, "random")
+    section = section_of(site, "landmarks", "landmarks_path", n="100")
+    test, train, kl = section["figures"]["along_beta"]["figure"]["data"]
+    path = landmark_path(settings, 1.0)
+    for trace, expected in ((test, 100 * path.test_error), (train, 100 * path.train_error), (kl, path.kl)):
+        np.testing.assert_allclose(numbers_of(trace["y"]), expected, rtol=1e-6, atol=1e-9)
+    assert f"at β = {path.betas[path.test_error.argmin()]:.3g}" in section["html"]
+
+
+@pytest.mark.slow
+def test_colours_of_a_map_are_the_engines(site):
+    section = section_of(site / "rest", "kernel", "kernel_plane")
+    mean, difference = section["figures"]["approximation"]["figure"]["data"]
+    plane = kernel_plane(kernel_settings("Gaussian", 0.501, 1.5, 0), 50)
+    for trace, expected in ((mean, plane.approximate), (difference, plane.approximate - plane.exact)):
+        assert np.abs(numbers_of(trace["z"]) - expected.ravel()).max() <= np.ptp(expected) / 255
+
+
+@pytest.mark.slow
+def test_a_section_names_the_settings_that_it_follows(site):
+    follows = description(site / "landmarks.html")["follows"]["landmarks_path"]
+    assert {"beta", "n"} <= set(follows)
+    promise = description(site / "bounds.html")["follows"]["Does it hold?"]
+    assert "n" in promise and "beta" not in promise
+
+
+@pytest.mark.slow
+def test_a_page_without_a_live_view_is_sections(site):
+    described, html = description(site / "rest" / "kernel.html"), (site / "rest" / "kernel.html").read_text("utf-8")
+    assert described["scenes"] == [] and "live-place" not in html
+    names = re.findall(r'data-section="([^"]+)"', html)
+    assert (
+        names == ["top", "kernel_plane", "kernel_errors", "kernel_lift"] == list(described["sections"][0]["sections"])
+    )
+
+
+def test_sections_follow_all_but_what_does_not_move_them():
+    rows = [
+        ({"a": "1", "b": "1", "c": "1"}, "x"),
+        ({"a": "2", "b": "1", "c": "1"}, "y"),
+        ({"a": "1", "b": "2", "c": "1"}, "x"),
+    ]
+    table = [{"settings": settings, "sections": {"one": file}} for settings, file in rows]
+    assert exporting.followed(table) == {"one": ["a", "c"]}
+    assert exporting.followed([]) == {}
+
+
+@pytest.mark.slow
 def test_a_page_has_the_apps_words_for_every_setting(site):
     described = description(site / "bounds.html")
-    seen = {}
-    for file in (site / "data" / "bounds").iterdir():
-        for place, scene in unpack(file)["scenes"].items():
-            seen[described["scenes"][int(place)]["settings"]["bound"]] = scene
+    own, seen = described["scenes"][0]["settings"], {}
+    for place, row in enumerate(described["scenes"]):
+        if own | {"bound": row["settings"]["bound"], "n": row["settings"]["n"]} == row["settings"]:
+            scenes = unpack(site / "data" / "bounds" / f"{row['file']}.js")["scenes"]
+            seen.setdefault(row["settings"]["bound"], scenes[str(place)])
     page = (site / "bounds.html").read_text("utf-8")
     assert "The lowest point of Theorem 3" in page and seen["Theorem 3"]["texts"] == {}
     assert any("The lowest point of Theorem 4" in text for text in seen["Theorem 4"]["texts"].values())
@@ -170,6 +246,13 @@ def test_markdown_becomes_html():
     )
     assert words.inline("[β](glossary#beta)") == '<a href="glossary.html#beta">β</a>'
     assert words.inline("<script>") == "&lt;script&gt;"
+
+
+def test_a_table_becomes_html():
+    assert words.html("| a | *b* |\n|---|---|\n| 1 | x < y |") == (
+        '<div class="wide-table"><table><thead><tr><th scope="col">a</th><th scope="col"><em>b</em></th></tr></thead>'
+        "<tbody><tr><td>1</td><td>x &lt; y</td></tr></tbody></table></div>"
+    )
 
 
 def test_both_words_for_a_screen_are_in_the_page():

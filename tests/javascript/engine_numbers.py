@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import sys
+from base64 import b64encode
 
 import numpy as np
 from scipy.special import ndtr
 
 import rff_engine as rff
+from deploy.site import packing, plots
 from rff_engine.certificates import THRESHOLDS
 from rff_engine.experiments.toy import certificates as toy_certificates, learning as toy_learning
 from rff_engine.experiments.toy.plane import cell_centres
+from rff_engine.figures import learning, narrow
+from rff_engine.figures.style import darken
 from rff_engine.linear import error_rate, linear_svm_decision
 
 N, D, L, M = 40, 12, 3, 25
@@ -33,6 +37,26 @@ def listed(value):
     if isinstance(value, list | tuple):
         return [listed(part) for part in value]
     return np.asarray(value, dtype=float).ravel().tolist() if isinstance(value, np.ndarray) else value
+
+
+def exported(maps: dict[str, np.ndarray]) -> dict:
+    """A figure as the static edition has it, in the file that a browser reads, and what the browser must make of it."""
+    spec = learning.kernel_maps(maps, EXTENT).to_json()
+    figures = {
+        "wide light": plots.read(spec),
+        "wide dark": darken(plots.read(spec)),
+        "narrow light": narrow.stack(plots.read(spec)),
+        "narrow dark": darken(narrow.stack(plots.read(spec))),
+    }
+    variants = {look: plots.small(without_maps(plots.plain(fig))) for look, fig in figures.items()}
+    data: dict = {"figure": plots.compact(spec), "float64": b64encode(maps["rff"].tobytes()).decode("ascii")}
+    return {"file": packing.packed_file("case", data), "data": data, "variants": variants, "maps": list(maps.values())}
+
+
+def without_maps(figure: dict) -> dict:
+    for trace in figure["data"]:
+        trace.pop("z", None)
+    return figure
 
 
 def posteriors(loss: np.ndarray) -> list[dict]:
@@ -133,6 +157,7 @@ def numbers() -> dict:
     Q = rff.pseudo_posterior(loss, 1.0, N)
     grid = cell_centres(EXTENT, CELLS)
     psi, test_psi = (rff.landmark_similarity(points, landmarks, omega, Q) for points in (X, test_X))
+    maps = rff.similarity_maps(grid, grid, landmarks, omega, Q)
     return {
         "n": N,
         "D": D,
@@ -152,7 +177,8 @@ def numbers() -> dict:
         "cells": CELLS,
         "grid": grid,
         "Q": Q,
-        "maps": rff.similarity_maps(grid, grid, landmarks, omega, Q),
+        "maps": maps,
+        "exported": exported(dict(zip(("rff", "pbrff"), maps, strict=False))),
         "kernel_map": rff.similarity_maps(grid, grid, np.zeros((1, 2)), omega[:1], Q[:1]),
         "build_up": build_up(grid, landmarks, omega, Q),
         "psi": psi,

@@ -36,6 +36,18 @@ test("a name that no scene has counts as far from all", () => {
   assert.equal(found({ data: "own", sigma: "1", n: "300" }), "1");
 });
 
+test("only settings that count matter, if these are named", () => {
+  const wanted = { data: "circles", sigma: "1", n: "30" };
+  assert.equal(nearestScene(SCENES, wanted, undefined, ["sigma"]).file, "1");
+  assert.equal(nearestScene(SCENES, wanted, undefined, ["n", "unknown"]).file, "2");
+  assert.equal(nearestScene(SCENES, wanted, undefined, []).file, "0");
+});
+
+test("a setting that only some scenes have costs nothing in the others", () => {
+  const scenes = [{ settings: { kernel: "Gaussian" } }, { settings: { kernel: "Matérn", nu: "0.5" } }];
+  assert.equal(nearestScene(scenes, { kernel: "Gaussian", nu: "1.5" }), scenes[0]);
+});
+
 test("a slider takes the nearest of its values, by ratio", () => {
   assert.equal(nearestValue(["0.1", "1", "10"], 2), "1");
   assert.equal(nearestValue(["0.1", "1", "10"], 4), "10");

@@ -6,8 +6,6 @@ import os
 import threading
 import time
 
-import psutil
-
 __all__ = ["end_with"]
 
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -25,6 +23,8 @@ def end_with(starter: int) -> None:
 
 
 def _wait_and_end(starter: int) -> None:
+    import psutil  # only workers need it, and it does not exist in browsers
+
     while psutil.pid_exists(starter):
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)

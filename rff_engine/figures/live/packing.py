@@ -14,6 +14,7 @@ import numpy as np
 
 from ...certificates import THRESHOLDS
 from .. import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
+from ..style import for_colours
 
 __all__ = [
     "KERNEL_CELLS",
@@ -50,7 +51,7 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, t
             "test_points": _packed(fresh.X, "<f4"),
             "test_labels": _packed(fresh.y, "i1"),
             "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
-            "prior_decision": _packed(prior.values, "<f4"),
+            "prior_decision": _packed(for_colours(prior.values), "<f4"),
             "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
             "max_D": problem.omega.shape[1],
             "extent": extent,
@@ -126,7 +127,7 @@ def pack_bounds(curves) -> dict:
 def pack_certificate(votes, sample, extent: float) -> dict:
     """Data of the live view of a certificate: the vote of every number of frequencies, and of its prior.
 
-    `votes` has the vote of each, by the number.
+    `votes` has the vote of each, by the number. Margins are rounded to 12 bits, so that bounds err by 1e-5 at most.
     """
     epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
     shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
@@ -137,7 +138,7 @@ def pack_certificate(votes, sample, extent: float) -> dict:
             "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
         }
         | {
-            name: _packed(getattr(vote, name), "<f4")
+            name: _packed(for_colours(getattr(vote, name)), "<f4")
             for of in ("margins", "test_margins", "map")
             for name in (f"prior_{of}", f"step_{of}")
         }

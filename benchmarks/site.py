@@ -1,0 +1,222 @@
+"""Measures of the static edition: sizes, time to the first moving picture, drags, and a class that opens it at once.
+
+    make site
+    python -m benchmarks.site site              # prints the tables of docs/static.md
+    python -m benchmarks.site site --clients 0  # without the class, which needs nginx
+
+Pages are served by nginx, or by Python's own server without it, on this machine. The first pictures are those of a
+slow visitor: 10 Mbit/s, 40 ms more for each answer, a processor slowed down four times (Chrome's developer protocol).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from benchmarks.app_response import ARGUMENTS, DRAG_SECONDS
+from deploy.site.grid import PAGES
+
+BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
+#: Links of the live views whose sliders are dragged.
+DRAGS = (
+    "index.html",
+    "landmarks.html#D=20",
+    "landmarks.html#D=256",
+    "learn_kernel.html",
+    "bounds.html",
+    "adaptive.html",
+)
+#: Seconds that one client of the class may take.
+PATIENCE = 120
+DRAWN = """() => {
+    const live = document.querySelector('.live');
+    return live ? live.view?.ink !== undefined : document.querySelector('.js-plotly-plot .main-svg') !== null;
+}"""
+_NGINX = """
+worker_processes auto;
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 2048; }}
+http {{
+    types {{ text/html html; text/javascript js; text/css css; }}
+    access_log off;
+    client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+    uwsgi_temp_path {folder}; scgi_temp_path {folder};
+    server {{ listen 127.0.0.1:{port} backlog=1024; root {site}; }}
+}}
+"""
+
+
+@contextmanager
+def served(site: Path):
+    """Serve a folder, and yield the port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        settings = Path(folder, "nginx.conf")
+        text = _NGINX.format(folder=folder, port=port, site=site.resolve())
+        settings.write_text(text, encoding="utf-8")
+        command = ["nginx", "-c", str(settings), "-e", f"{folder}/error.log"]
+        if not shutil.which("nginx"):
+            command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(site)]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            _wait_for(port)
+            yield port
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    sys.exit("The server did not start within 10 s.")
+
+
+def sizes(site: Path) -> None:
+    """Print the sizes of the folder and of its parts."""
+    files = [path for path in site.rglob("*") if path.is_file()]
+    library = _megabytes([site / "assets" / "plotly.js"])
+    print(f"In all {_megabytes(files):.1f} MB in {len(files)} files, of which Plotly's library is {library:.1f} MB.")
+
+
+def _megabytes(files) -> float:
+    return sum(path.stat().st_size for path in files) / 1e6
+
+
+def first_pictures(browser, site: Path) -> None:
+    """Print the time to the first picture of each page on a slow connection, and what it loads until then."""
+    print("\n| page | first picture, s | loaded until then, MB |\n|---|---|---|")
+    with served(site) as port:
+        for edition in PAGES:
+            name = "index" if edition.page == "start" else edition.page
+            seconds, loaded = _first_picture(browser, f"http://127.0.0.1:{port}/{name}.html")
+            print(f"| {edition.name} | {seconds:.1f} | {loaded / 1e6:.2f} |", flush=True)
+
+
+def _first_picture(browser, address: str) -> tuple[float, int]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    protocol = context.new_cdp_session(page)
+    per_second = BITS_PER_SECOND / 8
+    protocol.send("Network.enable")
+    rates = {"downloadThroughput": per_second, "uploadThroughput": per_second}
+    protocol.send("Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY} | rates)
+    protocol.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    loaded = [0]
+    protocol.on("Network.loadingFinished", lambda event: loaded.append(int(event["encodedDataLength"])))
+    page.goto(address, wait_until="commit")
+    page.wait_for_function(DRAWN, timeout=120_000)
+    seconds = page.evaluate("performance.now()") / 1000
+    context.close()
+    return seconds, sum(loaded)
+
+
+def drags(browser, site: Path) -> None:
+    """Print how long an input takes to its frame while the first slider of a live view is dragged."""
+    print("\n| drag | frames per second | input to frame, median, ms | 95 %, ms |\n|---|---|---|---|")
+    with served(site) as port:
+        for link in DRAGS:
+            context = browser.new_context(viewport={"width": 1440, "height": 1200})
+            page = context.new_page()
+            page.goto(f"http://127.0.0.1:{port}/{link}")
+            page.wait_for_function(DRAWN, timeout=120_000)
+            page.wait_for_timeout(500)
+            rate, delays = _drag(page)
+            middle, slow = np.percentile(delays, [50, 95])
+            print(f"| {link} | {rate:.0f} | {middle:.0f} | {slow:.0f} |", flush=True)
+            context.close()
+
+
+def _drag(page) -> tuple[float, list[float]]:
+    thumb = page.locator(".live input[type=range]").first
+    box = thumb.bounding_box()
+    x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
+    page.mouse.move(x + 0.1 * width, y)
+    page.mouse.down()
+    page.evaluate("() => { document.querySelector('.live').view.latencies = []; }")
+    begun = time.perf_counter()
+    while (passed := time.perf_counter() - begun) < DRAG_SECONDS:
+        page.mouse.move(x + (0.1 + 0.8 * passed / DRAG_SECONDS) * width, y)
+        page.wait_for_timeout(8)
+    delays = page.evaluate("() => document.querySelector('.live').view.latencies")
+    page.mouse.up()
+    return len(delays) / passed, delays
+
+
+async def open_page(port: int, paths: list[str]) -> tuple[int, int]:
+    """Fetch files over one connection, as a browser does; return the bytes, and the answers that are no success."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    received = failed = 0
+    for path in paths:
+        writer.write(f"GET /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.partition("content-length: ")[2].partition("\r\n")[0])
+        received += len(await reader.readexactly(length))
+        failed += " 200 " not in head.partition("\r\n")[0]
+    writer.close()
+    return received, failed
+
+
+async def class_of(clients: int, port: int, site: Path) -> None:
+    """Let clients open the page on landmarks at the same time, and print what they met."""
+    data = sorted(str(path.relative_to(site)) for path in (site / "data" / "landmarks").iterdir())
+    shared = ["landmarks.html", "assets/site.js", "assets/site.css", "assets/landmarks.js"]
+    begun = time.perf_counter()
+    visits = [
+        asyncio.wait_for(open_page(port, [*shared, data[k % len(data)], "assets/plotly.js"]), PATIENCE)
+        for k in range(clients)
+    ]
+    results = await asyncio.gather(*visits, return_exceptions=True)
+    seconds = time.perf_counter() - begun
+    met = [result for result in results if isinstance(result, tuple)]
+    errors = len(results) - len(met) + sum(failed for _, failed in met)
+    print(
+        f"\n{clients} clients at once, each with a page, its data and Plotly's library: "
+        f"{sum(size for size, _ in met) / 1e6:.0f} MB in {seconds:.1f} s, {errors} errors."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("site", type=Path, help="folder of an export")
+    parser.add_argument("--clients", type=int, default=500, help="of the class, at most 1000")
+    given = parser.parse_args()
+    if not (given.site / "assets" / "plotly.js").exists():
+        sys.exit(f"{given.site} holds no static edition; `make site` writes one.")
+    if not 0 <= given.clients <= 1000:
+        sys.exit(f"--clients is {given.clients}; 0 to 1000 are allowed.")
+    print(f"Load of this machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
+    sizes(given.site)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        first_pictures(browser, given.site)
+        drags(browser, given.site)
+        browser.close()
+    if given.clients:
+        with served(given.site) as port:
+            asyncio.run(class_of(given.clients, port, given.site))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Plotly figures of the app's pages as small data, each for wide and narrow screens, and for light and dark themes.
+
+The app's own functions make the variants (`rff_engine.figures`); a variant is kept as what it changes. Colours of maps
+are rounded to 255 levels between their lowest and highest value, all other numbers to float32.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rff_engine.figures import narrow
+from rff_engine.figures.style import darken
+
+#: Levels of a map's colours; the next one marks a missing value.
+LEVELS = 255
+
+
+def compact(spec: str) -> dict:
+    """A figure for the browser: the wide and light one, and what a dark theme and a narrow screen change.
+
+    Parameters
+    ----------
+    spec : str
+        A Plotly figure as JSON.
+
+    Returns
+    -------
+    dict
+        ``figure``, and the changes ``dark`` and ``narrow`` as `changes` has them; both may be applied.
+    """
+    wide = plain(read(spec))
+    variants = {"dark": darken(read(spec)), "narrow": narrow.stack(read(spec))}
+    return {"figure": small(wide)} | {name: small(changes(wide, plain(fig))) for name, fig in variants.items()}
+
+
+def heights(figure: dict) -> tuple[int, int]:
+    """Heights in pixels of a compact figure on a wide and on a narrow screen."""
+    wide = figure["figure"]["layout"]["height"]
+    return wide, figure["narrow"].get("layout", {}).get("height", wide)
+
+
+def changes(before: Any, after: Any) -> Any:
+    """What turns one JSON value into another: of objects and of lists of them the parts that differ; None removes."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        changed = {
+            key: changes(before[key], value) if key in before else value
+            for key, value in after.items()
+            if key not in before or before[key] != value
+        }
+        return changed | dict.fromkeys(key for key in before if key not in after)
+    if _are_objects(before) and _are_objects(after) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return {str(k): changes(old, new) for k, (old, new) in pairs if old != new}
+    return after
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def read(spec: str) -> go.Figure:
+    """A figure from its JSON, without a template: the page has its own."""
+    figure = json.loads(spec)
+    figure["layout"].pop("template", None)
+    return go.Figure(figure)
+
+
+def plain(fig: go.Figure) -> dict:
+    """A figure as JSON, without a template."""
+    plain = json.loads(fig.to_json())
+    plain["layout"].pop("template", None)
+    return plain
+
+
+def small(value: Any, kind: str = "") -> Any:
+    """The same JSON value with shorter numbers; `kind` is the kind of the trace that it is in."""
+    if isinstance(value, dict) and "bdata" in value:
+        return _small_array(value, kind)
+    if isinstance(value, dict):
+        return {key: small(part, value.get("type", kind)) for key, part in value.items()}
+    if isinstance(value, list):
+        return [small(part, kind) for part in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def _small_array(array: dict, kind: str) -> dict:
+    values = np.frombuffer(b64decode(array["bdata"]), array["dtype"])
+    if kind == "heatmap" and array["dtype"] == "f4":  # colours, see style.for_colours
+        return _levels(values) | {"shape": array["shape"]}
+    if array["dtype"] == "f8":
+        return array | {"dtype": "f4", "bdata": _packed(values.astype("<f4"))}
+    return array
+
+
+def _levels(values: np.ndarray) -> dict:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    step = (high - low) / (LEVELS - 1) or 1.0
+    levels = np.where(np.isnan(values), LEVELS, np.round((values - low) / step))
+    return {"levels": _packed(levels.astype("u1")), "low": low, "step": step}
+
+
+def _packed(array: np.ndarray) -> str:
+    return b64encode(array.tobytes()).decode("ascii")

@@ -1,0 +1,143 @@
+// @ts-check
+// Sections of a page with Plotly figures. Each is loaded when the reader comes near, and says for which settings it was
+// computed where it has not those of the page.
+
+import { drawPlot } from "./plots.js";
+import { nearestScene } from "./settings.js";
+import { load } from "./store.js";
+
+/** @import { Settings } from "./settings.js" */
+/** @import { Look, Packed } from "./variants.js" */
+/** @typedef {{ settings: Settings, sections: Record<string, string> }} Row settings, and the file of each section */
+/**
+ * @typedef {object} Known what was exported
+ * @property {string} page
+ * @property {Row[]} sections
+ * @property {Record<string, string[]>} follows the settings that each section depends on
+ * @property {Record<string, string>} names of settings for the reader
+ */
+
+/** How near is near: a reader who scrolls should not wait. */
+const NEAR = "600px 0px";
+
+export class Sections {
+  /** @param {Known} known @param {() => Look} look */
+  constructor(known, look) {
+    this.known = known;
+    this.look = look;
+    /** @type {NodeListOf<HTMLElement>} */
+    const places = document.querySelectorAll("[data-section]");
+    this.all = [...places].map((place) => new Section(place, known.page, look));
+  }
+
+  /**
+   * Load sections from now on when the reader comes near; the first picture comes before them.
+   *
+   * @param {(shown: Promise<void>) => void} guard is given what goes on
+   */
+  begin(guard) {
+    if (this.observer) return;
+    const root = document.querySelector("main");
+    this.observer = new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) {
+          const section = this.all.find(({ place }) => place === target);
+          section.near = isIntersecting;
+          if (isIntersecting) guard(section.show());
+        }
+      },
+      { root, rootMargin: NEAR },
+    );
+    for (const { place } of this.all) this.observer.observe(place);
+    document.addEventListener("show-all", (event) => {
+      const shown = Promise.all(this.all.map((section) => section.show())).then(() => {});
+      guard(shown);
+      /** @type {CustomEvent} */ (event).detail?.push(shown);
+    });
+  }
+
+  /**
+   * Show these settings, or the nearest that each section has.
+   *
+   * @param {Settings} settings
+   */
+  async show(settings) {
+    const { sections, follows, names } = this.known;
+    for (const section of this.all) {
+      const keys = follows[section.name] ?? [];
+      const { settings: found, sections: files } = nearestScene(sections, settings, undefined, keys);
+      const other = keys.filter((key) => key in found && key in settings && found[key] !== settings[key]);
+      section.file = files[section.name];
+      section.note = other.map((key) => `${names[key] ?? key}: ${found[key]}`).join("; ");
+    }
+    await Promise.all(this.all.filter(({ near }) => near).map((section) => section.show()));
+  }
+
+  /** Draw what is shown for another screen or theme. */
+  async redraw() {
+    await Promise.all(this.all.map((section) => section.draw()));
+  }
+}
+
+class Section {
+  near = false;
+  file = "";
+  note = "";
+
+  /** The file that is shown. */
+  shown = "";
+
+  /** Its figures, by their keys. @type {Record<string, Packed>} */
+  figures = {};
+
+  /** @param {HTMLElement} place @param {string} page @param {() => Look} look */
+  constructor(place, page, look) {
+    this.place = place;
+    this.page = page;
+    this.look = look;
+    this.name = place.dataset.section;
+    this.words = Object.assign(document.createElement("p"), { className: "changes" });
+    this.inside = document.createElement("div");
+    place.append(this.words, this.inside);
+  }
+
+  async show() {
+    this.words.textContent = this.note && `Computed beforehand, here for other settings than yours: ${this.note}.`;
+    const { file } = this;
+    if (!file || file === this.shown) return;
+    const { html, figures } = await load(this.page, file);
+    if (file !== this.file) return; // the reader has gone on
+    this.shown = file;
+    this.figures = figures;
+    this.write(html);
+    await this.draw();
+  }
+
+  /** Write a section; figures and what is unfolded stay. @param {string} html */
+  write(html) {
+    const next = Object.assign(document.createElement("template"), { innerHTML: html }).content;
+    const folds = this.inside.querySelectorAll("details");
+    for (const [k, fold] of next.querySelectorAll("details").entries()) fold.open = folds[k]?.open ?? false;
+    for (const plot of plotsIn(next)) {
+      const old = plotsIn(this.inside).find(({ dataset }) => dataset.plot === plot.dataset.plot);
+      if (!old) continue;
+      old.style.cssText = plot.style.cssText;
+      old.firstElementChild.ariaLabel = plot.firstElementChild.ariaLabel;
+      plot.replaceWith(old);
+    }
+    this.inside.replaceChildren(next);
+  }
+
+  async draw() {
+    const drawn = plotsIn(this.inside).map((plot) => {
+      const packed = this.figures[plot.dataset.plot];
+      return drawPlot(/** @type {HTMLElement} */ (plot.firstElementChild), packed, this.look());
+    });
+    await Promise.all(drawn);
+  }
+}
+
+/** @param {ParentNode} place @returns {HTMLElement[]} */
+function plotsIn(place) {
+  return [...place.querySelectorAll("[data-plot]")].map((plot) => /** @type {HTMLElement} */ (plot));
+}
