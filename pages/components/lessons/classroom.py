@@ -90,7 +90,9 @@ def take_seat(lesson: str) -> None:
         if room.lesson != lesson:
             raise ValueError(f"The room {shown(code)} is for another lesson; enter its code on the first page.")
         st.session_state[_SEAT] = Seat(code, lesson)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        report(error)  # the link keeps its room, and the next run tries again
+    except ValueError as error:
         leave(error)
 
 
