@@ -131,7 +131,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
         return self
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         """Restore a pickle; parameters that the pickling version did not have get their defaults."""
         super().__setstate__(state)
         for name, parameter in inspect.signature(type(self)).parameters.items():
