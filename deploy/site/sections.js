@@ -96,7 +96,7 @@ class Section {
     this.page = page;
     this.look = look;
     this.name = place.dataset.section;
-    this.words = Object.assign(document.createElement("p"), { className: "changes" });
+    this.words = Object.assign(document.createElement("p"), { className: "computed" });
     this.inside = document.createElement("div");
     place.append(this.words, this.inside);
   }
