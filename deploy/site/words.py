@@ -61,7 +61,8 @@ def _table(block: str) -> str:
     head, _, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines())
     drawn = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in head)
-    return f'<div class="wide-table" tabindex="0"><table><thead><tr>{names}</tr></thead><tbody>{drawn}</tbody></table></div>'
+    table = f"<table><thead><tr>{names}</tr></thead><tbody>{drawn}</tbody></table>"
+    return f'<div class="wide-table" tabindex="0">{table}</div>'
 
 
 def inline(text: str) -> str:
