@@ -164,7 +164,8 @@ class Reader:
 
     def _controls(self) -> list:
         """The controls that have one value."""
-        return [one for one in self.app.sidebar if one.type in CONTROLS and not isinstance(one.value, list)]
+        elements: Iterator[Any] = iter(self.app.sidebar)
+        return [one for one in elements if one.type in CONTROLS and not isinstance(one.value, list)]
 
     def _values(self) -> dict:
         return {control.key: control.value for control in self._controls()}
