@@ -75,9 +75,8 @@ PAGES = (
         "landmarks",
         (
             {"data": TOY, "sigma": (0.2, 0.501, 1.0)},
-            {"data": TOY, "seed": (1,)},
-            {"data": ("moons", "circles"), "noise": (0.3,)},
-            {"data": ("moons", "circles"), "landmarks": (2, 8)},
+            {"data": ("moons", "circles"), "seed": (1,), "noise": (0.1, 0.3)},
+            {"data": ("moons",), "landmarks": (2, 8)},
             {"data": ("moons",), "n": (30, 1000)},
             {"data": ("moons", "spirals"), "how": ("k-means",)},
         ),
@@ -149,7 +148,7 @@ PAGES = (
         "certificates",
         "Certificates",
         "certificate",
-        ({"method": CERTIFIED, "prior": (0.0, 0.5)}, {"data": TOY}, {"n": (500,)}),
+        ({"method": CERTIFIED}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")}),
     ),
     Edition(
         "approximate",

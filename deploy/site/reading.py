@@ -164,8 +164,8 @@ class Reader:
 
     def _controls(self) -> list:
         """The controls that have one value."""
-        controls = (one for one in self.app.sidebar if one.type in CONTROLS)
-        return [one for one in controls if not isinstance(getattr(one, "value", None), list)]
+        elements: Iterator[Any] = iter(self.app.sidebar)
+        return [one for one in elements if one.type in CONTROLS and not isinstance(one.value, list)]
 
     def _values(self) -> dict:
         return {control.key: control.value for control in self._controls()}
