@@ -185,7 +185,7 @@ def what_curves_show(values, curves) -> tuple[str, str]:
 
 def what_terms_show(values, curve) -> tuple[str, str]:
     """What to see in the terms of a bound, and details."""
-    one_form = curve.name.endswith("_inverse")
+    one_form = curve.name.endswith(("_inverse", "_two_class"))
     which = values.bound if one_form else f"{values.bound}, {form_in_words(values.form)}"
     return f"**The areas add up to {which}.**", largest_terms(curve)
 
@@ -328,6 +328,14 @@ def show_equations() -> None:
         "pairs is a mean over ways of splitting the sample into m independent pairs, and kl is convex. Both have one "
         "form only, and no t: for each Q they are about as good as Theorems 1 and 3 at the best t, without the price "
         "of choosing it.",
+    )
+    layout.equation(
+        "Bernstein, two classes (the whole kernel; no t)",
+        r"r(n-1)\big(L(Q)-\widehat L(Q)\big) \le \mathrm{KL}(Q\|P) + \ln\frac K\varepsilon - \ln(1-r) - r\,L(Q) + "
+        r"\frac{n r^2}{1-r}\,L(Q)\,\big(1-2L(Q)\big)",
+        "Not in the paper: the smallest such bound over K numbers $r$. With two classes the loss of a frequency is at "
+        "most 1/2, and its fluctuation is small where the loss is near 0 or near 1/2; the other bounds assume the "
+        "worst. The proof is in docs/theory.md of the repository.",
     )
     show_errata()
 

@@ -15,7 +15,7 @@ from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
 
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
-VERMILION, SLATE = METHOD_COLOURS["pbrff"], "#5F6E82"
+VERMILION, SLATE, WINE = METHOD_COLOURS["pbrff"], "#5F6E82", "#882255"
 
 #: Names, colours and dashes of the bounds, by the names of the engine's functions.
 BOUND_NAMES = {
@@ -24,6 +24,7 @@ BOUND_NAMES = {
     "first_order_kl": "Corollary 2",
     "second_order_kl": "Theorem 3",
     "second_order_kl_inverse": "PAC-Bayes-kl of pairs",
+    "second_order_two_class": "Bernstein, two classes",
     "f_divergence": "Theorem 4",
     "chi_square": "Corollary 5",
 }
@@ -33,6 +34,7 @@ BOUND_COLOURS = {
     "first_order_kl": PINK,
     "second_order_kl": GREEN,
     "second_order_kl_inverse": BROWN,
+    "second_order_two_class": WINE,
     "f_divergence": VERMILION,
     "chi_square": SKY,
 }
@@ -42,6 +44,7 @@ BOUND_DASHES = {
     "landmark_kl_inverse": "dashdot",
     "first_order_kl": "dashdot",
     "second_order_kl_inverse": "longdash",
+    "second_order_two_class": "longdashdot",
     "f_divergence": "dash",
     "chi_square": "dot",
 }

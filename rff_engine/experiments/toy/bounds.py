@@ -37,7 +37,10 @@ __all__ = [
 
 #: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
 LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
-KERNEL_BOUNDS = ("first_order_kl", "second_order_kl", "second_order_kl_inverse", "f_divergence", "chi_square")
+KERNEL_BOUNDS = (
+    *("first_order_kl", "second_order_kl", "second_order_kl_inverse", "second_order_two_class"),
+    *("f_divergence", "chi_square"),
+)
 #: Bounds that hold at a t fixed in advance. The others have no t: along their curves only Q changes.
 WITH_T = bounds.KL_BOUNDS
 
@@ -243,6 +246,9 @@ def bound_curves(
         "second_order_kl": _kl_parts("second_order_kl", kernel, betas, risks.n, each, form),
         "second_order_kl_inverse": _two_parts(
             kernel, bounds.second_order_kl_inverse(kernel.loss, kernel.kl, risks.n, epsilon)
+        ),
+        "second_order_two_class": _two_parts(
+            kernel, bounds.second_order_two_class(kernel.loss, kernel.kl, risks.n, epsilon)
         ),
         "f_divergence": _two_parts(
             kernel, bounds.f_divergence(kernel.loss, kernel.divergence, mu, risks.n, epsilon, form)

@@ -28,6 +28,7 @@ export const DASHES = {
   dash: [8, 5],
   dashdot: [8, 4, 2, 4],
   longdash: [14, 5],
+  longdashdot: [14, 4, 2, 4],
 };
 
 /**

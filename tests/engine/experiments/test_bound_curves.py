@@ -44,6 +44,7 @@ def test_curves_equal_bounds_computed_separately(risks, form, i):
         "first_order_kl": rff.bounds.first_order_kl(loss, kl, n, t, epsilon, form),
         "second_order_kl": rff.bounds.second_order_kl(loss, kl, n, t, epsilon, form),
         "second_order_kl_inverse": rff.bounds.second_order_kl_inverse(loss, kl, n, epsilon),
+        "second_order_two_class": rff.bounds.second_order_two_class(loss, kl, n, epsilon),
         "f_divergence": rff.bounds.f_divergence(loss, rff.power_divergence(Q, mu), mu, n, epsilon, form),
         "chi_square": rff.bounds.chi_square(loss, rff.power_divergence(Q, 2.0), n, epsilon, form),
     }
