@@ -181,7 +181,8 @@ def test_chosen_beta_costs_a_union_bound(risks):
 def test_smaller_epsilon_raises_bounds(risks):
     careless, careful = (bc.bound_curves(risks, BETAS, epsilon) for epsilon in (0.2, 0.01))
     for name, curve in careless.bounds.items():
-        assert (careful.bounds[name].values > curve.values).all()
+        largest = 0.5 if name == "second_order_two_class" else np.inf  # no loss of two classes is above 1/2
+        assert ((careful.bounds[name].values > curve.values) | (curve.values >= largest)).all()
 
 
 def test_largest_parts_cover_the_path(risks):
