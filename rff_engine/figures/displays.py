@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._bound_minimum import kernel_bound, landmark_bounds
 from .._validation import as_labels, as_points, check_count
-from ..adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatures
+from ..adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures
 from ..estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -41,6 +41,7 @@ METHODS = {
     NystroemFeatures: "nystroem",
     AdaptiveFourierFeatures: "sample",
     SupervisedFourierFeatures: "supervise",
+    LeverageScoreFeatures: "leverage",
 }
 
 

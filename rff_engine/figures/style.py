@@ -57,6 +57,7 @@ METHOD_NAMES = {
     "supervise_alternating": "Supervise, alternating",
     "supervise_alternating_15": "Supervise, 15 alternating steps",
     "supervise_one_step": "Supervise, one step",
+    "leverage": "Leverage scores",
 }
 METHOD_COLOURS = {
     "svm": "#8C8C8C",
@@ -96,6 +97,7 @@ METHOD_COLOURS = {
     "supervise_alternating": "#C2571A",
     "supervise_alternating_15": "#8F3F12",
     "supervise_one_step": "#B8653A",
+    "leverage": "#5B8C5A",
 }
 METHOD_SYMBOLS = {
     "svm": "line-ew",
@@ -134,6 +136,7 @@ METHOD_SYMBOLS = {
     "supervise_alternating": "pentagon-open",
     "supervise_alternating_15": "pentagon-open-dot",
     "supervise_one_step": "pentagon-dot",
+    "leverage": "bowtie",
 }
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
 METHOD_DASHES = {
@@ -170,6 +173,7 @@ METHOD_DASHES = {
     "supervise_alternating": _FITTED,
     "supervise_alternating_15": _FITTED,
     "supervise_one_step": _FITTED,
+    "leverage": "dashdot",
 }
 
 #: The two feature maps of random frequencies.

@@ -15,6 +15,10 @@ from sklearn.base import clone
 import rff_engine as rff
 
 
+#: Estimators that the file is older than.
+NEWER = {rff.LandmarkBoosting, rff.LeverageScoreFeatures}
+
+
 @pytest.fixture(scope="module")
 def kept():
     with warnings.catch_warnings():
@@ -24,7 +28,8 @@ def kept():
 
 def test_estimators_of_an_earlier_version_transform_as_they_did(kept):
     classes = [type(model) for model in kept["fitted"]]
-    assert set(classes) == {one for one in vars(rff).values() if isinstance(one, type) and hasattr(one, "transform")}
+    today = {one for one in vars(rff).values() if isinstance(one, type) and hasattr(one, "transform")}
+    assert set(classes) == today - NEWER
     for model, features in zip(kept["fitted"], kept["features"], strict=True):
         np.testing.assert_allclose(model.transform(kept["X"]), features, rtol=0, atol=1e-9)
         assert model.get_params()["n_jobs"] is None and clone(model).get_params().keys() == model.get_params().keys()
