@@ -10,12 +10,22 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-__all__ = ["ArrayLike", "BaseEstimator", "MatrixLike", "RandomState", "TransformerMixin"]
+__all__ = [
+    "ArrayLike",
+    "BaseEstimator",
+    "ClassifierMixin",
+    "FloatOrArray",
+    "MatrixLike",
+    "RandomState",
+    "TransformerMixin",
+]
 
 ArrayLike: TypeAlias = Any
 """An array, or what NumPy makes one of, such as a list or a column of a data frame."""
 MatrixLike: TypeAlias = Any
 """An array, what NumPy makes one of, such as a data frame, or a sparse matrix of SciPy."""
+FloatOrArray: TypeAlias = Any
+"""A NumPy number for numbers, an array for arrays."""
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 """A seed, a generator, or `None`."""
 
@@ -40,3 +50,9 @@ class TransformerMixin:
     def fit_transform(self, X: MatrixLike, y: Any = None, **fit_params: Any) -> np.ndarray: ...
 
     def set_output(self, *, transform: str | None = None) -> Self: ...
+
+
+class ClassifierMixin:
+    """What users call of scikit-learn's class of this name, for the type checker alone."""
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...

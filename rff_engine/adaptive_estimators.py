@@ -44,7 +44,8 @@ class BaseDescendedFeatures(BaseFourierFeatures):
         }
 
     def _keep(self, found):
-        self.frequencies_, self.loss_curve_, self.n_iter_ = found.frequencies, found.losses, found.n_iter
+        self.frequencies_: np.ndarray = found.frequencies
+        self.loss_curve_, self.n_iter_ = found.losses, found.n_iter
         if not found.converged:
             warn(
                 f"{type(self).__name__} did not converge: {self.n_iter_} steps, with max_iter={self.max_iter}, "
@@ -332,15 +333,29 @@ class LeverageScoreFeatures(BaseFourierFeatures):
     (200, 100)
     """
 
-    def __init__(self, kernel=None, n_components=100, n_candidates=1000, n_pilot=100, ridge=1e-3, random_state=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.n_candidates = n_candidates
-        self.n_pilot = n_pilot
-        self.ridge = ridge
-        self.random_state = random_state
+    kernel_: SpectralKernel
+    leverage_scores_: np.ndarray
+    effective_dimension_: float
+    candidate_indices_: np.ndarray
+    weights_: np.ndarray
 
-    def fit(self, X, y=None):
+    def __init__(
+        self,
+        kernel: SpectralKernel | str | None = None,
+        n_components: int = 100,
+        n_candidates: int = 1000,
+        n_pilot: int = 100,
+        ridge: float = 1e-3,
+        random_state: RandomState = None,
+    ):
+        self.kernel = kernel
+        self.n_components: int = n_components
+        self.n_candidates: int = n_candidates
+        self.n_pilot: int = n_pilot
+        self.ridge: float = ridge
+        self.random_state: RandomState = random_state
+
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Draw candidates, compute their scores, and draw the frequencies of the features by them.
 
         Parameters
@@ -366,11 +381,11 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         self.effective_dimension_ = float(self.leverage_scores_.sum())
         q = self.leverage_scores_ / self.effective_dimension_
         self.candidate_indices_ = rng.choice(N, size=D, p=q)
-        self.frequencies_ = candidates[self.candidate_indices_]
-        self.weights_ = 1 / (D * N * q[self.candidate_indices_])
+        self.frequencies_: np.ndarray = candidates[self.candidate_indices_]
+        self.weights_: np.ndarray = 1 / (D * N * q[self.candidate_indices_])
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their weighted cosine and sine features (Li, Ton, Oglic and Sejdinovic 2019).
 
         Parameters

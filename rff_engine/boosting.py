@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
 
 from ._blocks import BLOCK_ENTRIES, blas_on_one_thread, on_threads, phase_work, pieces, rows_of_block
+from ._typing import ArrayLike, MatrixLike
 from .features import PhaseBound, phase_dtype, row_norms
 from .posteriors import pseudo_posterior
 
@@ -67,12 +68,12 @@ class Ensemble:
     losses: np.ndarray
 
 
-def first_vote(signs) -> float:
+def first_vote(signs: ArrayLike) -> float:
     """The constant with the least exponential loss, (1/2) ln((1 + mean y) / (1 - mean y))."""
     return float(np.arctanh(np.mean(signs)))
 
 
-def step_size(weights, agreement) -> float:
+def step_size(weights: ArrayLike, agreement: ArrayLike) -> float:
     """The alpha_t that minimises a bound on the exponential loss of H + alpha h; `agreement` is y h.
 
     For u in [-1, 1] convexity gives ``exp(-alpha u) <= ((1 + u) exp(-alpha) + (1 - u) exp(alpha)) / 2``. The weighted
@@ -83,12 +84,19 @@ def step_size(weights, agreement) -> float:
     return float(np.arctanh(np.clip(edge, -_LARGEST_EDGE, _LARGEST_EDGE)))
 
 
-def residual_losses(residuals, predictions) -> np.ndarray:
+def residual_losses(residuals: ArrayLike, predictions: ArrayLike) -> np.ndarray:
     """``mean_i exp(-r_i h(x_i))`` for each column of the predictions (n, K)."""
     return np.exp(-residuals[:, None] * predictions).mean(axis=0)
 
 
-def boost_landmarks(X, signs, frequencies, beta: float, max_steps: int, rng) -> Ensemble:
+def boost_landmarks(
+    X: MatrixLike,
+    signs: ArrayLike,
+    frequencies: ArrayLike,
+    beta: float,
+    max_steps: int,
+    rng: np.random.Generator | np.random.RandomState,
+) -> Ensemble:
     """One landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020).
 
     The landmark minimises the loss at equal weights; it starts at a row drawn by the weights of boosting. The
@@ -122,7 +130,7 @@ def boost_landmarks(X, signs, frequencies, beta: float, max_steps: int, rng) -> 
     return Ensemble(intercept, steps, frequencies[:T], landmarks[:T], None, weights[:T], losses)
 
 
-def boost_cosines(X, signs, frequencies, max_steps: int) -> Ensemble:
+def boost_cosines(X: MatrixLike, signs: ArrayLike, frequencies: ArrayLike, max_steps: int) -> Ensemble:
     """One cosine a round, cos(omega . x - b) (Gautheron et al. 2020).
 
     With one frequency the landmark enters through b = omega . x_t alone: b is found by a search on [-pi, pi], then
@@ -169,7 +177,9 @@ def _boost(signs, n_rounds: int, fit) -> tuple[float, np.ndarray, np.ndarray]:
     return intercept, np.array(steps), np.array(losses)
 
 
-def descend_landmark(waves, residuals, omega, start, max_steps: int) -> np.ndarray:
+def descend_landmark(
+    waves: ArrayLike, residuals: ArrayLike, omega: ArrayLike, start: ArrayLike, max_steps: int
+) -> np.ndarray:
     """The landmark at which equal weights have the least loss, by L-BFGS from `start`.
 
     With the cosines and sines of the points at hand, a step is two products with n x 2K numbers.
@@ -188,7 +198,7 @@ def descend_landmark(waves, residuals, omega, start, max_steps: int) -> np.ndarr
     return start + unit * _descended(objective, len(start), max_steps)
 
 
-def best_offset(waves, residuals) -> float:
+def best_offset(waves: ArrayLike, residuals: ArrayLike) -> float:
     """The b in [-pi, pi] at which cos(omega . x - b) has the least loss; `waves` has its cosine and sine, (n, 2)."""
 
     def objective(b):
@@ -201,7 +211,9 @@ def best_offset(waves, residuals) -> float:
     return float((found.x + np.pi) % (2 * np.pi) - np.pi)
 
 
-def descend_frequency(X, residuals, omega, offset: float, unit: float, max_steps: int) -> np.ndarray:
+def descend_frequency(
+    X: MatrixLike, residuals: ArrayLike, omega: ArrayLike, offset: float, unit: float, max_steps: int
+) -> np.ndarray:
     """The frequency at which cos(omega . x - offset) has the least loss, by L-BFGS from `omega` in steps of `unit`."""
 
     def objective(move):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, gammaln, lambertw, ndtr, xlogy
 
+from ._typing import ArrayLike, FloatOrArray
 from ._validation import as_floats, check_choice, check_count, check_interval, check_probability
 
 __all__ = [
@@ -64,7 +65,16 @@ class KLTerms(NamedTuple):
     """ln(. / epsilon) / t, twice that for Corollary 2."""
 
 
-def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "corrected") -> KLTerms:
+def kl_terms(
+    bound: str,
+    loss: ArrayLike,
+    kl: ArrayLike,
+    n: int,
+    t: ArrayLike,
+    epsilon: float,
+    n_landmarks: int = 1,
+    form: str = "corrected",
+) -> KLTerms:
     """The terms of a KL bound.
 
     Parameters
@@ -111,7 +121,9 @@ def kl_terms(bound: str, loss, kl, n: int, t, epsilon: float, n_landmarks: int =
         return KLTerms(loss, factor * kl / t, factor * t / width, factor * (np.log(count) - np.log(epsilon)) / t)
 
 
-def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form: str = "corrected"):
+def landmark_kl(
+    loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, n_landmarks: int = 1, form: str = "corrected"
+) -> FloatOrArray:
     """Bound on a landmark's alignment loss (Letarte et al. 2019, Theorem 1, with the union of Section 4.2).
 
     ``loss + (KL + t^2 / (2 (n - 1)) + ln(n_landmarks / epsilon)) / t``; corrected, 8 takes the place of 2, which
@@ -151,7 +163,9 @@ def landmark_kl(loss, kl, n: int, t, epsilon: float, n_landmarks: int = 1, form:
     return sum(kl_terms("landmark_kl", loss, kl, n, t, epsilon, n_landmarks, form))
 
 
-def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"):
+def first_order_kl(
+    loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, form: str = "corrected"
+) -> FloatOrArray:
     """Bound on the alignment loss over pairs from n landmark bounds (Letarte et al. 2019, Corollary 2).
 
     ``loss + 2 (KL + t^2 / (2 (n - 1)) + ln((n + 1) / epsilon)) / t``; corrected, 8 takes the place of 2 in the
@@ -187,7 +201,9 @@ def first_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected")
     return sum(kl_terms("first_order_kl", loss, kl, n, t, epsilon, form=form))
 
 
-def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"):
+def second_order_kl(
+    loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, form: str = "corrected"
+) -> FloatOrArray:
     """Bound on the alignment loss over pairs as a U-statistic (Letarte et al. 2019, Theorem 3; Lever et al. 2013).
 
     ``loss + (KL + t^2 / (2 n) + ln(1 / epsilon)) / t``; corrected, ``t^2 / (8 floor(n / 2))`` (Hoeffding 1963).
@@ -222,7 +238,7 @@ def second_order_kl(loss, kl, n: int, t, epsilon: float, form: str = "corrected"
     return sum(kl_terms("second_order_kl", loss, kl, n, t, epsilon, form=form))
 
 
-def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
+def landmark_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float, n_landmarks: int = 1) -> FloatOrArray:
     """PAC-Bayes-kl bound on a landmark's alignment loss, which has no t to choose (Maurer 2004).
 
     The largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(n - 1) n_landmarks / epsilon)) / (n - 1)``, where
@@ -259,7 +275,7 @@ def landmark_kl_inverse(loss, kl, n: int, epsilon: float, n_landmarks: int = 1):
     return _kl_inverse(loss, kl, n - 1, np.log(check_count(n_landmarks, "n_landmarks")) - np.log(epsilon))
 
 
-def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
+def second_order_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     """PAC-Bayes-kl bound on the alignment loss over pairs, which has no t to choose.
 
     The largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(m) / epsilon)) / m``, m = floor(n / 2). The loss over pairs is
@@ -296,7 +312,7 @@ def second_order_kl_inverse(loss, kl, n: int, epsilon: float):
     return _kl_inverse(loss, kl, n // 2, -np.log(check_probability(epsilon, "epsilon")))
 
 
-def second_order_two_class(loss, kl, n: int, epsilon: float):
+def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     """Bernstein bound on the alignment loss over pairs for two classes, whose variance is bounded by the loss itself.
 
     The least over r of the largest L up to 1/2 with ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L +
@@ -344,7 +360,7 @@ def second_order_two_class(loss, kl, n: int, epsilon: float):
     return bound[()]
 
 
-def empirical_bernstein(loss, variance, kl, n: int, epsilon: float):
+def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     """Empirical Bernstein bound on the alignment loss over pairs (Maurer and Pontil 2009; Tolstikhin and Seldin 2013).
 
     With m = floor(n / 2), the least over s of
@@ -408,7 +424,7 @@ def _kl_inverse(loss, kl, n_terms: int, confidence: float):
     return largest_mean(_unit(loss), (_at_least_zero(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
 
 
-def largest_mean(loss, budget):
+def largest_mean(loss: ArrayLike, budget: ArrayLike) -> FloatOrArray:
     """The largest L with kl(loss || L) <= budget."""
     loss, budget = np.broadcast_arrays(np.asarray(loss, dtype=float), budget)
     rest = 1 - loss
@@ -422,7 +438,9 @@ def largest_mean(loss, budget):
     return np.maximum(root, loss)[()]
 
 
-def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+def gibbs_classifier(
+    gibbs_error: ArrayLike, log_ratio: ArrayLike, scale: ArrayLike, n: int, epsilon: float, n_choices: int = 1
+) -> FloatOrArray:
     """Bound on the risk of a Gibbs classifier whose features were drawn (Maurer 2004; Rivasplata et al. 2020).
 
     The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``.
@@ -471,7 +489,15 @@ def gibbs_classifier(gibbs_error, log_ratio, scale, n: int, epsilon: float, n_ch
     return largest_mean(gibbs_error, np.maximum(budget, 0.0))
 
 
-def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+def majority_vote(
+    margin_error: ArrayLike,
+    threshold: ArrayLike,
+    log_ratio: ArrayLike,
+    scale: ArrayLike,
+    n: int,
+    epsilon: float,
+    n_choices: int = 1,
+) -> FloatOrArray:
     """Bound on the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
 
     ``gibbs_classifier(margin_error, ...) / Phi(threshold)``, at most 1. An error of the vote is a Gibbs margin error of
@@ -508,7 +534,15 @@ def majority_vote(margin_error, threshold, log_ratio, scale, n: int, epsilon: fl
     return np.minimum(bound / ndtr(threshold), 1.0)
 
 
-def tandem(tandem_error, threshold, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+def tandem(
+    tandem_error: ArrayLike,
+    threshold: ArrayLike,
+    log_ratio: ArrayLike,
+    scale: ArrayLike,
+    n: int,
+    epsilon: float,
+    n_choices: int = 1,
+) -> FloatOrArray:
     """Bound on the risk of the vote by the errors that two voters make together (Masegosa et al. 2020, Theorem 8).
 
     ``T / Phi(threshold)^2``, at most 1, where T is the largest with
@@ -545,7 +579,15 @@ def tandem(tandem_error, threshold, log_ratio, scale, n: int, epsilon: float, n_
     return np.minimum(bound / ndtr(threshold) ** 2, 1.0)
 
 
-def c_bound(gibbs_error, disagreement, log_ratio, scale, n: int, epsilon: float, n_choices: int = 1):
+def c_bound(
+    gibbs_error: ArrayLike,
+    disagreement: ArrayLike,
+    log_ratio: ArrayLike,
+    scale: ArrayLike,
+    n: int,
+    epsilon: float,
+    n_choices: int = 1,
+) -> FloatOrArray:
     """Bound on the risk of the vote by the mean and the variance of its margin (Lacasse et al. 2006).
 
     ``1 - (1 - 2 R)^2 / (1 - 2 d)`` for R < 1/2, else 1: R is the upper bound `gibbs_classifier` on the Gibbs risk and d
@@ -586,7 +628,7 @@ def c_bound(gibbs_error, disagreement, log_ratio, scale, n: int, epsilon: float,
     return np.maximum(1 - mean_margin**2 / np.maximum(1 - 2 * np.minimum(least, 0.5), 1e-300), 0.0)[()]
 
 
-def test_set(n_errors, n: int, epsilon: float):
+def test_set(n_errors: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     """Bound on the risk of a classifier from its errors on a test set: binomial tail inversion (Langford 2005).
 
     The largest R at which at most `n_errors` errors on n rows have a probability of `epsilon`.
@@ -622,7 +664,9 @@ def test_set(n_errors, n: int, epsilon: float):
     return np.where(errors == n, 1.0, betaincinv(errors + 1, np.maximum(n - errors, 1), 1 - epsilon))[()]
 
 
-def f_divergence(loss, divergence, mu: float, n: int, epsilon: float, form: str = "corrected"):
+def f_divergence(
+    loss: ArrayLike, divergence: ArrayLike, mu: float, n: int, epsilon: float, form: str = "corrected"
+) -> FloatOrArray:
     """Bound on the alignment loss over pairs by the divergence D_mu (Letarte et al. 2019, Theorem 4).
 
     It reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``. By Hölder's inequality c is a bound on the root
@@ -687,7 +731,7 @@ def _conjugate_moment(mu: float, n: int) -> float:
     return float(np.exp(min(log_variance, between.min()) / q))
 
 
-def chi_square(loss, chi2, n: int, epsilon: float, form: str = "corrected"):
+def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: str = "corrected") -> FloatOrArray:
     """Bound on the alignment loss over pairs by the chi-square divergence (Letarte et al. 2019, Corollary 5).
 
     Printed ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n. The printed form is

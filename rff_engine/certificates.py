@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from . import bounds
+from ._typing import ArrayLike
 from .linear import linear_svm_path
 
 __all__ = ["CertificateTerm", "Choice", "PriorChoice", "VotePosterior", "learn_prior", "learn_vote", "unit_features"]
@@ -49,7 +50,7 @@ class Choice(NamedTuple):
     name: str = "frequencies drawn"
 
 
-def unit_features(features) -> np.ndarray:
+def unit_features(features: ArrayLike) -> np.ndarray:
     """Features (n, F) with a constant 1 appended, each row scaled to length 1: an array (n, F + 1)."""
     z = np.column_stack([np.asarray(features, dtype=np.float64), np.ones(len(features))])
     z /= np.abs(z).max(axis=1, keepdims=True)  # lengths would overflow before their squares do
@@ -141,7 +142,7 @@ class VotePosterior:
         return (*terms, CertificateTerm(name, 0.0, self.bound - reached))
 
 
-def learn_vote(z, signs, prior_mean, epsilon: float, choice: Choice) -> VotePosterior:
+def learn_vote(z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: float, choice: Choice) -> VotePosterior:
     """The best found posterior for the bound on the vote, on features z (n, F) of length 1 and labels -1 and 1.
 
     Means are minima of a convex surrogate of the margin error plus the divergence (Germain et al. 2009), over a path of
@@ -196,7 +197,9 @@ class PriorChoice(NamedTuple):
     error: float
 
 
-def learn_prior(features, signs, valid_features, valid_signs) -> PriorChoice:
+def learn_prior(
+    features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
+) -> PriorChoice:
     """The C of a linear SVM and the length of its weights at which the vote errs least on validation rows.
 
     Judged by what its bound contains, the margin error over Phi(threshold) at the best of `THRESHOLDS`.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from scipy.special import gammaln, ndtr
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import bounds
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, check_probability, check_range, draw_seed
-from .certificates import Choice, VotePosterior, learn_prior, learn_vote, unit_features
+from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, learn_vote, unit_features
 from .estimators import (
     BaseLearnedFeatures,
     LandmarkSimilarity,
@@ -21,6 +24,11 @@ from .estimators import (
 )
 from .kernels import as_kernel
 from .linear import linear_svm_path
+
+if TYPE_CHECKING:  # scikit-learn has no types
+    from ._typing import BaseEstimator, ClassifierMixin
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
 __all__ = ["CertifiedClassifier"]
 
@@ -87,13 +95,32 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, features=None, prior_fraction=0.5, epsilon=0.05, random_state=None):
-        self.features = features
-        self.prior_fraction = prior_fraction
-        self.epsilon = epsilon
-        self.random_state = random_state
+    classes_: np.ndarray
+    features_: Any
+    coef_: np.ndarray
+    prior_coef_: np.ndarray
+    risk_bound_: float
+    gibbs_bound_: float
+    tandem_bound_: float
+    c_bound_: float
+    certificate_: tuple[CertificateTerm, ...]
+    threshold_: float
+    test_set_bound_: float | None
+    bound_rows_: np.ndarray
 
-    def fit(self, X, y):
+    def __init__(
+        self,
+        features: Any = None,
+        prior_fraction: float = 0.5,
+        epsilon: float = 0.05,
+        random_state: RandomState = None,
+    ):
+        self.features: Any = features
+        self.prior_fraction: float = prior_fraction
+        self.epsilon: float = epsilon
+        self.random_state: RandomState = random_state
+
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Choose features, and weights at which the bound is smallest.
 
         Parameters
@@ -208,7 +235,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
             refuse_complex(X, "X")
             raise
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """v . z(x), in standard deviations of the voters; positive for the second class.
 
         Parameters
@@ -229,7 +256,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._unit_features(self._validated(X, reset=False)) @ self.coef_
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class that most voters choose.
 
         Parameters
@@ -250,7 +277,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """The share of voters for each class; no estimate of its probability given x.
 
         Parameters
@@ -271,7 +298,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return np.column_stack([ndtr(-decision), ndtr(decision)])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False

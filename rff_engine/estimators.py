@@ -281,7 +281,8 @@ class RandomFourierFeatures(BaseFourierFeatures):
         D = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
-        self.frequencies_ = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, as_rng(self.random_state))
+        rng = as_rng(self.random_state)
+        self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, rng)
         return self
 
 
@@ -395,7 +396,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self.n_samples_fit_: int = _whole(n)
         self._learn_weights(self.alignment_loss_, n)
         self.candidate_indices_: np.ndarray = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
-        self.frequencies_ = self._candidates.take(self.candidate_indices_)
+        self.frequencies_: np.ndarray = self._candidates.take(self.candidate_indices_)
         return self
 
     def _check_strength(self) -> None:
@@ -490,7 +491,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         self.beta_: float = (
             least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
         )
-        self.weights_ = _posterior(loss, self.beta_, n)
+        self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
         self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
@@ -578,7 +579,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
         self.rho_: float = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
-        self.weights_ = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
+        self.weights_: np.ndarray = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
         self.bound_: float | None = (
             optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
         )

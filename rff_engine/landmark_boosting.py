@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import BLOCK_ENTRIES, pieces
+from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_points, as_rng, check_choice, check_count, check_nonnegative, draw_seed
 from .boosting import Ensemble, boost_cosines, boost_landmarks
 from .estimators import BaseTransformer, _chosen_kernel
 from .features import phases
 from .frequencies import FrequencyBlocks
+from .kernels import SpectralKernel
 from .landmarks import landmark_similarity
+
+if TYPE_CHECKING:  # scikit-learn has no types
+    from ._typing import ClassifierMixin
+else:
+    from sklearn.base import ClassifierMixin
 
 __all__ = ["LandmarkBoosting"]
 
@@ -85,26 +91,32 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     """
 
     _learns_from_labels = True
+    classes_: np.ndarray
+    kernel_: SpectralKernel
+    intercept_: float
+    step_sizes_: np.ndarray
+    loss_curve_: np.ndarray
+    frequencies_: np.ndarray
 
     def __init__(
         self,
-        kernel=None,
-        n_estimators=100,
-        weak_learner="landmark",
-        n_components=10,
-        beta=1.0,
-        max_steps=10,
-        random_state=None,
+        kernel: SpectralKernel | str | None = None,
+        n_estimators: int = 100,
+        weak_learner: str = "landmark",
+        n_components: int = 10,
+        beta: float = 1.0,
+        max_steps: int = 10,
+        random_state: RandomState = None,
     ):
         self.kernel = kernel
-        self.n_estimators = n_estimators
-        self.weak_learner = weak_learner
-        self.n_components = n_components
-        self.beta = beta
-        self.max_steps = max_steps
-        self.random_state = random_state
+        self.n_estimators: int = n_estimators
+        self.weak_learner: str = weak_learner
+        self.n_components: int = n_components
+        self.beta: float = beta
+        self.max_steps: int = max_steps
+        self.random_state: RandomState = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn a weak learner and its step size, round by round.
 
         Parameters
@@ -149,7 +161,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         self.offsets_: Any = found.offsets
         self.weights_: Any = None if cosines else found.weights
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to the values of the weak learners (Gautheron et al. 2020).
 
         Parameters
@@ -177,7 +189,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             return landmark_similarity(X, self.landmarks_[rounds], omega, self.weights_[rounds])
         return np.cos(phases(X, omega) - self.offsets_[rounds]).astype(X.dtype, copy=False)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features: landmark0, landmark1, ..., or cosine0, cosine1, ...
 
         Parameters
@@ -197,7 +209,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         name = "cosine" if self.landmarks_ is None else "landmark"
         return np.array([f"{name}{t}" for t in range(len(self.step_sizes_))], dtype=object)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """The vote H(x) of all rounds; positive for the second class.
 
         Parameters
@@ -217,7 +229,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         """
         return deque(self.staged_decision_function(X), maxlen=1).pop()
 
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """The vote H(x) after each round.
 
         Parameters
@@ -244,7 +256,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
                 decision = decision + term
                 yield decision
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class that the vote is for.
 
         Parameters
@@ -264,7 +276,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         """
         return self._classes_of(self.decision_function(X))
 
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """The class that the vote is for after each round.
 
         Parameters
@@ -288,7 +300,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     def _classes_of(self, decision) -> np.ndarray:
         return self.classes_[(decision > 0).astype(int)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Probabilities 1 / (1 + exp(-2 H(x))), at which the exponential loss is least (Friedman et al. 2000).
 
         Parameters
@@ -309,7 +321,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         doubled = 2 * self.decision_function(X)
         return np.column_stack([expit(-doubled), expit(doubled)])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ._blocks import BLOCK_ENTRIES, pieces
+from ._typing import ArrayLike, MatrixLike
 from ._validation import as_points, check_interval
 from .features import phases
 
@@ -19,7 +20,7 @@ __all__ = ["SMALLEST_RIDGE", "leverage_scores"]
 SMALLEST_RIDGE = 1e-10
 
 
-def leverage_scores(X, omega, ridge: float, pilot=None) -> np.ndarray:
+def leverage_scores(X: MatrixLike, omega: ArrayLike, ridge: float, pilot: ArrayLike | None = None) -> np.ndarray:
     """Ridge leverage scores of frequencies (Avron et al. 2017; Li, Ton, Oglic and Sejdinovic 2019).
 
     With the waves ``z(omega) = (exp(i omega . x_1), .., exp(i omega . x_n))`` the score of one of N frequencies drawn

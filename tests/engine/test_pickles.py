@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 import rff_engine as rff
 
-
 #: Estimators that the file is older than.
 NEWER = {rff.LandmarkBoosting, rff.LeverageScoreFeatures}
 
