@@ -15,7 +15,8 @@ from pages.components import lessons
 from pages.components.lessons import classroom, content, predictions
 from pages.components.server import entry, rooms as server_rooms
 from pages.components.server.limits import LIMITS
-from pages.components.server.rooms import RoomEndedError, Rooms, shown
+from pages.components.server.room_codes import RoomEndedError, shown
+from pages.components.server.rooms import Rooms
 from rff_engine.experiments.running.store import StoreError, default_store
 
 ROOT = Path(__file__).parents[2]

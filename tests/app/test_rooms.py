@@ -19,7 +19,8 @@ import sqlalchemy as sa
 
 from pages.components.server import rooms as module
 from pages.components.server.limits import LIMITS
-from pages.components.server.rooms import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, Rooms, clean_code, shown
+from pages.components.server.room_codes import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, clean_code, shown
+from pages.components.server.rooms import Rooms
 from rff_engine.experiments.running.store import Store, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -332,7 +333,8 @@ from pages.components.server.rooms import Rooms
 rooms = Rooms(sys.argv[1])
 def predict(number):
     rooms.predict(sys.argv[2], 1, f"browser {number}", number % 3)
-    print(number, flush=True)
+    sys.stdout.write(f"{number}\\n")  # in one piece; `print` ends the line separately
+    sys.stdout.flush()
 with ThreadPoolExecutor(8) as threads:
     list(threads.map(predict, map(int, sys.stdin)))
 """
@@ -353,18 +355,18 @@ def test_sixty_sessions_count_once_each_though_a_process_is_killed(url):
     """The sessions of the killed process ask another one again, all of them, whether they were answered or not."""
     with Rooms(url) as rooms:
         code, secret = rooms.open("prior-to-cosine")
-        dying, other = begin(url, code), begin(url, code)
-        ask(dying, range(30))
-        ask(other, range(30, 60))
-        answered = [int(dying.stdout.readline()) for _ in range(7)]
-        os.kill(dying.pid, signal.SIGKILL)
-        dying.communicate()
-        counted = rooms.counts(code, 1, secret)
-        assert sum(counted.values()) >= len(set(answered)) == 7  # what was answered is stored
-        ask(other, range(30))
-        other.stdin.close()
-        assert sorted(int(line) for line in other.stdout) == list(range(60))
-        assert other.wait(60) == 0
+        with begin(url, code) as dying, begin(url, code) as other:
+            ask(dying, range(30))
+            ask(other, range(30, 60))
+            answered = [int(dying.stdout.readline()) for _ in range(7)]
+            os.kill(dying.pid, signal.SIGKILL)
+            dying.communicate()
+            counted = rooms.counts(code, 1, secret)
+            assert sum(counted.values()) >= len(set(answered)) == 7  # what was answered is stored
+            ask(other, range(30))
+            other.stdin.close()
+            assert sorted(int(line) for line in other.stdout) == list(range(60))
+            assert other.wait(60) == 0
         assert rooms.counts(code, 1, secret) == Counter(number % 3 for number in range(60))
 
 

@@ -51,7 +51,7 @@ def test_the_prior_is_drawn_as_the_page_on_landmarks_draws_it():
     maps, prior = prior_view(problem, X_TEST - X[0] + CENTRED[0], FRESH.y, 10.0, view.data["extent"], LIVE_CELLS)
     shown = array(view, "prior_maps", "u1") / 127.5 - 1
     assert np.abs(shown - maps.ravel()).max() <= 1 / 255 + 1e-9
-    np.testing.assert_allclose(array(view, "prior_decision", "<f4"), prior.values.ravel(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array(view, "prior_decision", "<f4"), prior.values.ravel(), rtol=3e-4)
     assert view.data["prior_train"] == prior.train_error and view.data["prior_test"] == prior.test_error
     assert view.data["test_error"] == "test error"
     np.testing.assert_array_equal(array(view, "test_labels", "i1"), FRESH.y)

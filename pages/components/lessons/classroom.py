@@ -14,7 +14,7 @@ import streamlit as st
 
 from pages.components import escaping
 from pages.components.server.limits import LIMITS
-from pages.components.server.rooms import CODE_LENGTH, LIFETIME, Room, RoomEndedError, clean_code, rooms, shown
+from pages.components.server.room_codes import CODE_LENGTH, LIFETIME, Room, RoomEndedError, clean_code, shown
 from pages.components.server.visits import current_visitor
 from pages.components.sharing import codes
 
@@ -49,6 +49,13 @@ class RoomCode:
 
 
 CODE_RULE = f"a code has {CODE_LENGTH} letters and digits, without vowels, 0, 1 and L"
+
+
+def rooms():
+    """The rooms of this server, which need a database: the pages can be imported where there is none."""
+    from pages.components.server.rooms import rooms as of_this_server
+
+    return of_this_server()
 
 
 def offered() -> bool:

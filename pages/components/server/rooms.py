@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -24,19 +22,21 @@ import streamlit as st
 from streamlit.logger import get_logger
 
 from pages.components.server.limits import LIMITS, ServerLimits
+from pages.components.server.room_codes import (
+    ALPHABET,
+    CODE_LENGTH,
+    LIFETIME,
+    Room,
+    RoomEndedError,
+    shown,
+)
 from rff_engine.experiments.running.schema import Database, insert
 from rff_engine.experiments.running.store import StoreError, default_store
 
 _log = get_logger(__name__)
 
-#: Seconds for which a room is kept.
-LIFETIME = 24 * 3600
-#: Letters of codes: none that is mistaken for another, and no vowels, so that no code is a word.
-ALPHABET = "23456789BCDFGHJKMNPQRSTVWXYZ"
-CODE_LENGTH = 6
 #: The most steps of a lesson, and answers of a step.
 MAX_STEPS, MAX_ANSWERS = 20, 10
-_CODE = re.compile(f"[{ALPHABET}]{{{CODE_LENGTH}}}")
 _SECRET_BYTES, _ID_BYTES = 24, 16
 _MINUTE, _HOUR = 60, 3600
 _OPENED, _WRONG = "rooms opened", "wrong codes"
@@ -82,22 +82,6 @@ _rates = sa.Table(
     sa.Column("ends", sa.Double, nullable=False),
     sa.Column("count", sa.Integer, nullable=False),
 )
-
-
-class RoomEndedError(ValueError):
-    """A room has been closed, or is older than a day."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """A room as its members see it."""
-
-    code: str
-    lesson: str
-    step: int
-    """Where the lecturer is"""
-    revealed: frozenset[int]
-    """Steps whose predictions the class may see"""
 
 
 class Rooms(Database):
@@ -303,17 +287,6 @@ class Rooms(Database):
         insert(connection, _rates, [{"kind": kind, "span": span, "ends": (span + 1) * seconds, "count": 0}])
         one_more = sa.update(_rates).where(_rates.c.kind == kind, _rates.c.span == span, _rates.c.count < most)
         return connection.execute(one_more.values(count=_rates.c.count + 1)).rowcount == 1
-
-
-def clean_code(text: str) -> str | None:
-    """A code as it is stored, from what someone has written; None if it cannot be one."""
-    code = re.sub(r"[\s-]", "", text[:40]).upper()
-    return code if _CODE.fullmatch(code) else None
-
-
-def shown(code: str) -> str:
-    """A code for the reader, in two halves."""
-    return f"{code[: CODE_LENGTH // 2]} {code[CODE_LENGTH // 2 :]}"
 
 
 def _new_code() -> str:
