@@ -128,8 +128,14 @@ class Load:
 
     def apps(self) -> list[psutil.Process]:
         """The processes of the app."""
-        started = [self.starter, *self.starter.children()] if self.asked.processes > 1 else [self.starter]
-        return [one for one in started if "serve.py" in one.cmdline()]
+        if self.asked.processes == 1:
+            return [self.starter]
+        found = []
+        for one in self.starter.children():
+            with suppress(psutil.NoSuchProcess):  # killed, and not yet started again
+                if "serve.py" in one.cmdline():
+                    found.append(one)
+        return found
 
     def memory(self) -> dict:
         """Memory of the app's processes in MB: RSS, PSS, USS; and the PSS of their children."""
@@ -153,9 +159,11 @@ class Load:
         """Processor time of the app's processes and their children."""
         found = {}
         for app in self.apps():
-            for one in (app, *app.children(recursive=True)):
-                with suppress(psutil.Error):
-                    found[one.pid] = sum(one.cpu_times()[:2])
+            with suppress(psutil.NoSuchProcess):
+                found[app.pid] = sum(app.cpu_times()[:2])
+                for one in app.children(recursive=True):
+                    with suppress(psutil.Error):  # has ended
+                        found[one.pid] = sum(one.cpu_times()[:2])
         return found
 
     async def visit(self, page: str, choices: random.Random, work=None) -> None:
