@@ -183,7 +183,7 @@ class LessonCard {
     const correct = answer === right;
     return [
       ...(correct ? [] : [paragraph("guess", `Your guess: ${answers[answer]}`)]),
-      paragraph("verdict", `${correct ? "✓ Right:" : "→"} ${answers[right]}`),
+      paragraph("verdict", `${correct ? "✓ Right:" : "Not quite:"} ${answers[right]}`),
       paragraph("outcome", outcome),
     ];
   }
