@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -104,3 +105,28 @@ def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
         again = approximation.approximation_errors.__wrapped__(settings, method)
         np.testing.assert_allclose(curves[method], again, rtol=1e-6)
     assert set(curves) == {"monte_carlo", "nystroem"} and "Laplacian" in refused["orthogonal"]
+
+
+GIVES_WAY = {"give_way", "side_by_side", "results", "release_slot"}
+
+
+def called(function: ast.AST, *kinds: type) -> set[str]:
+    """Names that a function uses, and of modules and objects what it uses of them."""
+    found = [node for node in ast.walk(function) if isinstance(node, kinds or (ast.Name, ast.Attribute))]
+    return {node.attr if isinstance(node, ast.Attribute) else node.id for node in found}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages" / "components" / "results").glob("*.py")), ids=lambda p: p.stem)
+def test_no_cached_result_gives_its_slot_away(path):
+    """Its lock would be held while it waits for a slot, and the slots by scripts that wait for its lock."""
+    functions = {
+        node.name: node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
+    }
+    calls = {name: called(function) for name, function in functions.items()}
+    own = {name: called(function, ast.Name) & functions.keys() for name, function in functions.items()}
+    for _ in functions:  # through functions of the same file
+        for name, others in own.items():
+            calls[name] = calls[name].union(*(calls[other] for other in others))
+    for name, function in functions.items():
+        if any("shared_cache" in called(one) for one in function.decorator_list):
+            assert not calls[name] & GIVES_WAY, name

@@ -57,11 +57,18 @@ def certified_votes(settings: CertificateSettings, method: str) -> dict[int, toy
     return workers.results({D: partial(certified_vote, settings, method, D) for D in COUNTS})
 
 
-@shared_cache
 def live_certificate(settings: CertificateSettings, method: str) -> dict:
     """Data of the live view."""
-    sample = toy_sample(settings.data)
-    return pack_certificate(certified_votes(settings, method), sample, map_extent(settings.data))
+    certified_votes(
+        settings, method
+    )  # at the same time, and before a lock is held: scripts that wait for it have slots
+    return _packed_votes(settings, method)
+
+
+@shared_cache
+def _packed_votes(settings: CertificateSettings, method: str) -> dict:
+    votes = {D: certified_vote(settings, method, D) for D in COUNTS}
+    return pack_certificate(votes, toy_sample(settings.data), map_extent(settings.data))
 
 
 @shared_cache
@@ -70,9 +77,15 @@ def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
     return read_only(toy_certificates.peeking(n, epsilon, LOOKS))
 
 
-@shared_cache
 def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
     """Certificates of all methods at COUNTS."""
-    calls = {(method, D): partial(certified_vote, settings, method, D) for method in METHODS.values() for D in COUNTS}
-    found = workers.results(calls)
-    return {method: tuple(found[method, D].certificate() for D in COUNTS) for method in METHODS.values()}
+    every = [(method, D) for method in METHODS.values() for D in COUNTS]
+    workers.results({one: partial(certified_vote, settings, *one) for one in every})
+    return _certificates(settings)
+
+
+@shared_cache
+def _certificates(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
+    return {
+        method: tuple(certified_vote(settings, method, D).certificate() for D in COUNTS) for method in METHODS.values()
+    }
