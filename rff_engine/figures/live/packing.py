@@ -26,6 +26,12 @@ __all__ = [
     "pack_landmarks",
 ]
 
+# Terms of a live certificate, in the order in which vote_bound.js adds them.
+_TERMS = (
+    *("margin error", "confidence", "sample", "choice of feature map", "choice of threshold", "frequencies drawn"),
+    *("weights", "looks", "from margins"),
+)
+
 #: Cells along a side of a live similarity map, and of a live kernel map.
 LIVE_CELLS, KERNEL_CELLS = 100, 80
 
@@ -153,7 +159,7 @@ def pack_certificate(votes, sample, extent: float) -> dict:
             "points": _packed(sample.X, "<f4"),
             "labels": _packed(sample.y, "i1"),
             "extent": extent,
-            "terms": list(certificate_style.TERM_LABELS.values()),
+            "terms": [certificate_style.TERM_LABELS[name] for name in _TERMS],
             "total": certificate_style.TOTAL_COLOUR,
             "grey": certificate_style.ERROR_COLOUR,
         }

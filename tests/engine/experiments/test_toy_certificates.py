@@ -7,6 +7,7 @@ import datasets
 import rff_engine as rff
 from rff_engine.experiments.toy import certificates as toy
 from rff_engine.figures import certificates as figures
+from rff_engine.figures.live import packing
 
 KERNEL = rff.GaussianKernel(0.5)
 SAMPLE, FRESH = datasets.make_toy("moons", 400, 0.2, 0), datasets.make_toy("moons", 500, 0.2, 1)
@@ -102,6 +103,14 @@ def test_votes_agree_with_predictions():
     grid = np.array([(x, y) for y in centres for x in centres])
     np.testing.assert_array_equal(at.ravel(), made.model.predict(grid) == 1)
     assert np.abs(votes).max() <= 1
+
+
+def test_terms_of_the_live_view_have_the_labels_of_the_engine_s():
+    made = vote("pbrff", prior_fraction=0.0)
+    labels = packing.pack_certificate({10: made}, SAMPLE, 1.5)["terms"]
+    named = [figures.term_label(term.name) for term in made.certificate().terms]
+    *first, _, last = labels  # the last but one is the price of a look, which only the browser adds
+    assert [*first, last] == named
 
 
 def test_the_figure_of_the_terms_ends_at_the_certified_risk():
