@@ -260,8 +260,8 @@ def notes(names, repeats: int) -> str:
         for name, split in ((name, datasets.published_split(name)) for name in names)
     )
     text = (
-        f"Training rows and columns: {sizes}. Mean test error of {repeats} seeds; medians of processor seconds, for the "
-        "features and for the SVMs of all C, at least 0.001. –: more features than training rows."
+        f"Training rows and columns: {sizes}. Mean test error of {repeats} seeds; medians of processor seconds, for "
+        "the features and for the SVMs of all C, at least 0.001. –: more features than training rows."
     )
     if lacking := missing():
         text += f" Not installed, so left out: {', '.join(sorted(lacking))}."
