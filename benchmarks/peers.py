@@ -270,7 +270,7 @@ def notes(names, repeats: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--data", nargs="+", default=["breast", "ads", "adult", "mnist49"], metavar="NAME")
+    parser.add_argument("--data", nargs="+", default=["breast", "ads", "mnist49"], metavar="NAME")
     parser.add_argument("--features", nargs="+", type=int, default=[20, 100, 500], metavar="F")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--results", type=Path, metavar="FILE")

@@ -43,6 +43,7 @@ links_app = os.environ.get("RFF_APP") or "http://localhost:8501"
 
 default_role = "py:obj"  # single backticks in docstrings: a link where the name is known
 autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "MatrixLike", "FloatOrArray", "RandomState")}
 autodoc_member_order = "bysource"
 autosummary_generate = True
 numpydoc_show_class_members = False
