@@ -106,19 +106,22 @@ def projected_seconds(rate: float, processes: int, adding: float, rows: int, n_f
 
 def table(measured: list[Measured], making: float, adding: float, n_frequencies: int) -> str:
     """The rates and the projection in Markdown."""
-    lines = [
-        f"| processes | rows × frequencies a second | without generation | {ROWS:.0e} rows |".replace("1e+08", "10⁸"),
-        "|---|---|---|---|",
-    ]
+    lines = ["| processes | rows × frequencies a second | without generation | 10⁸ rows |", "|---|---|---|---|"]
     for one in measured:
         alone = one.work / (one.seconds - making * one.work / n_frequencies / one.processes)
         whole = ROWS * n_frequencies / one.rate
-        lines.append(f"| {one.processes}, measured | {one.rate:.2g} | {alone:.2g} | {_duration(whole)} |")
+        lines.append(f"| {one.processes}, measured | {_power(one.rate)} | {_power(alone)} | {_duration(whole)} |")
     slowest = measured[-1].rate / measured[-1].processes
     for processes in ON_PAPER:
         whole = projected_seconds(slowest, processes, adding, ROWS, n_frequencies)
-        lines.append(f"| {processes}, on paper | {ROWS * n_frequencies / whole:.2g} | – | {_duration(whole)} |")
+        lines.append(f"| {processes}, on paper | {_power(ROWS * n_frequencies / whole)} | – | {_duration(whole)} |")
     return "\n".join(lines)
+
+
+def _power(number: float) -> str:
+    """Two digits and a power of ten, as 1.7·10⁸."""
+    mantissa, exponent = f"{number:.1e}".split("e")
+    return f"{mantissa}·10{str(int(exponent)).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def _duration(seconds: float) -> str:

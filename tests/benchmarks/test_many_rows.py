@@ -34,6 +34,6 @@ def test_a_projection_is_bounded_by_the_additions():
 def test_the_table_has_a_line_for_each_number_of_processes():
     measured = [many_rows.Measured(p, 1e9, 10 / p, np.zeros(1)) for p in (1, 2)]
     lines = many_rows.table(measured, 1e-6, 1e-5, 1000).splitlines()
-    assert lines[2] == "| 1, measured | 1e+08 | 1.1e+08 | 17 min |"
-    assert lines[3] == "| 2, measured | 2e+08 | 2.2e+08 | 8 min |"
-    assert lines[-1] == "| 64, on paper | 6.4e+09 | – | 16 s |"
+    assert lines[2] == "| 1, measured | 1.0·10⁸ | 1.1·10⁸ | 17 min |"
+    assert lines[3] == "| 2, measured | 2.0·10⁸ | 2.2·10⁸ | 8 min |"
+    assert lines[-1] == "| 64, on paper | 6.4·10⁹ | – | 16 s |"
