@@ -68,8 +68,8 @@ class Record:
     polls: int = 0
     reopened: list[float] = field(default_factory=list)
     """Seconds from the loss of a session's process until its page was there again"""
-    unlike: int = 0
-    """Sessions whose settings were others then"""
+    changed: list[list[dict]] = field(default_factory=list)
+    """Settings that were others then, of each session that had any"""
 
     @property
     def n_moves(self) -> int:
@@ -87,7 +87,8 @@ class Record:
             "errors": dict(self.errors),
             "refusals": dict(self.refusals),
             "polls of fragments": self.polls,
-            "reopened": times(self.reopened) | {"with other settings": self.unlike},
+            "reopened": times(self.reopened)
+            | {"with other settings": len(self.changed), "changed": [one for of in self.changed for one in of]},
             "overall": times([late for moves in self.moves.values() for _, late in moves]),
             "pages": {page: times([late for _, late in moves]) for page, moves in self.moves.items()},
             "controls": of_controls,
@@ -196,8 +197,8 @@ class Load:
             try:
                 async with tab:
                     self.record.reopened.append(time.monotonic() - begun)
-                    linked = [one.id for one in tab.widgets if one.parameter]
-                    self.record.unlike += any(tab.values[name] != lost.values.get(name) for name in linked)
+                    if found := changed_settings(lost, tab):
+                        self.record.changed.append([{"page": page, **one} for one in found])
                     await work(tab)
                 break
             except LostError as error:
@@ -284,6 +285,23 @@ class Load:
                 await self.session(page, number, min(now + life, end))
 
         await asyncio.gather(*(seat() for _ in range(self.asked.sessions)))
+
+
+def changed_settings(lost: Tab, again: Tab) -> list[dict]:
+    """The settings of a lost tab that are others in one that has opened its link.
+
+    A move that was not answered is in the link. Its answer would have brought other controls or taken some away, so
+    only those that are in both tabs are compared then.
+    """
+    if lost.answered is None or again.answered is None:
+        return []
+    before, after = lost.answered | lost.moving, again.answered
+    names = before.keys() & after.keys() if lost.moving else before.keys() | after.keys()
+    return [
+        {"setting": name, "before": before.get(name), "after": after.get(name), "while moving": list(lost.moving)}
+        for name in sorted(names)
+        if before.get(name) != after.get(name)
+    ]
 
 
 async def paste_table(tab: Tab) -> None:
@@ -398,6 +416,8 @@ def show(results: dict) -> None:
                 f"{of['moves']} sessions opened again after their process was killed: median {of['median']} ms, "
                 f"at most {of['max']} ms, {of['with other settings']} with other settings"
             )
+            for one in of["changed"]:
+                print("    {page}: {setting} was {before}, is {after} (while moving: {while moving})".format(**one))
         for kind in ("errors", "refusals"):
             for text, times_seen in found[kind].items():
                 print(f"{kind[:-1]}, {times_seen} times: {text}")
