@@ -304,7 +304,7 @@ class Tab:
                 self._query.pop(chosen.parameter, None)
             else:
                 several = value if isinstance(value, tuple) else (value,)
-                self._query[chosen.parameter] = [_as_text(one) for one in several]
+                self._query[chosen.parameter] = [as_text(one) for one in several]
         return await self._ask()
 
     async def press(self, label: str) -> float:
@@ -475,7 +475,8 @@ class Tab:
                 await self._send(self._request(fragment))
 
 
-def _as_text(value) -> str:
+def as_text(value) -> str:
+    """A value of a control as the address has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else f"{value:.10g}"

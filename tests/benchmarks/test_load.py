@@ -133,6 +133,38 @@ def test_a_value_set_by_the_server_replaces_the_tabs(tab):
     assert tab._request().rerun_script.query_string == "D=5"
 
 
+def opened(*shown: str) -> Tab:
+    """A tab whose page shows controls, by their names in the address."""
+    tab = Tab("http://nowhere", "kernel", random.Random(0))
+    tab.take(message(run="1", new_session={}))
+    for place, name in enumerate(shown):
+        fields = {"id": f"$$ID-0-{name}", "query_param_key": name, "default": 0, "options": ["a", "b"]}
+        tab.take(show([0, place], element("selectbox", **fields)))
+    tab.take(message(script_finished=0))
+    tab.answered = tab.settings
+    return tab
+
+
+def test_a_setting_that_differs_after_reopening_is_named():
+    lost, again = opened("data", "seed"), opened("data", "seed")
+    assert load.changed_settings(lost, again) == []
+    again.answered["seed"] = "b"
+    (found,) = load.changed_settings(lost, again)
+    assert found == {"setting": "seed", "before": "a", "after": "b", "while moving": []}
+    assert [one["setting"] for one in load.changed_settings(lost, opened("data"))] == ["seed"]
+
+
+def test_a_move_without_an_answer_counts_as_made_and_may_bring_controls():
+    lost, again = opened("data", "seed"), opened("data", "nu")
+    lost.moving = {"data": "b"}
+    (found,) = load.changed_settings(lost, again)  # the move is in the link, and was not taken
+    assert (found["setting"], found["before"], found["after"]) == ("data", "b", "a")
+    again.answered["data"] = "b"
+    assert load.changed_settings(lost, again) == []
+    lost.answered = None  # its page has never been complete
+    assert load.changed_settings(lost, again) == []
+
+
 def test_growth_is_the_slope_of_the_second_half():
     minutes = np.arange(120) / 4
     grown = np.where(minutes < 15, 300 + 10 * minutes, 450 + (minutes - 15) * 2)
