@@ -1,5 +1,6 @@
 """The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
+import os
 import random
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -210,3 +211,20 @@ def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
     assert results["tracebacks in the log"] == 0
     assert all(results["memory in MB"][when]["rss"] > 0 for when in ("start", "peak", "end of load", "after"))
     assert (tmp_path / "load.csv").read_text().startswith("seconds,rss")
+
+
+@pytest.mark.browser
+@pytest.mark.slow("runs the load benchmark with two pages of a browser for about 20 seconds")
+def test_browsers_are_measured_beside_sessions(tmp_path):
+    if shutil.which("chromium") is None:
+        if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):
+            pytest.fail("no Chromium on this machine")
+        pytest.skip("no Chromium on this machine")
+    words = ["--sessions", "1", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--browsers", "2"]
+    asked = load.parser().parse_args(words)
+    asked.pages, asked.kept, asked.output = ["kernel", "approximate"], 1, tmp_path / "load.json"
+    with ThreadPoolExecutor(1) as pool:
+        results = pool.submit(load.run, asked).result()
+    assert results["load"]["errors"] == {}
+    assert results["load"]["overall"]["moves"] > 0
+    assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]
