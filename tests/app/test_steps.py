@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.controls import own_points
 from pages.components.controls.steps import MAX_STEPS, Steps
-from tests.app.test_own_points import opened
+
+from .test_own_points import opened
 
 ROOT = Path(__file__).parents[2]
 
