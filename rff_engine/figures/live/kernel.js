@@ -4,6 +4,7 @@
 import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
 import { INK } from "./colours.js";
 import { CELLS, PALETTE } from "./constants.js";
+import { kernelData } from "./kernel_data.js";
 import { circle, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
   cellCentres,
@@ -33,6 +34,7 @@ import { LiveView, mounting } from "./view.js";
 
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
+const PLANE = 121; // cells along a side of the plane of frequencies, where it is computed here
 
 /** @type {Learned[]} */
 const LEARNED = ["pbrff", "okrff"];
@@ -109,6 +111,21 @@ class LiveKernel extends LiveView {
   }
 
   // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    const { draws, sigma, noise } = data;
+    const cells = { plane: PLANE, map: CELLS };
+    return draws ? { ...data, ...kernelData(draws, sigma, noise, this.radii, cells) } : data;
+  }
+
+  /** The radius of OKRFF at each step of its slider. */
+  get radii() {
+    const { min, max, step } = this.inputs.rho;
+    const count = Math.round((Number(max) - Number(min)) / Number(step)) + 1;
+    const power = (/** @type {number} */ k) => 10 ** (Number(min) + k * Number(step));
+    return Float64Array.from({ length: count }, (_, k) => Number(power(k).toPrecision(3))); // as the app rounds them
+  }
 
   /** @param {Data} data */
   receive(data) {

@@ -2,6 +2,7 @@
 // What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
 
 import { GRID } from "./constants.js";
+import { landmarkData } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
   cellCentres,
@@ -25,6 +26,7 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
+const FEWEST_COSINES = 32; // of a landmark, that are computed at once
 
 /** A landmark's cosines, over the nodes of its map and at the training and the test points.
  * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
@@ -70,6 +72,11 @@ export class LandmarkMaps extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    return data.draws ? { ...data, ...landmarkData(data.draws, data.sigma, data.noise, data.C, GRID) } : data;
+  }
+
   /** @param {Data} data */
   receive(data) {
     this.omega = this.array("omega", Float32Array);
@@ -92,11 +99,12 @@ export class LandmarkMaps extends LiveView {
     }
   }
 
-  /** Compute all cosines, and make room for what depends on the sliders. */
+  /** Make room for what depends on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
     this.nodes = new Nodes(this.extent, GRID, this.omega);
-    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l));
+    this.cosines = /** @type {Cosines[]} */ ([]);
+    this.reached = 0;
     this.Q = new Float64Array(L * maxD);
     this.allMaps = new Float32Array(L * CELL_COUNT);
     this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
@@ -111,24 +119,32 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** @param {number} l @returns {Cosines} */
-  cosinesOf(l) {
+  /** Compute cosines of at least the first D frequencies, twice as many where more are needed. @param {number} D */
+  reach(D) {
+    if (D <= this.reached) return;
+    this.reached = Math.min(this.maxD, Math.max(FEWEST_COSINES, D === this.maxD ? D : 2 * D));
+    this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
+  }
+
+  /** @param {number} l @param {number} count @returns {Cosines} */
+  cosinesOf(l, count) {
     const { omega, maxD } = this;
     const { at } = this.nodes;
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
     return {
-      u: waves(omega, start, maxD, x, 0, at),
-      v: waves(omega, start, maxD, y, 1, at),
-      train: cosineTable(omega, start, maxD, x, y, this.X),
-      test: cosineTable(omega, start, maxD, x, y, this.testX),
+      u: waves(omega, start, count, x, 0, at),
+      v: waves(omega, start, count, y, 1, at),
+      train: cosineTable(omega, start, count, x, y, this.X),
+      test: cosineTable(omega, start, count, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
   }
 
-  /** From now on, sum on the graphics processor, if there is one. */
+  /** From now on, have the cosines of all frequencies, and sum on the graphics processor, if there is one. */
   prepareGraphics() {
+    this.reach(this.maxD);
     if (hasGraphics()) this.mapWaves = this.wavesAtCells();
   }
 
@@ -201,6 +217,7 @@ export class LandmarkMaps extends LiveView {
 
   computeMaps() {
     const { L, D, maxD, n, Q, scratch } = this;
+    this.reach(D);
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
     this.singleQ.set(Q);
     const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);

@@ -177,6 +177,15 @@ export class LiveView {
   // --- what a view implements ---------------------------------------------------------------------------------------
 
   /**
+   * Data with all that the view draws: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
+   *
+   * @param {Data} data @returns {Data}
+   */
+  completed(data) {
+    return data;
+  }
+
+  /**
    * Take in new data.
    *
    * @param {Data} _data
@@ -246,7 +255,7 @@ export class LiveView {
     this.report = report;
     const first = !this.data;
     if (data.version !== this.data?.version) {
-      this.data = data;
+      this.data = this.completed(data);
       this.focus = {};
       this.receive(data);
     }
@@ -286,12 +295,13 @@ export class LiveView {
   }
 
   /**
-   * An array of the data, sent as base64.
+   * An array of the data, sent as base64 or as it is.
    *
    * @template {Floats | Int8Array | Uint8Array | Uint16Array} T
-   * @param {string} name @param {new (buffer: ArrayBuffer) => T} Type @param {Record<string, any>} from
+   * @param {string} name @param {{ new (buffer: ArrayBuffer): T, from(values: ArrayLike<number>): T }} Type @param {Record<string, any>} from
    */
   array(name, Type, from = this.data) {
+    if (typeof from[name] !== "string") return Type.from(from[name]);
     return new Type(Uint8Array.from(atob(from[name]), (c) => c.charCodeAt(0)).buffer);
   }
 
