@@ -257,7 +257,7 @@ export class LiveView {
     if (data.version !== this.data?.version) {
       this.data = this.completed(data);
       this.focus = {};
-      this.receive(data);
+      this.receive(this.data);
     }
     this.hide(data.hidden);
     this.isolate(data.alone);
