@@ -21,9 +21,19 @@ from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.lessons.content import LESSONS
-from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
+from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
+from pages.components.results.learning import (
+    CandidateSettings,
+    OptimizedKernel,
+    PseudoPosterior,
+    candidate_weights,
+    candidates,
+    frequency_plane,
+    plane_extents,
+)
+from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
-from rff_engine.figures.live.packing import LIVE_CELLS
+from rff_engine.figures.live.packing import KERNEL_CELLS, LIVE_CELLS
 
 DRAWN = """() => {
     const live = document.querySelector('.live');
@@ -38,10 +48,20 @@ SHOW_ALL = """() => {
 }"""
 #: Settings of the exported pages besides defaults, presets and lessons.
 PRODUCTS = {
-    "landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},),
     "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),
     "kernel": ({"D": (1,)}, {"kernel": ("Matérn",), "nu": (1.5, 50.0)}),
 }
+#: Samples of the pages whose views the browser computes; each is computed for all widths and noises.
+SAMPLES = {"landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},), "learn_kernel": ({},)}
+#: Where a training point is on the page.
+PLACE_OF_POINT = """row => {
+    const {view} = document.querySelector('.live');
+    const {canvas} = view.points;
+    canvas.scrollIntoView({block: 'center'});
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [view.X[2 * row], view.X[2 * row + 1]].map(value => value / (2 * view.extent));
+    return [box.left + (0.5 + x) * box.width, box.top + (0.5 - y) * box.height];
+}"""
 #: Whether the part that a step looks at is there, in its frame.
 LOOKED_AT = """() => {
     const frame = document.querySelector('.look-here');
@@ -60,7 +80,11 @@ pytestmark = [pytest.mark.slow("exports eight pages of the app, with all lessons
 def site(tmp_path_factory):
     """The folder of an export of a few settings."""
     folder = tmp_path_factory.mktemp("site")
-    writing.export(folder, [replace(page, products=PRODUCTS.get(page.page, ()), sections=()) for page in PAGES])
+    few = [
+        replace(page, products=PRODUCTS.get(page.page, ()), samples=SAMPLES.get(page.page, ()), sections=())
+        for page in PAGES
+    ]
+    writing.export(folder, few)
     return folder
 
 
@@ -118,6 +142,122 @@ def test_the_maps_are_the_engines(open_file):
     # A step of the colour scale is 2 / 255.
     np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
     assert len(toy_sample(data).y) == 300 and len(fresh.y) == TEST_POINTS
+
+
+def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
+    """Arrays of the live view, by their names."""
+    return {name: np.array(page.evaluate(f"Array.from(document.querySelector('.live').view.{name})")) for name in names}
+
+
+def test_landmarks_between_the_grids_values_are_the_engines(open_file):
+    page = open_file("landmarks", "data=circles&beta=10&sigma=0.126&noise=0.37&landmarks=7&D=256")
+    data = ToyData("circles", 300, 0.37, 0)
+    problem, fresh = landmark_problem(LandmarkSettings(data, 0.126, 256, 7, "random")), toy_fresh_sample(data)
+    view = landmark_view(problem, fresh.X, fresh.y, 10.0, 1.0, map_extent(data), LIVE_CELLS)
+    shown = numbers_of(page, "data.omega", "data.loss", "data.points", "Q", "data.prior_maps", "priorDecision")
+    for name, expected in (("omega", problem.omega), ("loss", problem.loss), ("points", problem.X)):
+        np.testing.assert_allclose(shown[f"data.{name}"], expected.ravel(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shown["Q"], view.Q.ravel(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shown["data.prior_maps"] / 127.5 - 1, view.prior_maps.ravel(), atol=1 / 255 + 1e-9)
+    np.testing.assert_allclose(shown["priorDecision"], view.prior.values.ravel(), rtol=1e-4, atol=1e-4)
+    maps = page.evaluate("document.querySelector('.live').view.learnedMaps.map(map => Array.from(map))")
+    np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
+    # A point on the boundary may fall on either side.
+    errors = page.evaluate(
+        "(({data, trainError, testError}) => [data.prior_train, data.prior_test, trainError, "
+        "testError])(document.querySelector('.live').view)"
+    )
+    expected = [view.prior.train_error, view.prior.test_error, view.learned.train_error, view.learned.test_error]
+    np.testing.assert_allclose(errors, expected, atol=2 / 300)
+    assert link(page).count("=") == 6 and page.complaints == []
+
+
+def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
+    page = open_file("learn_kernel", "sigma=0.631&noise=0.23&N=500&beta=3.98&rho=0.001")
+    settings = CandidateSettings(ToyData("checkerboard", 300, 0.23, 0), 0.631, 500)
+    drawn, (frequencies, delta) = candidates(settings), plane_extents(settings)
+    shown = numbers_of(page, "data.omega", "data.loss", "loss", "prior", "Q.pbrff", "Q.okrff", "maps.okrff")
+    np.testing.assert_allclose(shown["data.omega"], drawn.omega.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["data.loss"], drawn.loss, rtol=1e-6)
+    plane = frequency_plane(settings.data, settings.sigma, frequencies)
+    np.testing.assert_allclose(shown["loss"], plane.loss.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["prior"], plane.prior.ravel(), rtol=1e-6)
+    for method, weighting in (("pbrff", PseudoPosterior(3.98)), ("okrff", OptimizedKernel(0.001, 2.0))):
+        expected = candidate_weights(settings, weighting)
+        np.testing.assert_allclose(shown[f"Q.{method}"], expected, rtol=2e-2 if method == "pbrff" else 1e-6, atol=1e-9)
+    kernel = weighted_kernel_map(drawn.omega, candidate_weights(settings, weighting), delta, KERNEL_CELLS)
+    np.testing.assert_allclose(shown["maps.okrff"], kernel.ravel(), atol=1 / 255)
+
+
+def test_the_view_follows_a_slider_that_is_held(open_file):
+    page = open_file("landmarks")
+    sigma = page.get_by_role("slider", name="Bandwidth")
+    before = numbers_of(page, "data.omega")["data.omega"]
+    entries = page.evaluate("history.length")
+    sigma.evaluate("input => { input.value = 0; input.dispatchEvent(new Event('input')); }")
+    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.1")
+    np.testing.assert_allclose(numbers_of(page, "data.omega")["data.omega"], before * 5.01, rtol=1e-9)
+    assert link(page) == ""
+    sigma.evaluate("input => input.dispatchEvent(new Event('change'))")
+    page.wait_for_function("() => location.hash === '#sigma=0.1'")
+    assert page.evaluate("history.length") == entries + 1
+    page.get_by_role("slider", name="Noise").focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => location.hash === '#sigma=0.1&noise=0.5'")
+    assert page.locator(".controls [data-key=noise] output").inner_text() == "0.5"
+    page.go_back()
+    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.1")
+    assert page.complaints == []
+
+
+def click_point(page, row: int) -> None:
+    page.mouse.click(*page.evaluate(PLACE_OF_POINT, row))
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_points_become_landmarks_by_clicks(open_file, width):
+    page = open_file("landmarks", viewport={"width": width, "height": 900})
+    rows = page.evaluate("document.querySelector('.live').view.data.rows")
+    click_point(page, rows[4])
+    page.wait_for_function("() => location.hash.includes('how=clicked')")
+    assert link(page).endswith("picks=" + "-".join(map(str, rows[:4])))
+    expect(page.locator(".controls [name=how]")).to_have_value("clicked")
+    expect(page.locator(".controls [data-key=landmarks]")).to_be_hidden()
+    far = page.evaluate("""() => {
+        const {X, n, data} = document.querySelector('.live').view;
+        const apart = (i, j) => Math.hypot(X[2 * i] - X[2 * j], X[2 * i + 1] - X[2 * j + 1]);
+        const nearest = i => Math.min(...Array.from({length: n}, (_, j) => i === j ? 9 : apart(i, j)));
+        const free = [...Array(n).keys()].filter(i => data.rows.every(row => apart(i, row) > 0.3));
+        return free.sort((i, j) => nearest(j) - nearest(i)).slice(0, 6);
+    }""")
+    click_point(page, far[0])
+    picks = [*rows[:4], far[0]]
+    page.wait_for_function("picks => location.hash.endsWith('picks=' + picks)", arg="-".join(map(str, picks)))
+    data = ToyData("moons", 300, 0.1, 0)
+    problem = landmark_problem(LandmarkSettings(data, 0.501, 256, 5, tuple(picks)))
+    shown = numbers_of(page, "data.landmarks", "data.loss")
+    np.testing.assert_allclose(shown["data.landmarks"], problem.landmarks.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["data.loss"], problem.loss.ravel(), rtol=1e-6, atol=1e-12)
+    assert page.complaints == []
+
+
+def test_no_landmark_and_too_many_are_told_in_the_apps_words(open_file):
+    page = open_file("landmarks", "how=clicked")
+    expect(page.locator(".changes")).to_contain_text("No point is chosen yet")
+    assert len(page.evaluate("document.querySelector('.live').view.data.rows")) == 5
+    page = open_file("landmarks", "how=clicked&picks=" + "-".join(map(str, range(8))))
+    expect(page.locator(".changes")).to_be_hidden()
+    points = page.locator("canvas.points")
+    points.focus()
+    page.keyboard.press("ArrowRight")
+    while page.evaluate("document.querySelector('.live').view.focus.point") < 8:
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".changes")).to_contain_text(TOO_MANY)
+    page = open_file("landmarks", "how=clicked&picks=5-5-999999-x-7-300")  # of another sample, or mistyped
+    assert page.evaluate("document.querySelector('.live').view.data.rows") == [5, 7]
+    page.get_by_role("button", name="Two moons").click()
+    page.wait_for_function("() => location.hash === ''")
 
 
 def test_controls_and_the_link_follow_each_other(open_file):
@@ -252,7 +392,7 @@ def test_pictures_are_saved(open_file):
 
 def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
     shutil.copytree(site, tmp_path / "site")
-    for file in (tmp_path / "site" / "data" / "landmarks").iterdir():
+    for file in (tmp_path / "site" / "data" / "samples").iterdir():
         file.unlink()
     page = open_file("index")
     page.goto(f"file://{tmp_path}/site/landmarks.html")
