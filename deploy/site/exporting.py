@@ -187,6 +187,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
         "choices": reader.allowed("bound") if "bound" in keys else [],
         "computes": edition.view if edition.samples else None,
         "clicks": clicks,
+        "words": _words(edition, reader, scenes) if edition.samples else {},
         "presets": [
             {"name": name, "help": help_, "line": words.inline(scene.preset)}
             | {"settings": _shown(scene.settings, [*keys, *sliders] + [_PICKS] * bool(clicks))}
@@ -234,13 +235,27 @@ def _clicks(reader: Reader) -> dict:
     return {"none": note, "most": MAX_LANDMARKS, "too_many": TOO_MANY, "gone": gone}
 
 
+def _words(edition: Edition, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
+    """Texts that differ from the page's own, by the value of the control that changes them.
+
+    Raises
+    ------
+    ValueError
+        If other settings change them too.
+    """
+    key, own = samples.IN_WORDS.get(edition.view, ""), Texts(scenes[0].parts)
+    values = reader.allowed(key) if key else []
+    read = {value: own.other(reader.scene({key: float(value)}).parts) for value in values}
+    for scene in scenes:
+        if scene.view is not None and own.other(scene.parts) != read.get(as_text(scene.settings.get(key, "")), {}):
+            raise ValueError(f"Words of the page {edition.page} follow {scene.settings}, not {key or 'nothing'} alone.")
+    return {value: texts for value, texts in read.items() if texts}
+
+
 def _views(edition: Edition, scenes: list[Scene], keys: list[str], folder: Path, only_defaults: bool) -> list[dict]:
     """Write what a live view needs; return the settings with their files."""
     if not edition.samples:
         return _write_views(scenes, keys, folder / edition.page)
-    texts = Texts(scenes[0].parts)
-    if any(texts.other(scene.parts) for scene in scenes if scene.view is not None):
-        raise ValueError(f"Words around the view of {edition.page} follow settings, which its browser computes.")
     of_grid = [] if only_defaults else [scenes[0].settings | values for values in edition.settings_of_samples()]
     wanted = [scene.settings for scene in scenes] + of_grid
     drawn = list(dict.fromkeys(map(samples.Sample.of, wanted)))

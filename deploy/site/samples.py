@@ -29,12 +29,14 @@ from pages.components.sharing import as_text
 
 #: Controls whose values the browser computes, by view.
 SCALES = {"landmarks": ("landmarks", "sigma", "noise"), "kernel": ("sigma", "noise", "N")}
+#: The control among them that changes words of the page.
+IN_WORDS = {"kernel": "N"}
 #: The folder of the files, which pages share.
 FOLDER = "samples"
 #: k-means depends on the noise: its centroids are computed for these samples and noises.
 KMEANS_POINTS, KMEANS_NOISES = 300, (0.0, 0.1, 0.2, 0.3)
 #: Candidates of a seed; fewer are the first of them.
-CANDIDATES = 2000
+CANDIDATES = 5000
 
 
 @dataclass(frozen=True)

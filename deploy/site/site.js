@@ -14,6 +14,7 @@ import {
   themeOf,
   wordsFor,
 } from "./modes.js";
+import { csvOf, saveText } from "./csv.js";
 import { loadDraws, rowsNamed } from "./draws.js";
 import { Sections } from "./sections.js";
 import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
@@ -38,6 +39,7 @@ import { load } from "./store.js";
  * @property {Record<string, string>} names of settings for the reader
  * @property {"landmarks" | "kernel" | null} computes the view that the browser computes from draws
  * @property {{ none: string, most: number, too_many: string, gone: string[] } | null} clicks on points, which become landmarks
+ * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
  * @property {string[]} choices what a click in the live view chooses among
  * @property {Preset[]} presets
  * @property {string} own words for settings that are no preset
@@ -107,6 +109,8 @@ class Page {
     this.find(".to-theme").onclick = () => this.changeTheme();
     this.find(".to-projector").onclick = () => this.toggleProjector();
     this.find(".leave-projector").onclick = () => this.toggleProjector();
+    this.find(".to-numbers").hidden = !this.find(".live");
+    this.find(".to-numbers").onclick = () => this.saveNumbers();
     this.find(".skip").onclick = (event) => {
       event.preventDefault(); // the fragment holds the settings
       this.find("main").focus();
@@ -269,6 +273,12 @@ class Page {
     this.showSettings();
   }
 
+  /** Save the numbers that the live view shows. */
+  saveNumbers() {
+    const { view } = /** @type {HTMLElement & { view?: { tables(): Record<string, any> } }} */ (this.find(".live"));
+    if (this.shown) saveText(csvOf(view.tables()), `${this.description.page}.csv`);
+  }
+
   // --- presets and lessons ------------------------------------------------------------------------------------------
 
   /** @param {Preset} preset */
@@ -383,7 +393,7 @@ class Page {
   /** The same where the browser computes the view; words around it are those of the page. @param {Shown} scene */
   async loadDraws(scene) {
     const draws = await loadDraws(this.description.computes, scene);
-    return { draws, words: NO_WORDS };
+    return { draws, words: { texts: {}, chosen: /** @type {string | null} */ (null) } };
   }
 
   /** Say what went wrong, if anything does. @param {Promise<void>} shown */
@@ -411,11 +421,12 @@ class Page {
   }
 
   writeWords() {
+    const other = this.description.words[this.settings.N] ?? this.shown.words.texts;
     /** @type {NodeListOf<HTMLElement>} */
     const texts = document.querySelectorAll("[data-text]");
     for (const text of texts) {
       text.dataset.own ??= text.innerHTML;
-      text.innerHTML = this.shown.words.texts[text.dataset.text] ?? text.dataset.own;
+      text.innerHTML = other[text.dataset.text] ?? text.dataset.own;
     }
   }
 
@@ -477,8 +488,6 @@ class Page {
   }
 }
 
-/** Of its own, a view that the browser computes has none. */
-const NO_WORDS = { texts: {}, chosen: /** @type {string | null} */ (null) };
 /** Words for a switch. @type {Record<string, string>} */
 const SWITCHED = { true: "on", false: "off" };
 /** The panel that composes links needs a server. */

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import _free_port, _missing, new_page, wait_until
@@ -21,15 +22,26 @@ from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.lessons.content import LESSONS
+from pages.components.results import landmarks as results
+from pages.components.results.adaptive import AdaptiveSettings, descent
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
 from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import (
+    KL_BETAS,
     CandidateSettings,
     OptimizedKernel,
+    PriorWeights,
     PseudoPosterior,
     candidate_weights,
     candidates,
     frequency_plane,
+    kl_path,
     plane_extents,
+)
+from pages.components.sharing.recipes import (
+    bounds as bound_recipe,
+    landmarks as landmark_recipe,
+    learn_kernel as kernel_recipe,
 )
 from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
@@ -173,7 +185,7 @@ def test_landmarks_between_the_grids_values_are_the_engines(open_file):
 
 
 def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
-    page = open_file("learn_kernel", "sigma=0.631&noise=0.23&N=500&beta=3.98&rho=0.001")
+    page = open_file("learn_kernel", "sigma=0.631&noise=0.23&N=500&beta=10&rho=0.001")
     settings = CandidateSettings(ToyData("checkerboard", 300, 0.23, 0), 0.631, 500)
     drawn, (frequencies, delta) = candidates(settings), plane_extents(settings)
     shown = numbers_of(page, "data.omega", "data.loss", "loss", "prior", "Q.pbrff", "Q.okrff", "maps.okrff")
@@ -182,9 +194,9 @@ def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
     plane = frequency_plane(settings.data, settings.sigma, frequencies)
     np.testing.assert_allclose(shown["loss"], plane.loss.ravel(), rtol=1e-6)
     np.testing.assert_allclose(shown["prior"], plane.prior.ravel(), rtol=1e-6)
-    for method, weighting in (("pbrff", PseudoPosterior(3.98)), ("okrff", OptimizedKernel(0.001, 2.0))):
+    for method, weighting in (("pbrff", PseudoPosterior(10.0)), ("okrff", OptimizedKernel(0.001, 2.0))):
         expected = candidate_weights(settings, weighting)
-        np.testing.assert_allclose(shown[f"Q.{method}"], expected, rtol=2e-2 if method == "pbrff" else 1e-6, atol=1e-9)
+        np.testing.assert_allclose(shown[f"Q.{method}"], expected, rtol=1e-6, atol=1e-9)
     kernel = weighted_kernel_map(drawn.omega, candidate_weights(settings, weighting), delta, KERNEL_CELLS)
     np.testing.assert_allclose(shown["maps.okrff"], kernel.ravel(), atol=1 / 255)
 
@@ -388,6 +400,82 @@ def test_pictures_are_saved(open_file):
         page.get_by_role("button", name="Save the figure as SVG").click()
     assert "<svg" in saved.value.path().read_text("utf-8")
     assert saved.value.suggested_filename == "adaptive-live.svg"
+
+
+def saved_numbers(page) -> pd.DataFrame:
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    return pd.read_csv(saved.value.path())
+
+
+def compare_tables(found: pd.DataFrame, expected: pd.DataFrame, names: list[str], tolerance: float = 1e-6) -> None:
+    """Compare tables of two CSV files, by the columns of the first."""
+    assert set(found["table"]) == set(names)
+    for name in names:
+        table, wanted = (frame[frame["table"] == name].reset_index(drop=True) for frame in (found, expected))
+        table = table.dropna(axis=1, how="all")
+        assert len(table.columns) > 1
+        for column in table:
+            if table[column].dtype.kind in "if":
+                one, other = table[column].astype(float), wanted[column].astype(float)
+                np.testing.assert_allclose(one, other, rtol=tolerance, atol=1e-9, err_msg=f"{name}: {column}")
+            else:
+                assert table[column].tolist() == wanted[column].tolist(), column
+
+
+def test_numbers_of_landmarks_are_those_of_the_apps_table(open_file):
+    page = open_file("landmarks", "data=circles&beta=10&sigma=0.316&noise=0.2&D=30&how=clicked&picks=3-17-40")
+    data = ToyData("circles", 300, 0.2, 0)
+    settings = LandmarkSettings(data, 0.316, 30, 5, (3, 17, 40))
+    view = results.landmark_view(settings, 10.0, 1.0)
+    expected = landmark_recipe.numbers(landmark_problem(settings), view, landmark_path(settings, 1.0))
+    found = saved_numbers(page)
+    assert list(found.columns) == list(expected.columns)
+    # Errors are counts of points, of which a few lie on a boundary.
+    rates = ["train_error", "test_error"]
+    np.testing.assert_allclose(found[rates], expected[rates].astype(float), atol=2 / 300)
+    compare_tables(
+        found.drop(columns=rates), expected.drop(columns=rates), ["errors", "landmarks", "weights", "along beta"]
+    )
+
+
+def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
+    page = open_file("learn_kernel", "sigma=0.316&N=200&rho=0.1")
+    settings = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.316, 200)
+    weightings = {"rff": PriorWeights(), "pbrff": PseudoPosterior(10.0), "okrff": OptimizedKernel(0.1, 2.0)}
+    weights = {name: candidate_weights(settings, weighting) for name, weighting in weightings.items()}
+    none = {name: np.zeros((1, 2)) for name in weights}
+    path = (KL_BETAS, kl_path(settings)), (KL_BETAS[:1], np.zeros((1, 2)))
+    expected = kernel_recipe.numbers(candidates(settings), weights, 2.0, [1], none, *path)
+    compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
+
+
+def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):
+    page = open_file("bounds")
+    settings = BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200)
+    free, paid = (all_bounds(settings, Guarantee(0.05, 5.0, "corrected", pay)) for pay in (False, True))
+    others = landmark_union(settings, 1.0, 0.05, "corrected"), worst_case(300, 5.0, 0.05, 0)
+    expected = bound_recipe.numbers(free, paid, 1.0, *others)
+    compare_tables(saved_numbers(page), expected[expected["price"].fillna("") != "paid"], ["posteriors", "bounds"])
+
+
+def test_numbers_of_a_descent_and_of_a_certificate_are_the_engines(open_file):
+    found = saved_numbers(open_file("adaptive"))
+    made = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
+    steps = found[found["table"] == "descent"]
+    assert steps["step"].tolist() == np.repeat(made.steps, 20).tolist()
+    first = steps[steps["step"] == 0]
+    np.testing.assert_allclose(first[["omega_1", "omega_2"]], made.frequencies[0], rtol=1e-6)
+    assert found[found["table"] == "errors as drawn"]["error"].iloc[0] == pytest.approx(made.drawn_error, rel=1e-6)
+    page = open_file("certificates")
+    found = saved_numbers(page)
+    bound = found[found["table"] == "certificate"].iloc[0]
+    terms = found[found["table"] == "terms"]
+    assert terms["risk"].sum() == pytest.approx(bound["risk_bound"], abs=1e-9)
+    assert f"{100 * bound['risk_bound']:.1f} %" == page.locator(".bound-value").inner_text()
+    opening = saved_numbers(open_file("index"))
+    assert set(opening["table"]) == {"errors", "landmarks", "weights"}
+    expect(open_file("kernel").locator(".to-numbers")).to_be_hidden()
 
 
 def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):

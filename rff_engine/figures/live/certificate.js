@@ -144,6 +144,19 @@ class LiveCertificate extends LiveView {
     this.curves = { of, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
   }
 
+  /** @returns {import("./view.js").Tables} */
+  tables() {
+    const { certificate: found, test } = this.now;
+    return {
+      terms: {
+        name: this.data.terms.map((/** @type {[string, string]} */ [label]) => label),
+        risk: found.terms.map(({ risk }) => risk),
+        nats: found.terms.map(({ nats }) => nats),
+      },
+      certificate: { n_bound: [this.data.n], risk_bound: [found.bound], test_error: [test] },
+    };
+  }
+
   write() {
     const { certificate: found, test } = this.now;
     this.find(".test-value").textContent = percent(test);

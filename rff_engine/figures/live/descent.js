@@ -100,6 +100,27 @@ class LiveDescent extends LiveView {
     return { input: this.slider, from: 0, to: this.last, step: "any" };
   }
 
+  /** @returns {import("./view.js").Tables} */
+  tables() {
+    const { steps, omega, weights, r } = this;
+    const each = Array.from(weights, (_, k) => k);
+    return {
+      descent: {
+        step: each.map((k) => steps[Math.floor(k / r)]),
+        frequency: each.map((k) => k % r),
+        omega_1: each.map((k) => omega[2 * k]),
+        omega_2: each.map((k) => omega[2 * k + 1]),
+        weight: weights,
+      },
+      "errors at the landmarks": {
+        step: Array.from(this.landmarkErrors, (_, k) => k),
+        error: this.landmarkErrors,
+      },
+      "errors over all points": { step: steps, error: this.errors },
+      "errors as drawn": { error: [this.data.drawn_error] },
+    };
+  }
+
   // --- the step -----------------------------------------------------------------------------------------------------
 
   /** The kept step nearest to the slider: what lies between two of them is no step of the descent. */

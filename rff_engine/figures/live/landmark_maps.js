@@ -6,8 +6,10 @@ import { landmarkData } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
   cellCentres,
+  concentration,
   cosineTable,
   errorRate,
+  klDivergence,
   linearSvm,
   pseudoPosterior,
   similarities,
@@ -275,6 +277,43 @@ export class LandmarkMaps extends LiveView {
     for (const [k, canvas] of this.maps.querySelectorAll("canvas").entries()) {
       canvas.classList.toggle("on", this.focus.landmark === k % this.L);
     }
+  }
+
+  /** @returns {import("./view.js").Tables} */
+  tables() {
+    const { L, D, maxD, Q, data } = this;
+    const weights = Array.from({ length: L }, (_, l) => Q.subarray(l * maxD, l * maxD + D));
+    const first = (/** @type {ArrayLike<number>} */ of, /** @type {number} */ width, /** @type {number} */ k) =>
+      weights.flatMap((row, l) => Array.from(row, (_, m) => of[(l * maxD + m) * width + k]));
+    const [omega, loss, at] = [
+      data.draws ? data.omega : this.omega,
+      this.loss,
+      data.draws ? data.landmarks : this.landmarks,
+    ];
+    const each = (/** @type {(l: number) => number} */ of) => weights.map((_, l) => of(l));
+    return {
+      errors: {
+        similarity: ["prior", "learned"],
+        train_error: [data.prior_train, this.trainError],
+        test_error: [data.prior_test, this.testError],
+      },
+      landmarks: {
+        landmark: each((l) => l + 1),
+        x_1: each((l) => at[2 * l]),
+        x_2: each((l) => at[2 * l + 1]),
+        label: each((l) => data.landmark_labels?.[l] ?? this.y[data.rows[l]]),
+        KL: each((l) => klDivergence(Q, l * maxD, D)),
+        effective_frequencies: each((l) => concentration(weights[l], 2).effective),
+      },
+      weights: {
+        landmark: weights.flatMap((row, l) => Array.from(row, () => l + 1)),
+        frequency: weights.flatMap((row) => Array.from(row, (_, m) => m + 1)),
+        omega_1: first(omega, 2, 0),
+        omega_2: first(omega, 2, 1),
+        loss: first(loss, 1, 0),
+        Q: first(Q, 1, 0),
+      },
+    };
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------

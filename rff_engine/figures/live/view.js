@@ -12,6 +12,7 @@ import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 /** @import { Context } from "./svg.js" */
 /** @typedef {(c: Context, w: number, h: number) => void} Painter */
 /** @typedef {Record<string, number>} Settings */
+/** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
 /** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
@@ -191,6 +192,15 @@ export class LiveView {
    * @param {Data} _data
    */
   receive(_data) {}
+
+  /**
+   * The numbers that the view shows, by the names of tables and columns that the app's CSV has.
+   *
+   * @returns {Tables}
+   */
+  tables() {
+    return {};
+  }
 
   /** Compute what depends on the sliders. */
   compute() {}
