@@ -8,7 +8,7 @@ import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Frame, Inside, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Report, Root } from "./view.js" */
+/** @import { Data, Report, Root, Tables } from "./view.js" */
 
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
@@ -90,7 +90,7 @@ class LiveBounds extends LiveView {
     this.layOutTables(data.clickable);
   }
 
-  /** @returns {import("./view.js").Tables} */
+  /** @returns {Tables} */
   tables() {
     const { bounds, losses } = this;
     const betas = [...this.betas];

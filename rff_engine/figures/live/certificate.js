@@ -13,7 +13,7 @@ import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js
 
 /** @import { Frame, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 /** @import { Certificate, Margins, Prices } from "./vote_bound.js" */
 /** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
 
@@ -144,7 +144,7 @@ class LiveCertificate extends LiveView {
     this.curves = { of, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
   }
 
-  /** @returns {import("./view.js").Tables} */
+  /** @returns {Tables} */
   tables() {
     const { certificate: found, test } = this.now;
     return {

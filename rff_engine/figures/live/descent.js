@@ -8,7 +8,7 @@ import { LiveView, mounting, reducedMotion } from "./view.js";
 
 /** @import { Dash, Scale, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 /** @typedef {"all" | "landmarks" | "drawn"} Curve of the errors: over all points, at the landmarks, before the descent */
 
@@ -100,7 +100,7 @@ class LiveDescent extends LiveView {
     return { input: this.slider, from: 0, to: this.last, step: "any" };
   }
 
-  /** @returns {import("./view.js").Tables} */
+  /** @returns {Tables} */
   tables() {
     const { steps, omega, weights, r } = this;
     const each = Array.from(weights, (_, k) => k);

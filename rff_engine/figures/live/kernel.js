@@ -26,7 +26,7 @@ import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 /** @typedef {"rff" | "pbrff" | "okrff"} Method */
 /** @typedef {"pbrff" | "okrff"} Learned */
@@ -234,7 +234,7 @@ class LiveKernel extends LiveView {
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };
   }
 
-  /** @returns {import("./view.js").Tables} */
+  /** @returns {Tables} */
   tables() {
     const { N, Q, data } = this;
     const omega = data.draws ? data.omega : this.omega;

@@ -24,7 +24,7 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 /** @import { Waves } from "./maths.js" */
 /** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
@@ -279,7 +279,7 @@ export class LandmarkMaps extends LiveView {
     }
   }
 
-  /** @returns {import("./view.js").Tables} */
+  /** @returns {Tables} */
   tables() {
     const { L, D, maxD, Q, data } = this;
     const weights = Array.from({ length: L }, (_, l) => Q.subarray(l * maxD, l * maxD + D));
