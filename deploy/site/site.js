@@ -20,6 +20,7 @@ import { Sections } from "./sections.js";
 import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
 import { load } from "./store.js";
 
+/** @import { Tables } from "./csv.js" */
 /** @import { Settings } from "./settings.js" */
 /** @import { Row } from "./sections.js" */
 /** @typedef {{ key: string, label: string, help: string, heading: string, values: string[], scale?: boolean }} Control a scale is moved without loading */
@@ -48,6 +49,7 @@ import { load } from "./store.js";
  * @property {Record<string, [name: string, meaning: string]>} terms
  */
 /** @typedef {{ settings: Settings, file?: string }} Shown what the page shows; the file is that of the live view */
+/** @typedef {{ tables(): Tables, inputTime?: number }} LiveView */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
 const MODES = ["hide", "projector", "embed", "view", "theme", "embed_options"];
@@ -222,16 +224,17 @@ class Page {
   /** A slider over values that the browser computes as it moves, and its value. @param {Control} control */
   scale({ key, label, values }) {
     const input = element("input", { type: "range", name: key, ariaLabel: label, max: String(values.length - 1) });
-    input.oninput = () => this.slide(key, values[Number(input.value)]);
+    input.oninput = (event) => this.slide(key, values[Number(input.value)], event.timeStamp);
     input.onchange = () => this.change({ [key]: values[Number(input.value)] }, key);
     return [element("output"), input];
   }
 
-  /** Follow a slider that is still held. @param {string} key @param {string} value */
-  slide(key, value) {
+  /** Follow a slider that is still held. @param {string} key @param {string} value @param {number} time of the input */
+  slide(key, value, time) {
     this.settings[key] = value;
     this.showScale(key);
     if (this.scene && key in this.scene.settings) return; // of which there are some values only
+    if (this.liveView) this.liveView.inputTime ??= time;
     if (!this.mounting) requestAnimationFrame(() => this.mountView());
     this.mounting = true;
   }
@@ -275,8 +278,12 @@ class Page {
 
   /** Save the numbers that the live view shows. */
   saveNumbers() {
-    const { view } = /** @type {HTMLElement & { view?: { tables(): Record<string, any> } }} */ (this.find(".live"));
-    if (this.shown) saveText(csvOf(view.tables()), `${this.description.page}.csv`);
+    if (this.liveView) saveText(csvOf(this.liveView.tables()), `${this.description.page}.csv`);
+  }
+
+  /** The live view, once it has been mounted. @returns {LiveView | undefined} */
+  get liveView() {
+    return /** @type {HTMLElement & { view?: LiveView }} */ (this.find(".live"))?.view;
   }
 
   // --- presets and lessons ------------------------------------------------------------------------------------------

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-import os
 import shutil
-import subprocess
-import time
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import _free_port, _missing, new_page, wait_until
+from conftest import new_page, wait_until
 from playwright.sync_api import expect
 
+from benchmarks.firefox import program, started
 from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
@@ -490,55 +485,14 @@ def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
 # --- Firefox ------------------------------------------------------------------------------------------------------
 
 
-class Firefox:
-    """Firefox of the system, which Playwright cannot drive, by WebDriver BiDi."""
-
-    def __init__(self, socket):
-        self.socket, self.numbers = socket, itertools.count()
-        self.call("session.new", capabilities={})
-        self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
-
-    def call(self, method: str, **parameters) -> dict:
-        number = next(self.numbers)
-        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
-        while True:
-            answer = json.loads(self.socket.recv(timeout=60))
-            if answer.get("id") == number:
-                assert answer["type"] == "success", answer
-                return answer["result"]
-
-    def open(self, address: str) -> None:
-        self.call("browsingContext.navigate", context=self.context, url=address, wait="complete")
-
-    def evaluate(self, expression: str):
-        target = {"context": self.context}
-        answer = self.call("script.evaluate", expression=expression, target=target, awaitPromise=True)
-        return answer["result"].get("value")
-
-
 @pytest.fixture(scope="module")
-def firefox(tmp_path_factory):
+def firefox():
     """A Firefox without a screen; a test that needs it is skipped where there is none."""
-    program = shutil.which("firefox-esr") or shutil.which("firefox")
-    if program is None:
+    path = program()
+    if path is None:
         pytest.skip("no Firefox on this machine")
-    client = pytest.importorskip("websockets.sync.client")
-    port, folder = _free_port(), tmp_path_factory.mktemp("firefox")
-    command = [program, "--headless", "--profile", str(folder), "--remote-debugging-port", str(port)]
-    process = subprocess.Popen(
-        command, env=os.environ | {"HOME": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            with suppress(OSError), client.connect(f"ws://127.0.0.1:{port}/session", max_size=None) as socket:
-                yield Firefox(socket)
-                return
-            time.sleep(0.2)
-        _missing("Firefox did not start")
-    finally:
-        process.terminate()
-        process.wait(30)
+    with started(path) as browser:
+        yield browser
 
 
 def test_every_page_draws_in_firefox(firefox, site):
@@ -551,3 +505,8 @@ def test_every_page_draws_in_firefox(firefox, site):
     wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
     assert firefox.evaluate("document.querySelector('.controls [name=data]').value") == "circles"
     assert firefox.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(10)
+    firefox.open(f"file://{site}/landmarks.html#sigma=0.126&noise=0.3&how=clicked&picks=3-17")
+    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
+    problem = landmark_problem(LandmarkSettings(ToyData("moons", 300, 0.3, 0), 0.126, 256, 2, (3, 17)))
+    loss = firefox.evaluate("document.querySelector('.live').view.data.loss.join(' ')")
+    np.testing.assert_allclose(np.array(loss.split(), float), problem.loss.ravel(), rtol=1e-6, atol=1e-12)
