@@ -298,6 +298,7 @@ class Page {
   /** The preset whose settings the page has; what no preset sets, such as beta, does not count. */
   get preset() {
     const { presets, defaults } = this.description;
+    if (this.linked.picks) return undefined; // clicked landmarks are no preset's
     const keys = new Set(
       presets.flatMap(({ settings }) => Object.keys(settings).filter((key) => settings[key] !== defaults[key])),
     );
@@ -362,11 +363,10 @@ class Page {
   async show(moved) {
     const scene = nearestScene(this.scenes, this.settings, moved);
     const request = ++this.request;
-    this.tellChanges(scene, moved);
+    const dropped = this.description.clicks ? this.keepPicks(Number(scene.settings.n)) : "";
+    this.tellChanges(scene, moved, dropped);
     this.scene = scene;
     Object.assign(this.settings, scene.settings);
-    if (this.description.clicks)
-      this.settings.picks = rowsNamed(this.settings.picks, Number(this.settings.n)).join("-");
     document.documentElement.dataset.loading = "true";
     await this.guard(this.showScene(scene, request));
     if (request !== this.request) return;
@@ -391,6 +391,16 @@ class Page {
     else await shown;
   }
 
+  /** Keep the clicked points that a sample of n has, and return what is to be said of others. @param {number} n */
+  keepPicks(n) {
+    const { picks } = this.settings;
+    const kept = rowsNamed(picks, n);
+    this.settings.picks = kept.join("-");
+    if (kept.length === picks.split("-").filter(Boolean).length) return "";
+    const { most } = this.description.clicks;
+    return `The link names the points ${picks}; kept are at most ${most} different ones below n = ${n}.`;
+  }
+
   /** @param {Shown} scene */
   async loadView(scene) {
     const found = await load(this.description.page, scene.file);
@@ -413,8 +423,8 @@ class Page {
     }
   }
 
-  /** Say which other settings had to change. @param {Shown} scene @param {string} [moved] */
-  tellChanges({ settings }, moved) {
+  /** Say which other settings had to change. @param {Shown} scene @param {string} moved @param {string} dropped */
+  tellChanges({ settings }, moved, dropped) {
     const others = this.description.controls.filter(
       ({ key }) => key in settings && settings[key] !== this.settings[key],
     );
@@ -424,7 +434,7 @@ class Page {
       : "";
     const { how, picks } = this.settings;
     const none = this.description.clicks && how === "clicked" && !picks ? this.description.clicks.none : "";
-    this.find(".changes").textContent = `${words} ${none}`.trim();
+    this.find(".changes").textContent = [words, dropped, none].filter(Boolean).join(" ");
   }
 
   writeWords() {

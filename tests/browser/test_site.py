@@ -263,6 +263,10 @@ def test_no_landmark_and_too_many_are_told_in_the_apps_words(open_file):
     expect(page.locator(".changes")).to_contain_text(TOO_MANY)
     page = open_file("landmarks", "how=clicked&picks=5-5-999999-x-7-300")  # of another sample, or mistyped
     assert page.evaluate("document.querySelector('.live').view.data.rows") == [5, 7]
+    expect(page.locator(".changes")).to_have_text(
+        "The link names the points 5-5-999999-x-7-300; kept are at most 8 different ones below n = 300."
+    )
+    expect(page.locator(".preset-line")).to_contain_text("Your own settings")
     page.get_by_role("button", name="Two moons").click()
     page.wait_for_function("() => location.hash === ''")
 
