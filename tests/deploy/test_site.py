@@ -169,7 +169,7 @@ def test_the_other_views_are_the_engines(site):
     rest = site / "rest"
     board = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000)
     draws = array(unpack(rest / "data" / "samples" / "candidates_0.js"), "draws", "<f8")
-    np.testing.assert_array_equal(draws / board.sigma, candidates(board).omega.ravel())
+    np.testing.assert_array_equal(draws[:4000] / board.sigma, candidates(board).omega.ravel())
     train = sample_of(rest, "checkerboard_300_0", "<f8")
     np.testing.assert_array_equal(train["positions"] + 0.1 * train["normals"], board.data.sample().X.ravel())
     found = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
