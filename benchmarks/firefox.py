@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 PATIENCE = 60  # seconds until it has started, and for each answer
@@ -96,16 +96,18 @@ def started(path: str) -> Iterator[Firefox]:
             stderr=subprocess.DEVNULL,
         )
         try:
-            yield Firefox(_connected(client, port))
+            with ExitStack() as open_until:
+                yield Firefox(_connected(client, port, open_until))
         finally:
             process.terminate()
             process.wait(30)
 
 
-def _connected(client, port: int):
+def _connected(client, port: int, open_until: ExitStack):
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with suppress(OSError):
-            return client.connect(f"ws://127.0.0.1:{port}/session", max_size=None)
+            address = f"ws://127.0.0.1:{port}/session"
+            return open_until.enter_context(client.connect(address, max_size=None))
         time.sleep(0.2)
     raise TimeoutError(f"Firefox did not start within {PATIENCE} s.")
