@@ -65,7 +65,7 @@ INPUTS = datasets.toy_input_names()
 KERNELS = ("Gaussian", "Laplacian", "Matérn", "Cauchy")
 CERTIFIED = tuple(METHOD_NAMES[method] for method in certificates.METHODS)
 BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
-SAMPLES = ({"data": TOY, "n": (30, 100, 300, 1000), "seed": tuple(range(5))},)
+SAMPLES = ({"data": TOY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
 PAGES = (
     Edition("start", "Start here", "opening"),
     Edition(

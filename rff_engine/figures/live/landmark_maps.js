@@ -28,7 +28,6 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
-const FEWEST_COSINES = 32; // of a landmark, that are computed at once
 
 /** A landmark's cosines, over the nodes of its map and at the training and the test points.
  * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
@@ -121,10 +120,10 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** Compute cosines of at least the first D frequencies, twice as many where more are needed. @param {number} D */
+  /** Compute cosines of the first D frequencies, of twice as many where some are there. @param {number} D */
   reach(D) {
     if (D <= this.reached) return;
-    this.reached = Math.min(this.maxD, Math.max(FEWEST_COSINES, D === this.maxD ? D : 2 * D));
+    this.reached = Math.min(this.maxD, this.reached ? 2 * D : D);
     this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
   }
 
