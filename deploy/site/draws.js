@@ -61,6 +61,7 @@ export class LandmarkDraws {
     return {
       draws: { train, test, frequencies, count: frequencies.length / (2 * STREAMS), rows, centroids },
       ...{ sigma: Number(sigma), noise: Number(noise), C: Number(C), test_error: "test error" },
+      sample: `${file} ${noise}`, // which alone the points depend on
       version: [file, sigma, noise, C, centroids ? `k-means ${landmarks}` : rows].join(" "),
     };
   }

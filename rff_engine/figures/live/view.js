@@ -14,7 +14,7 @@ import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 /** @typedef {Record<string, number>} Settings */
 /** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
-/** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
+/** @typedef {{ version: string, sample?: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
 /**
  * @typedef {object} Component of Streamlit
@@ -52,8 +52,11 @@ export class Panel {
     canvas.oncontextrestored = () => (this.painted = this.layer.look = "");
   }
 
-  /** @param {string} look what the panel's picture depends on, apart from sliders and focus @param {string} focus */
-  redraw(look, focus) {
+  /**
+   * @param {string} look what the panel's picture depends on, apart from data, sliders and focus
+   * @param {Data} data @param {string} focus
+   */
+  redraw(look, { version, sample = version }, focus) {
     const { canvas, context } = this;
     const ratio = window.devicePixelRatio || 1;
     const w = canvas.clientWidth;
@@ -61,8 +64,8 @@ export class Panel {
     if (!w || !h) return; // hidden
     const width = Math.max(1, Math.round(w * ratio));
     const height = Math.max(1, Math.round(h * ratio));
-    this.look = `${look} ${width} ${height}`;
-    const now = `${this.look} ${focus}`;
+    this.look = `${look} ${sample} ${width} ${height}`;
+    const now = `${this.look} ${version} ${focus}`;
     if (this.fixed && this.painted === now) return;
     this.painted = now;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -463,9 +466,9 @@ export class LiveView {
     setFamily(style.fontFamily);
     setTheme(isLight(this.ink) ? "dark" : "light");
     this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const look = [this.data.version, this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
+    const look = [this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
     const focus = JSON.stringify(this.focus);
-    for (const panel of panels) panel.redraw(look, focus);
+    for (const panel of panels) panel.redraw(look, this.data, focus);
     if (this.beta) followBeta(this.value("beta"));
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;
