@@ -22,7 +22,7 @@ from .feature_methods import LABELLED
 from .li_problem import LiProblem
 from .problem import Part, linear_svm_seconds, wave_seconds
 from .protocols import FeatureComparison
-from .units import Unit, UnitStep
+from .units import Row, Unit, UnitStep
 
 __all__ = ["feature_comparison_units", "ridge_path"]
 
@@ -46,7 +46,7 @@ def feature_comparison_units(problem: LiProblem, protocol: FeatureComparison) ->
     return units
 
 
-def _compare(protocol: FeatureComparison, method: str, r: int, setting: dict, problem: LiProblem, *, wanted):
+def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, problem: LiProblem, *, wanted):
     start = time.perf_counter()
     train, regression = problem.train, problem.task == "regression"
     features, notes = problem.fit_features(method, r, **setting)
