@@ -19,7 +19,7 @@ caller's, -1 all that are allowed, and ``None`` the number set by `joblib.parall
 depend on it. BLAS and k-means have their own threads, limited by `threadpool_limits`.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _types
 
 from . import bounds, losses
 from ._warning import warn as _warn
@@ -131,7 +131,7 @@ __all__ = [
 ]
 
 
-if not _TYPE_CHECKING:  # to a type checker, a module with this function has every name
+if not _types.TYPE_CHECKING:  # to a type checker, a module with this function has every name
 
     def __getattr__(name: str):
         if name == "alignment_loss_of_blocks":
