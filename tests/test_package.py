@@ -194,7 +194,7 @@ def test_the_wheel_has_every_package_of_the_tree_and_its_types(installed):
     folders = {path.parent.relative_to(ROOT).parts for name in ("rff_engine", "datasets") for path in packages(name)}
     names = {".".join(("rff_datasets", *parts[1:]) if parts[0] == "datasets" else parts) for parts in folders}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == names
-    assert (installed / "rff_engine" / "py.typed").exists()
+    assert all((installed / name / "py.typed").exists() for name in ("rff_engine", "rff_datasets"))
 
 
 def packages(name: str):
