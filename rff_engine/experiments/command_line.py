@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("datasets", help="list the data sets and where they are")
     fetch = commands.add_parser("fetch", help="download data sets into the cache")
-    fetch.add_argument("names", nargs="+", metavar="NAME", help="see the command datasets")
+    fetch.add_argument("names", nargs="+", metavar="NAME", choices=datasets.names(), help="see the command datasets")
     store = _Parser(add_help=False)
     store.add_argument(
         "--store",
