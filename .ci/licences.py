@@ -35,6 +35,7 @@ def licence(name: str) -> str:
     if expression := fields.get("License-Expression"):
         return expression
     classes = [line.split(" :: ")[-1] for line in fields.get_all("Classifier", []) if line.startswith("License ::")]
+    classes = [name for name in classes if name != "OSI Approved"]  # names no licence
     lines = (fields.get("License") or "").strip().split("\n")
     if len(lines) == 1 and 0 < len(lines[0]) < 40:  # some packages put the whole text there
         return lines[0]

@@ -45,11 +45,19 @@ def syntax(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def executed(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below one, except what is imported for the type checker alone."""
+    typed = isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING"
+    for child in node.orelse if typed else ast.iter_child_nodes(node):
+        yield child
+        yield from executed(child)
+
+
 def imports(root: Path, module: str) -> Iterator[str]:
     """Dotted names that a module imports anywhere: modules of `PACKAGES`, and names of other libraries as written."""
     known = modules(root)
     package = module.split(".") if known[module].name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(syntax(known[module])):
+    for node in executed(syntax(known[module])):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -19,6 +19,8 @@ caller's, -1 all that are allowed, and ``None`` the number set by `joblib.parall
 depend on it. BLAS and k-means have their own threads, limited by `threadpool_limits`.
 """
 
+import typing as _types
+
 from . import bounds, losses
 from ._warning import warn as _warn
 from .adaptive import (
@@ -129,8 +131,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
-    if name == "alignment_loss_of_blocks":
-        _warn(f"{name} is deprecated and will be removed in 0.2; use alignment_loss_batched.", FutureWarning)
-        return alignment_loss_batched
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not _types.TYPE_CHECKING:  # to a type checker, a module with this function has every name
+
+    def __getattr__(name: str):
+        if name == "alignment_loss_of_blocks":
+            _warn(f"{name} is deprecated and will be removed in 0.2; use alignment_loss_batched.", FutureWarning)
+            return alignment_loss_batched
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

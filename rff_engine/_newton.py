@@ -6,6 +6,7 @@ The problem and its public functions are in `linear`.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,7 +58,7 @@ _SUM_DTYPE = np.dtype(np.float64)
 _FLOAT32_CONDITION = 1e5
 
 
-def gram_pays(n: int, n_features: int, dtype) -> bool:
+def gram_pays(n: int, n_features: int, dtype: np.dtype[Any]) -> bool:
     """Whether `linear_svm_path` with form "auto" uses the (n, n) matrix of inner products."""
     fewer = _FEWER_IN_SMALL if n_features <= _SMALL_SYSTEM else _FEWER_FEATURES
     return n_features > n / fewer and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES

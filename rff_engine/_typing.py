@@ -14,6 +14,7 @@ __all__ = [
     "ArrayLike",
     "BaseEstimator",
     "ClassifierMixin",
+    "Estimator",
     "FloatOrArray",
     "MatrixLike",
     "RandomState",
@@ -24,6 +25,8 @@ ArrayLike: TypeAlias = Any
 """An array, or what NumPy makes one of, such as a list or a column of a data frame."""
 MatrixLike: TypeAlias = Any
 """An array, what NumPy makes one of, such as a data frame, or a sparse matrix of SciPy."""
+Estimator: TypeAlias = Any
+"""An estimator of this package, or a pipeline of scikit-learn with one."""
 FloatOrArray: TypeAlias = Any
 """A NumPy number for numbers, an array for arrays."""
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None

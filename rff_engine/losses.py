@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ._typing import ArrayLike
+from ._typing import ArrayLike, FloatOrArray
 from ._validation import as_numbers, check_choice
 
 __all__ = ["LOSSES", "empirical_risk", "hinge", "logistic", "squared_error", "squared_hinge", "zero_one"]
@@ -162,7 +162,7 @@ def squared_error(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
 
 
 #: The losses by name.
-LOSSES: Mapping[str, Callable] = MappingProxyType(
+LOSSES: Mapping[str, Callable[[ArrayLike, ArrayLike], FloatOrArray]] = MappingProxyType(
     {
         "zero_one": zero_one,
         "hinge": hinge,

@@ -84,6 +84,8 @@ def test_other_numbers_are_found():
 def test_code_of_the_page_prints_what_is_written(page, tmp_path, monkeypatch):
     if "import torch" in page.read_text("utf-8"):
         pytest.importorskip("torch", reason="PyTorch is not installed")
+    if "import skops" in page.read_text("utf-8"):
+        pytest.importorskip("skops", reason="skops is not installed")
     monkeypatch.chdir(tmp_path)
     space = {"__name__": __name__}  # of a module that can be looked up, as a dataclass does
     for code, written in BLOCK.findall(page.read_text("utf-8")):

@@ -40,6 +40,44 @@ print(len(fitted))
 """
 
 
+#: Runs the code of a page as one module, and examples with a prompt as doctests. What is kept for the main
+#: program needs a Dask scheduler, and is left out.
+RUN_PAGE = """
+import doctest, pathlib, re, sys, types
+page = pathlib.Path(sys.argv[1])
+blocks = re.findall(r"^```python\\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+if blocks[0].startswith(">>>"):
+    sys.exit(doctest.testfile(str(page), module_relative=False).failed)
+sys.modules["of_page"] = module = types.ModuleType("of_page")
+for block in blocks:
+    exec(compile(block, str(page), "exec"), vars(module))
+"""
+FOLDERS = (ROOT, ROOT / "docs", ROOT / "docs" / "how-to")
+PAGES = [page for folder in FOLDERS for page in sorted(folder.glob("*.md"))]
+CODE_LEFT_OUT = {
+    "reproduction.md": "reads a file of 70 MB that is downloaded; tests/engine/test_blocks.py reads such a file",
+    "README.md": "has a test of its own",
+    "teaching.md": "has a test of its own",
+}
+COMMANDS_RUN = {
+    "datasets": "",
+    "run features --dataset breast --repeats 10 --output breast.csv": "--repeats 1",  # of several the last counts
+    "report breast.csv": "",
+    "run approximation --dataset wine": "",
+    "run comparison --dataset wine": "--methods monte_carlo sobol",
+    "runs": "",
+    "report --format html --output paper.html": "",
+}
+COMMANDS_LEFT_OUT = {
+    "fetch": "downloads",
+    "reproduce": "takes minutes; tests/engine/experiments/test_reproduction.py runs a part",
+    "run landmarks": "takes minutes, or hours",
+    "resume": "needs such a run",
+    "recompute": "takes minutes",
+    "coverage": "takes minutes",
+}
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> Path:
     """A folder with the wheel, installed without its dependencies, and another package called `datasets`."""
@@ -81,7 +119,7 @@ pytestmark = [
 ]
 
 
-def test_the_ten_lines_of_the_readme_run_in_an_empty_folder(python):
+def test_the_ten_lines_of_the_readme_print_an_error_and_a_divergence(python):
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
     error, divergence = map(float, python("-c", code).stdout.split())
     assert 0 < error < 0.2 and divergence > 0
@@ -93,6 +131,32 @@ def test_the_views_of_the_notebook_section_are_computed_in_an_empty_folder(pytho
     shown = python("-c", f"{code}\nprint(len(maps._repr_html_()), len(weights._repr_html_()))").stdout.split()
     page = (tmp_path / "landmarks.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and all(int(length) > len(page) / 2 for length in shown)
+
+
+def pages_with_code() -> list[Path]:
+    return [page for page in PAGES if page.name not in CODE_LEFT_OUT and "```python" in page.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.stem)
+def test_code_of_the_page_runs_in_an_empty_folder(python, page):
+    if "import skops" in page.read_text("utf-8"):
+        pytest.importorskip("skops", reason="skops is not installed")
+    done = python("-W", "ignore", "-c", RUN_PAGE, str(page))
+    assert done.returncode == 0, done.stdout
+
+
+def commands() -> dict[str, str]:
+    """The engine's commands in indented lines of all pages, without `python -m rff_engine`, and a page of each."""
+    line = re.compile(r"^    python -m rff_engine ([^#\n]+)", re.MULTILINE)
+    return {command.strip(): page.name for page in PAGES for command in line.findall(page.read_text("utf-8"))}
+
+
+def test_commands_of_the_pages_run_in_an_empty_folder(python):
+    left = [command for command in commands() if not command.startswith(tuple(COMMANDS_LEFT_OUT))]
+    assert set(left) == set(COMMANDS_RUN)
+    for command, smaller in COMMANDS_RUN.items():
+        done = python("-m", "rff_engine", *command.split(), *smaller.split())
+        assert done.returncode == 0, done.stderr
 
 
 def test_another_package_called_datasets_stays_what_it_is(python, installed):
@@ -130,7 +194,7 @@ def test_the_wheel_has_every_package_of_the_tree_and_its_types(installed):
     folders = {path.parent.relative_to(ROOT).parts for name in ("rff_engine", "datasets") for path in packages(name)}
     names = {".".join(("rff_datasets", *parts[1:]) if parts[0] == "datasets" else parts) for parts in folders}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == names
-    assert (installed / "rff_engine" / "py.typed").exists()
+    assert all((installed / name / "py.typed").exists() for name in ("rff_engine", "rff_datasets"))
 
 
 def packages(name: str):

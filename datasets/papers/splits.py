@@ -23,6 +23,7 @@ VALID_FRACTION = 0.2  # of the rows that are not test rows
 _PUBLISHED = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 
 Inputs = np.ndarray | scipy.sparse.csr_array
+Seed = int | np.random.RandomState | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ def published_split(name: str) -> Split:
     return random_split(load(name), PUBLISHED_SEED)
 
 
-def random_split(dataset: Dataset, random_state) -> Split:
+def random_split(dataset: Dataset, random_state: Seed) -> Split:
     """Split a data set in the proportions of paper A.
 
     A quarter of the rows is for testing, and a fifth of the others for validation. Test rows that end the data set
@@ -165,7 +166,7 @@ def random_split(dataset: Dataset, random_state) -> Split:
     return Split(X[train], y[train], X[valid], y[valid], X[test], y[test], train, valid, test, dataset.name)
 
 
-def two_part_split(dataset: Dataset, random_state, max_rows: int | None = None) -> TwoPartSplit:
+def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = None) -> TwoPartSplit:
     """Split a data set in the proportions of paper B: a third of the rows is for testing.
 
     The publisher's test rows (`dataset.test_rows`: adult, a9a, mnist and its pairs) are the test part for every seed;

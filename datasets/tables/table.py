@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 Kind = Literal["number", "date", "text", "empty"]
 
@@ -134,17 +135,17 @@ class Column:
     note: str = ""
 
     @classmethod
-    def of_numbers(cls, name: str, values, kind: Kind = "number") -> Column:
+    def of_numbers(cls, name: str, values: npt.ArrayLike, kind: Kind = "number") -> Column:
         """A column of numbers or dates; infinite values count as missing."""
-        values = np.array(values, dtype=np.float64)
-        infinite = np.isinf(values)
+        numbers = np.array(values, dtype=np.float64)
+        infinite = np.isinf(numbers)
         note = ""
         if infinite.any():
-            values[infinite] = np.nan
+            numbers[infinite] = np.nan
             note = f"{infinite.sum()} infinite values count as missing."
-        if np.isnan(values).all():
-            return cls(name, "empty", np.full(len(values), np.nan), note=note)
-        return cls(name, kind, values, note=note)
+        if np.isnan(numbers).all():
+            return cls(name, "empty", np.full(len(numbers), np.nan), note=note)
+        return cls(name, kind, numbers, note=note)
 
     @property
     def missing(self) -> np.ndarray:
@@ -230,7 +231,7 @@ class CellColumn:
     def __init__(self):
         self._codes, self._known = array("i"), {}
 
-    def extend(self, cells) -> None:
+    def extend(self, cells: Iterable[str]) -> None:
         known = self._known
         self._codes.extend([known.setdefault(cell, len(known)) for cell in cells])
 

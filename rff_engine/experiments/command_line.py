@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     commands = {
         "datasets": _list_datasets,
+        "fetch": _fetch,
         "run": _run,
         "resume": _resume,
         "runs": _list_runs,
@@ -90,6 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"rff_engine {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("datasets", help="list the data sets and where they are")
+    fetch = commands.add_parser("fetch", help="download data sets into the cache")
+    fetch.add_argument("names", nargs="+", metavar="NAME", choices=datasets.names(), help="see the command datasets")
     store = _Parser(add_help=False)
     store.add_argument(
         "--store",
@@ -188,6 +192,10 @@ def _list_datasets(_) -> int:
         info = datasets.describe(name)
         print(f"{name:<10} {info.n_samples:>7} x {info.n_features:<6} {info.task:<15} {datasets.status(name)}")
     return 0
+
+
+def _fetch(options) -> int:
+    return import_module(f"{datasets.__name__}.__main__").main(["fetch", *options.names])
 
 
 def _run(options) -> int:

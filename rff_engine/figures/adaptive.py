@@ -6,9 +6,13 @@ live view of a descent does not run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
@@ -20,6 +24,9 @@ from .style import (
     finish,
     fixed_margin,
 )
+
+if TYPE_CHECKING:
+    from ..experiments.toy.adaptive import Descent, GridWeights, ImportancePlane, LossGaps
 
 __all__ = [
     "DESCENT_COLOURS",
@@ -51,7 +58,15 @@ _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead
 _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
 
-def inputs_and_grid(X, landmarks, data_extent: float, grid, frequency_extent: float, *, height: int = 400) -> go.Figure:
+def inputs_and_grid(
+    X: ArrayLike,
+    landmarks: ArrayLike,
+    data_extent: float,
+    grid: GridWeights,
+    frequency_extent: float,
+    *,
+    height: int = 400,
+) -> go.Figure:
     """Points with their landmarks, and the weights of the prior and those fitted to the points on a frequency grid.
 
     Parameters
@@ -95,7 +110,7 @@ def _dots(points, marker) -> dict:
     return {"x": points[:, 0], "y": points[:, 1], "mode": "markers", "marker": marker}
 
 
-def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
+def descent_player(descent: Descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
     """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
 
     Parameters
@@ -284,7 +299,7 @@ def _controls(fig: Sheet, descent) -> None:
     )
 
 
-def importance_densities(plane, frequency_extent: float, *, height: int = 400) -> go.Figure:
+def importance_densities(plane: ImportancePlane, frequency_extent: float, *, height: int = 400) -> go.Figure:
     """Prior and importance densities on the line through 0, and the ratio of the best one to the prior.
 
     Parameters
@@ -328,7 +343,15 @@ def importance_densities(plane, frequency_extent: float, *, height: int = 400) -
     return finish(fig, height, margin=fixed_margin(top=78))
 
 
-def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: int, *, height: int = 400) -> go.Figure:
+def landmark_errors(
+    counts: ArrayLike,
+    errors: Mapping[str, ArrayLike],
+    r: int,
+    drawn_error: float,
+    chosen: int,
+    *,
+    height: int = 400,
+) -> go.Figure:
     """Error over all points against the number of landmarks: means over draws, bands from best to worst.
 
     Parameters
@@ -395,7 +418,7 @@ def landmark_errors(counts, errors: dict, r: int, drawn_error: float, chosen: in
     return finish(fig, height, margin=fixed_margin(top=62))
 
 
-def loss_gaps(gaps: dict, *, height: int = 460) -> go.Figure:
+def loss_gaps(gaps: Mapping[str, LossGaps], *, height: int = 460) -> go.Figure:
     """How far the loss on landmarks is from that on all points, against their number, and what is proved.
 
     Parameters

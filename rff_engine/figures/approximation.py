@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
@@ -19,6 +23,9 @@ from .style import (
     fixed_margin,
 )
 
+if TYPE_CHECKING:
+    from ..experiments.toy.approximation import MethodView, VarianceCurves
+
 _ERROR_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 #: Upper end of the colours of all error maps.
 ERROR_LIMIT = 0.3
@@ -28,7 +35,9 @@ _EVEN_DOT, _LARGEST_DOT = 7.0, 24.0
 _ENTRIES_A_ROW, _ROW = 3, 20
 
 
-def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, height: int = 400) -> go.Figure:
+def errors_against_frequencies(
+    r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int, *, height: int = 400
+) -> go.Figure:
     """Relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
     Parameters
@@ -83,7 +92,12 @@ def errors_against_frequencies(r_values: dict, errors: dict, chosen: int, *, hei
 
 
 def two_sets_of_frequencies(
-    methods, views, frequency_extent: float, data_extent: float, *, height: int = 350
+    methods: tuple[str, str],
+    views: tuple[MethodView | None, MethodView | None],
+    frequency_extent: float,
+    data_extent: float,
+    *,
+    height: int = 350,
 ) -> go.Figure:
     """Frequencies of two methods in the plane side by side, or landmarks of a method without frequencies.
 
@@ -177,7 +191,14 @@ def _add_landmarks(fig, panel, landmarks, colour) -> None:
     )
 
 
-def error_maps(methods, views, points, extent: float, *, height: int = 350) -> go.Figure:
+def error_maps(
+    methods: tuple[str, str],
+    views: tuple[MethodView | None, MethodView | None],
+    points: ArrayLike,
+    extent: float,
+    *,
+    height: int = 350,
+) -> go.Figure:
     """Errors of two methods for the kernel between the centre and every point of a plane, in the same colours.
 
     Parameters
@@ -229,7 +250,7 @@ def error_maps(methods, views, points, extent: float, *, height: int = 350) -> g
     return finish_panels(fig, height, top=78)
 
 
-def variances(curves, *, height: int = 360) -> go.Figure:
+def variances(curves: VarianceCurves, *, height: int = 360) -> go.Figure:
     """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation.
 
     Parameters

@@ -5,14 +5,21 @@ The curves come from `rff_engine.experiments.toy.bounds`, the simulation from `.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from ..bounds import KL_BOUNDS
 from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
+
+if TYPE_CHECKING:
+    from ..experiments.toy.bounds import BoundCurve, BoundCurves, LandmarkUnion
+    from ..experiments.toy.coverage import WorstCase
+    from .displays import BoundCurveDisplay
 
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
 VERMILION, SLATE, WINE = METHOD_COLOURS["pbrff"], "#5F6E82", "#882255"
@@ -61,7 +68,8 @@ TERM_NAMES = {
 }
 TERM_COLOURS = {"loss": SLATE, "complexity": SKY, "deviation": BROWN, "confidence": YELLOW, "rest": PINK}
 # Lines of losses that are measured, not bounded.
-EMPIRICAL_LINE, TRUE_LINE = {"color": SLATE, "width": 2}, {"color": VIOLET, "width": 2, "dash": "dash"}
+EMPIRICAL_LINE: dict[str, Any] = {"color": SLATE, "width": 2}
+TRUE_LINE: dict[str, Any] = {"color": VIOLET, "width": 2, "dash": "dash"}
 
 # Least and greatest upper end of the y axis, which is raised only to show a minimum.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
@@ -73,7 +81,7 @@ def bound_label(name: str, n_landmarks: int) -> str:
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
-def bounds_along_beta(curves, beta: float, chosen: str | None = None, *, height: int = 560) -> go.Figure:
+def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None, *, height: int = 560) -> go.Figure:
     """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
 
     Parameters
@@ -122,7 +130,9 @@ def bounds_along_beta(curves, beta: float, chosen: str | None = None, *, height:
     )
 
 
-def bound_of_a_fit(curve, losses, beta: float, *, height: int = 430) -> go.Figure:
+def bound_of_a_fit(
+    curve: BoundCurve | BoundCurveDisplay, losses: ArrayLike, beta: float, *, height: int = 430
+) -> go.Figure:
     """One bound and the empirical loss against beta, with a line at the beta of a fitted estimator.
 
     Parameters
@@ -157,7 +167,7 @@ def bound_of_a_fit(curve, losses, beta: float, *, height: int = 430) -> go.Figur
     return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
 
 
-def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.Figure:
+def bound_taken_apart(curves: BoundCurves, name: str, beta: float, height: int = 430) -> go.Figure:
     """The terms of one bound, stacked, against beta.
 
     Parameters
@@ -202,7 +212,7 @@ def bound_taken_apart(curves, name: str, beta: float, height: int = 430) -> go.F
     return finish(fig, height, hovermode="x unified", margin=fixed_margin(right=20, top=84))
 
 
-def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
+def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float, height: int = 430) -> go.Figure:
     """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it.
 
     Parameters
@@ -262,7 +272,7 @@ def price_of_choosing(free, paid, beta: float, height: int = 430) -> go.Figure:
     )
 
 
-def bounds_for_many_landmarks(union, chosen: int, *, height: int = 400) -> go.Figure:
+def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int = 400) -> go.Figure:
     """Bounds that hold for n_L landmarks at once, against n_L.
 
     Parameters
@@ -291,7 +301,7 @@ def bounds_for_many_landmarks(union, chosen: int, *, height: int = 400) -> go.Fi
     return _finish_against_count(fig, union.counts, chosen, height)
 
 
-def failures_for_many_landmarks(union, chosen: int, epsilon: float, *, height: int = 400) -> go.Figure:
+def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float, *, height: int = 400) -> go.Figure:
     """How often a bound fails for at least one of n_L landmarks, against n_L.
 
     Parameters
@@ -344,7 +354,7 @@ def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
     )
 
 
-def worst_case_deviations(case, height: int = 380) -> go.Figure:
+def worst_case_deviations(case: WorstCase, height: int = 380) -> go.Figure:
     """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound.
 
     Parameters
@@ -449,7 +459,7 @@ def _add_key(fig, label: str, symbol: str) -> None:
     fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
 
 
-def top_of(curves) -> float:
+def top_of(curves: Iterable[BoundCurve | BoundCurveDisplay]) -> float:
     """Upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))

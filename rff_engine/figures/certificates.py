@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
@@ -18,6 +22,9 @@ from .style import (
     finish,
     fixed_margin,
 )
+
+if TYPE_CHECKING:
+    from ..experiments.toy.certificates import Certificate, Peeking
 
 __all__ = [
     "ERROR_COLOUR",
@@ -52,7 +59,7 @@ def term_label(name: str) -> tuple[str, str]:
     return next(found for start, found in TERM_LABELS.items() if name.startswith(start))
 
 
-def ledger(certificate, *, height: int = 460) -> go.Figure:
+def ledger(certificate: Certificate, *, height: int = 460) -> go.Figure:
     """The terms of a certificate as bars that begin where the one before ends, and their sum.
 
     Parameters
@@ -105,7 +112,7 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
     )
 
 
-def vote_map(votes, X, y, extent: float, *, height: int = 460) -> go.Figure:
+def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float, *, height: int = 460) -> go.Figure:
     """The share of votes over the plane, with the points.
 
     Parameters
@@ -145,7 +152,9 @@ def vote_map(votes, X, y, extent: float, *, height: int = 460) -> go.Figure:
     return finish_panels(fig, height, 64)
 
 
-def errors_and_bounds(D_values, curves, chosen: int, *, height: int = 420) -> go.Figure:
+def errors_and_bounds(
+    D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int, *, height: int = 420
+) -> go.Figure:
     """Certified risks, test errors and test-set bounds against the number of frequencies.
 
     Parameters
@@ -180,8 +189,8 @@ def errors_and_bounds(D_values, curves, chosen: int, *, height: int = 420) -> go
                 col=column,
             )
     for name, found in curves.items():
-        held_out = [one.test_set_bound for one in found]
-        if None in held_out:
+        held_out = [one.test_set_bound for one in found if one.test_set_bound is not None]
+        if len(held_out) < len(found):
             continue
         fig.add_scatter(
             x=list(D_values),
@@ -207,7 +216,7 @@ def errors_and_bounds(D_values, curves, chosen: int, *, height: int = 420) -> go
     return finish(fig, height, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
 
 
-def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -> go.Figure:
+def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: float, *, height: int = 380) -> go.Figure:
     """The bound against the number of rows that it is computed on, all else the same.
 
     Parameters
@@ -246,7 +255,7 @@ def bound_against_rows(certificate, rows, target: float, *, height: int = 380) -
     return finish(fig, height, margin=fixed_margin(top=64))
 
 
-def failures_of_peeking(found, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
+def failures_of_peeking(found: Peeking, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
     """How often the best of several guesses is certified to be better than guessing.
 
     Parameters

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import DECISION_SCALE, SIMILARITY_SCALE, add_note, finish, fixed_margin
 from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
@@ -19,7 +22,15 @@ _POINTS_ON_A_MAP = 60
 
 
 def landmark_side(
-    extent: float, maps, decision, landmarks, X, y, *, columns: int = 1, width: int = _WIDTH
+    extent: float,
+    maps: ArrayLike,
+    decision: ArrayLike,
+    landmarks: np.ndarray,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    columns: int = 1,
+    width: int = _WIDTH,
 ) -> go.Figure:
     """A decision map, and the similarity maps of its landmarks beside it in two rows.
 
@@ -63,7 +74,7 @@ def landmark_side(
     return _finish(fig, right + 0.02, _LARGE + 0.04, width, 0)
 
 
-def kernel_side(maps: dict, *, width: int = _WIDTH) -> go.Figure:
+def kernel_side(maps: Mapping[str, ArrayLike], *, width: int = _WIDTH) -> go.Figure:
     """Kernels over the plane of differences, side by side.
 
     Parameters

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._bound_minimum import kernel_bound, landmark_bounds
+from .._typing import ArrayLike, Estimator, MatrixLike
 from .._validation import as_labels, as_points, check_count
 from ..adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures
 from ..estimators import (
@@ -33,7 +35,7 @@ from .learning import error_curves, sorted_weights
 __all__ = ["BoundCurveDisplay", "ErrorCurveDisplay", "SimilarityMapDisplay", "SpectralWeightsDisplay"]
 
 #: Names of the estimators in figures.
-METHODS = {
+METHODS: dict[type, str] = {
     RandomFourierFeatures: "rff",
     PseudoPosteriorFeatures: "pbrff",
     OptimizedKernelFeatures: "okrff",
@@ -93,7 +95,16 @@ class SimilarityMapDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, columns=(0, 1), at=None, pos_label=None, grid_resolution=60, max_landmarks=8
+        cls,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        columns: tuple[int | str, int | str] = (0, 1),
+        at: ArrayLike | None = None,
+        pos_label: Any = None,
+        grid_resolution: int = 60,
+        max_landmarks: int = 8,
     ) -> Self:
         """Similarities of a fitted LandmarkSimilarity, or of a pipeline that ends in one, over two columns.
 
@@ -264,7 +275,7 @@ class SpectralWeightsDisplay:
     figure_: go.Figure = field(init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator) -> Self:
+    def from_estimator(cls, estimator: Estimator) -> Self:
         """Weights of a fitted estimator, or of a pipeline that ends in one.
 
         Parameters
@@ -364,7 +375,7 @@ class BoundCurveDisplay:
         return self.bounds
 
     @classmethod
-    def from_estimator(cls, estimator, *, betas=None) -> Self:
+    def from_estimator(cls, estimator: Estimator, *, betas: ArrayLike | None = None) -> Self:
         """The bound of a fitted estimator, or of a pipeline that ends in one, at its losses.
 
         Parameters
@@ -447,7 +458,15 @@ class ErrorCurveDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, n_components=(2, 5, 10, 20, 50, 100), cv=5, scoring=None, n_jobs=None
+        cls,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        n_components: Sequence[int] = (2, 5, 10, 20, 50, 100),
+        cv: Any = 5,
+        scoring: str | Callable[..., float] | None = None,
+        n_jobs: int | None = None,
     ) -> Self:
         """Errors of a classifier on features of several numbers of components, by cross-validation.
 

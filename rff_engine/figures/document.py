@@ -54,7 +54,7 @@ class Document:
     def words(self, text: str) -> None:
         self._parts.append(f"<p>{escape(text)}</p>")
 
-    def table(self, frame, folded: str | None = None, digits: int = 4) -> None:
+    def table(self, frame: pd.DataFrame, folded: str | None = None, digits: int = 4) -> None:
         """Add a DataFrame; with `folded`, hidden behind a line of this text."""
         table = _without_na(frame).to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
         table = f'<div class="wide" tabindex="0">{table}</div>'

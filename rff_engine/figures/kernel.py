@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
@@ -15,6 +19,9 @@ from .style import (
     finish,
     fixed_margin,
 )
+
+if TYPE_CHECKING:
+    from ..experiments.toy.kernel import KernelLine, KernelPlane
 
 #: The exact kernel, and its two estimates.
 _EXACT, _COS_SIN, _PHASE = "#8C8C8C", FEATURE_MAP_COLOURS["cos_sin"], FEATURE_MAP_COLOURS["random_phase"]
@@ -27,7 +34,7 @@ _ERROR_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 _DIFFERENCE_LIMIT = 0.5
 
 
-def spectrum_and_kernel(line, *, height: int = 430) -> go.Figure:
+def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
     """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines.
 
     Parameters
@@ -139,7 +146,14 @@ def _add_kernel(fig, line) -> None:
         )
 
 
-def approximation_error(n_features, measured: dict, expected: dict, current: int, *, height: int = 380) -> go.Figure:
+def approximation_error(
+    n_features: ArrayLike,
+    measured: Mapping[str, ArrayLike],
+    expected: Mapping[str, ArrayLike],
+    current: int,
+    *,
+    height: int = 380,
+) -> go.Figure:
     """Error of the approximated kernel against the number of features, on logarithmic axes.
 
     Parameters
@@ -193,7 +207,9 @@ def approximation_error(n_features, measured: dict, expected: dict, current: int
     return finish(fig, height, margin=fixed_margin(top=62))
 
 
-def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float, *, height: int = 350) -> go.Figure:
+def frequencies_and_kernel(
+    plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float, *, height: int = 350
+) -> go.Figure:
     """Sampled frequencies over the spectral density, and the kernel, over the plane.
 
     Parameters
@@ -235,7 +251,7 @@ def frequencies_and_kernel(plane, omega, frequency_extent: float, extent: float,
     return finish_panels(fig, height, top=78)
 
 
-def approximation_and_difference(plane, extent: float, *, height: int = 350) -> go.Figure:
+def approximation_and_difference(plane: KernelPlane, extent: float, *, height: int = 350) -> go.Figure:
     """The mean of D cosines over the plane, and its difference from the kernel.
 
     Parameters

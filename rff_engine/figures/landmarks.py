@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
@@ -29,7 +32,16 @@ _UPRIGHT_PIXELS = 338
 _POINTS_ON_A_MAP = 100
 
 
-def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names, upright: bool = False) -> go.Figure:
+def similarity_mosaic(
+    extent: float,
+    rows: ArrayLike,
+    landmarks: np.ndarray,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    row_names: Sequence[str],
+    upright: bool = False,
+) -> go.Figure:
     """Similarity maps of all landmarks, one row for each method.
 
     One heatmap holds all maps, which a browser draws much faster than a dozen charts.
@@ -93,7 +105,16 @@ def similarity_mosaic(extent: float, rows, landmarks, X, y, *, row_names, uprigh
     )
 
 
-def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright: bool = False) -> go.Figure:
+def decision_maps(
+    extent: float,
+    decisions: ArrayLike,
+    landmarks: np.ndarray,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    titles: Sequence[str],
+    upright: bool = False,
+) -> go.Figure:
     """Decision values over the plane, side by side, with the points and the boundary.
 
     Parameters
@@ -149,7 +170,9 @@ def decision_maps(extent: float, decisions, landmarks, X, y, *, titles, upright:
     )
 
 
-def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
+def points_and_landmarks(
+    X: ArrayLike, y: ArrayLike, landmarks: ArrayLike, rows: Sequence[int] | None, extent: float
+) -> go.Figure:
     """The training points, to click on, with the landmarks as numbered stars.
 
     The customdata of a mark is its row of `X`. Points under a star cannot be clicked.
@@ -205,7 +228,7 @@ def points_and_landmarks(X, y, landmarks, rows, extent: float) -> go.Figure:
     return finish(fig, 430, margin=fixed_margin(left=44, top=8))
 
 
-def spectral_weights(Q, order=None, height: int = 260) -> go.Figure:
+def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:
     """Heatmap of each landmark's weights on its frequencies (landmarks x frequencies).
 
     Parameters

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
@@ -30,7 +33,9 @@ _PRIOR_DOT, _LARGEST_DOT = 3.0, 26.0
 MOST_LIGHT_DOTS = 1000
 
 
-def frequency_planes(extent: float, prior, loss, posterior, *, height: int = 420) -> go.Figure:
+def frequency_planes(
+    extent: float, prior: ArrayLike, loss: ArrayLike, posterior: ArrayLike, *, height: int = 420
+) -> go.Figure:
     """Prior density, alignment loss and pseudo-posterior density over the frequency plane.
 
     Parameters
@@ -65,7 +70,15 @@ def frequency_planes(extent: float, prior, loss, posterior, *, height: int = 420
 
 
 def weighted_candidates(
-    X, y, data_extent: float, omega, weights: dict, titles: dict, frequency_extent: float, *, height: int = 370
+    X: ArrayLike,
+    y: ArrayLike,
+    data_extent: float,
+    omega: ArrayLike,
+    weights: Mapping[str, ArrayLike],
+    titles: Mapping[str, str],
+    frequency_extent: float,
+    *,
+    height: int = 370,
 ) -> go.Figure:
     """The data, and the candidates in the frequency plane by their weights, one panel for each method.
 
@@ -145,7 +158,7 @@ def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
         )
 
 
-def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
+def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:
     """Weights of the candidates from largest to smallest, as multiples of the prior's, on logarithmic axes.
 
     Parameters
@@ -181,7 +194,7 @@ def sorted_weights(weights: dict, *, height: int = 370) -> go.Figure:
     return finish(fig, height, margin=fixed_margin(top=84))
 
 
-def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
+def kernel_maps(maps: Mapping[str, ArrayLike], extent: float, *, height: int = 420) -> go.Figure:
     """Kernels over the plane of differences, side by side.
 
     Parameters
@@ -208,7 +221,13 @@ def kernel_maps(maps: dict, extent: float, *, height: int = 420) -> go.Figure:
 
 
 def error_curves(
-    D_values, curves: dict, chosen: int, at_chosen: dict, *, height: int = 430, error_name: str = "test error"
+    D_values: ArrayLike,
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    chosen: int,
+    at_chosen: Mapping[str, tuple[float, float]],
+    *,
+    height: int = 430,
+    error_name: str = "test error",
 ) -> go.Figure:
     """Test error against the number of frequencies, one line for each method, with the interval of its mean.
 

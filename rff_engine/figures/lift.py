@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
 from ..losses import LOSSES
 from .sheet import Sheet
 from .style import CLASS_COLOURS, CLASS_SYMBOLS, LANDMARK_COLOURS, add_note, finish, fixed_margin
+
+if TYPE_CHECKING:
+    from ..experiments.toy.lift import Lift
 
 #: Names of the losses of a classification.
 LOSS_NAMES = {"zero_one": "0-1", "hinge": "hinge", "squared_hinge": "squared hinge", "logistic": "logistic"}
@@ -19,7 +24,7 @@ _LOSS_LINES = {
 }
 
 
-def lifted_points(lift, *, height: int = 480) -> go.Figure:
+def lifted_points(lift: Lift, *, height: int = 480) -> go.Figure:
     """Two classes in space, where a plane separates them; the reader turns it by hand.
 
     Parameters
@@ -105,7 +110,7 @@ def _along(w) -> dict:
     return dict(zip("xyz", map(float, eye), strict=True))
 
 
-def losses_against_margin(lift, *, height: int = 400) -> go.Figure:
+def losses_against_margin(lift: Lift, *, height: int = 400) -> go.Figure:
     """Losses against the margin y f(x), with the margins of the lifted and the flat points below.
 
     Parameters

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
 
 __all__ = ["add_map", "finish_panels", "panel_scale", "square_panels"]
 
 
-def square_panels(titles, extents, variables) -> Sheet:
+def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
     """A row of empty square panels, each with its own pair of axes around 0.
 
     Parameters
@@ -66,7 +70,7 @@ def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
 
 
-def add_map(fig: Sheet, panel: int, values, extent: float, coloraxis: str, name: str) -> None:
+def add_map(fig: Sheet, panel: int, values: ArrayLike, extent: float, coloraxis: str, name: str) -> None:
     """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, in a panel."""
     values = for_colours(values)
     V, U = values.shape
@@ -83,7 +87,15 @@ def add_map(fig: Sheet, panel: int, values, extent: float, coloraxis: str, name:
     )
 
 
-def panel_scale(fig: Sheet, panel: int, title: str, scale, low: float, high: float, ticks) -> dict:
+def panel_scale(
+    fig: Sheet,
+    panel: int,
+    title: str,
+    scale: str | Sequence[tuple[float, str]],
+    low: float,
+    high: float,
+    ticks: Sequence[float],
+) -> dict[str, Any]:
     """A colour axis with its bar and title above a panel."""
     left, right = fig.domain(panel)
     return {

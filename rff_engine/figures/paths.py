@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import METHOD_COLOURS, add_band, finish, fixed_margin
 
@@ -33,7 +34,13 @@ class ErrorPath:
 
 
 def errors_and_kl(
-    beta: float, errors: Mapping[str, ErrorPath], kl_betas, kl, kl_name: str = "KL(Q‖P)", *, height: int = 430
+    beta: float,
+    errors: Mapping[str, ErrorPath],
+    kl_betas: ArrayLike,
+    kl: ArrayLike,
+    kl_name: str = "KL(Q‖P)",
+    *,
+    height: int = 430,
 ) -> go.Figure:
     """Errors against beta, above the divergence from the prior.
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
 from .style import METHOD_COLOURS, METHOD_DASHES, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish, fixed_margin
+
+if TYPE_CHECKING:
+    from ..experiments.toy.regression import LearningErrors, LearningSeconds, LineFit
 
 #: Names of the methods here: each is a regression.
 NAMES = {
@@ -17,7 +22,7 @@ NAMES = {
 _GREY = "#8C8C8C"
 
 
-def fits_on_a_line(fit, *, height: int = 400) -> go.Figure:
+def fits_on_a_line(fit: LineFit, *, height: int = 400) -> go.Figure:
     """Kernel ridge regression as a sum of kernels at the training points, and regressions on features.
 
     Parameters
@@ -66,7 +71,7 @@ def fits_on_a_line(fit, *, height: int = 400) -> go.Figure:
     return finish(fig, height, margin=fixed_margin(top=84))
 
 
-def errors_against_r(learned, task: str, chosen: int, *, height: int = 380) -> go.Figure:
+def errors_against_r(learned: LearningErrors, task: str, chosen: int, *, height: int = 380) -> go.Figure:
     """Test error against the number of frequencies or landmarks.
 
     Parameters
@@ -92,7 +97,7 @@ def errors_against_r(learned, task: str, chosen: int, *, height: int = 380) -> g
     return _against_r(fig, learned.r_values, chosen, height)
 
 
-def seconds_against_r(learned, chosen: int, *, height: int = 380) -> go.Figure:
+def seconds_against_r(learned: LearningErrors, chosen: int, *, height: int = 380) -> go.Figure:
     """Time to fit against the number of frequencies or landmarks.
 
     Parameters
@@ -126,7 +131,7 @@ def _against_r(fig, r_values, chosen: int, height: int) -> go.Figure:
     return finish(fig, height, margin=fixed_margin(top=64))
 
 
-def seconds_and_promises(measured, *, height: int = 380) -> go.Figure:
+def seconds_and_promises(measured: LearningSeconds, *, height: int = 380) -> go.Figure:
     """Time to fit against the number of training points, and the growth that counting operations promises.
 
     Parameters

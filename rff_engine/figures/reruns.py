@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
 from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
 
@@ -26,7 +31,7 @@ _SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
 """In a note: the number of rows that C and gamma were chosen on"""
 
 
-def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go.Figure:
+def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> go.Figure:
     """Table 1: in each cell the printed error, that of the rerun, and mean and spread over random splits.
 
     Parameters
@@ -58,7 +63,9 @@ def table_beside_paper(table, columns: dict[str, str], ties: bool = False) -> go
     )
 
 
-def methods_beside_paper(table, datasets, methods, units: dict[str, str]) -> go.Figure:
+def methods_beside_paper(
+    table: pd.DataFrame, datasets: Sequence[str], methods: Sequence[str], units: dict[str, str]
+) -> go.Figure:
     """Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
 
     Parameters
@@ -223,7 +230,7 @@ def _percent(value: float) -> str:
     return f"{100 * value:.2f}"
 
 
-def curves_beside_paper(found, dataset: str, by: str, ties: bool = False) -> go.Figure:
+def curves_beside_paper(found: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
     """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
 
     Parameters

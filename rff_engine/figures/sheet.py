@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -31,8 +32,19 @@ def validate(validates: bool) -> None:
 class Sheet:
     """An empty figure of `rows` x `columns` panels, each with axes of its own; panels count from 1, row by row."""
 
-    def __init__(self, rows: int = 1, columns: int = 1, *, widths=None, heights=None, gap=(0.1, 0.1)):
-        self.data, self.frames, self.rows, self.columns = [], [], rows, columns
+    def __init__(
+        self,
+        rows: int = 1,
+        columns: int = 1,
+        *,
+        widths: Sequence[float] | None = None,
+        heights: Sequence[float] | None = None,
+        gap: tuple[float, float] = (0.1, 0.1),
+    ):
+        self.data: list[dict[str, Any]] = []
+        self.frames: list[dict[str, Any]] = []
+        self.rows: int = rows
+        self.columns: int = columns
         self.layout: dict[str, Any] = {"shapes": [], "annotations": []}
         across = _intervals(widths or [1] * columns, gap[0])
         down = _intervals((heights or [1] * rows)[::-1], gap[1])[::-1]  # the first row is on top
@@ -51,16 +63,16 @@ class Sheet:
 
     # --- traces -------------------------------------------------------------------------------------------------------
 
-    def add_scatter(self, **trace):
+    def add_scatter(self, **trace: Any) -> None:
         self._add("scatter", trace)
 
-    def add_bar(self, **trace):
+    def add_bar(self, **trace: Any) -> None:
         self._add("bar", trace)
 
-    def add_heatmap(self, **trace):
+    def add_heatmap(self, **trace: Any) -> None:
         self._add("heatmap", trace)
 
-    def add_contour(self, **trace):
+    def add_contour(self, **trace: Any) -> None:
         self._add("contour", trace)
 
     def _add(self, kind, trace):
@@ -70,7 +82,7 @@ class Sheet:
         trace = _with_stops(trace)
         self.data.append({"type": kind, "xaxis": _reference("x", panel), "yaxis": _reference("y", panel)} | trace)
 
-    def add_frame(self, name: str, traces: list[int], data: list[dict]):
+    def add_frame(self, name: str, traces: list[int], data: list[dict[str, Any]]) -> None:
         """Add a frame, with what changes in these traces.
 
         Its arrays are encoded at once, as Plotly sends them: there are many, which nobody reads on the way.
@@ -81,16 +93,16 @@ class Sheet:
 
     # --- layout -------------------------------------------------------------------------------------------------------
 
-    def update_layout(self, **layout):
+    def update_layout(self, **layout: Any) -> None:
         for name, value in layout.items():
             if name.startswith("coloraxis"):
                 name, value = _coloraxis(name), _with_stops(value)
             self.layout[name] = value
 
-    def update_xaxes(self, **axis):
+    def update_xaxes(self, **axis: Any) -> None:
         self._update("x", axis)
 
-    def update_yaxes(self, **axis):
+    def update_yaxes(self, **axis: Any) -> None:
         self._update("y", axis)
 
     def _update(self, letter, axis):
@@ -99,16 +111,16 @@ class Sheet:
         for panel in self._panels(axis):
             self.layout[_axis(letter, panel)].update(axis)
 
-    def add_annotation(self, **annotation):
+    def add_annotation(self, **annotation: Any) -> None:
         self.layout["annotations"].append(annotation)
 
-    def add_vline(self, x, **shape):
+    def add_vline(self, x: float, **shape: Any) -> None:
         self._cross(shape, "line", "x", x, x)
 
-    def add_hline(self, y, **shape):
+    def add_hline(self, y: float, **shape: Any) -> None:
         self._cross(shape, "line", "y", y, y)
 
-    def add_hrect(self, y0, y1, **shape):
+    def add_hrect(self, y0: float, y1: float, **shape: Any) -> None:
         self._cross(shape, "rect", "y", y0, y1)
 
     def _cross(self, shape, kind, along, low, high):

@@ -8,11 +8,14 @@ orthogonal, evenly spread, and fitted frequencies.
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
 
+from .._typing import ArrayLike
 from .sheet import Sheet
 
 BLUE, RED = "#2C6FB3", "#C8372D"
@@ -191,7 +194,7 @@ LINE_IN_DARK = "#EEEEEE"
 _DARKEST, _BRIGHTEST, _WHITE = 0.12, 0.86, 230
 
 
-def palette() -> dict:
+def palette() -> dict[str, Any]:
     """Colours as "#rrggbb", scales as evenly spaced stops, for drawings without Plotly."""
     return {
         "blue": BLUE,
@@ -214,7 +217,7 @@ def _rgb(colour: str) -> tuple[float, float, float]:
     return plotly.colors.hex_to_rgb(colour) if colour.startswith("#") else plotly.colors.unlabel_rgb(colour)
 
 
-def dark_scale(scale) -> list[tuple[float, str]]:
+def dark_scale(scale: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
     """A diverging scale for a dark ground: the same hues with a dark centre, brighter towards both ends."""
     return [(place, _with_inverted_lightness(colour)) for place, colour in scale]
 
@@ -250,7 +253,7 @@ def landmark_colour(index: int) -> str:
     return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
 
 
-def finish(fig: Sheet, height: int, **layout) -> go.Figure:
+def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
     """The figure of a sheet, with the common margins, legend and hover, which `layout` overrides."""
     defaults = {
         "height": height,
@@ -268,7 +271,7 @@ def finish(fig: Sheet, height: int, **layout) -> go.Figure:
     return fig.figure()
 
 
-def for_colours(values) -> np.ndarray:
+def for_colours(values: ArrayLike) -> np.ndarray:
     """Values of a map in float32, rounded to 12 bits (the labels show 3 digits), which saves a third of the bytes."""
     values = np.asarray(values, dtype=np.float32)
     bits = values.view(np.uint32)
@@ -276,7 +279,7 @@ def for_colours(values) -> np.ndarray:
     return np.where(np.isfinite(rounded), rounded, values)
 
 
-def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict:
+def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict[str, int]:
     """Fixed margins around the panels in pixels.
 
     With automatic margins, Plotly draws a figure twice: to measure labels, legend and colour bars, and again.
@@ -284,7 +287,7 @@ def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int 
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
 
 
-def add_band(fig: Sheet, x, low, high, colour: str, **kwargs) -> None:
+def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, **kwargs: Any) -> None:
     """Add a light band between two curves."""
     x, low, high = (np.asarray(values, dtype=float) for values in (x, low, high))
     look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
@@ -292,12 +295,12 @@ def add_band(fig: Sheet, x, low, high, colour: str, **kwargs) -> None:
     fig.add_scatter(**closed, **look, showlegend=False, **kwargs)
 
 
-def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs) -> None:
+def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs: Any) -> None:
     """Add text without an arrow."""
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
 
 
-def lying_colorbar(title: str, ticks, *, centre: float = 0.5, length: float = 0.5) -> dict:
+def lying_colorbar(title: str, ticks: Sequence[float], *, centre: float = 0.5, length: float = 0.5) -> dict[str, Any]:
     """A horizontal colour bar above the plot with its title on top; `centre` and `length` as fractions of the width."""
     return {
         "orientation": "h",

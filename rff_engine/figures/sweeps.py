@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Number of runs from which intervals are drawn.
 _FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 
 
-def error_against_features(means, all_D) -> go.Figure:
+def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figure:
     """Test and training error against the number of frequencies D, the RBF SVM as a line.
 
     Parameters
@@ -41,7 +47,7 @@ def error_against_features(means, all_D) -> go.Figure:
     return _finish(fig)
 
 
-def error_against_landmarks(means, all_shares) -> go.Figure:
+def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) -> go.Figure:
     """Test and training error against the fraction of training points that are landmarks, the RBF SVM as a line.
 
     Parameters

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from .._typing import ArrayLike
+from .sheet import Sheet
 from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours, landmark_colour
 
 __all__ = ["GAP", "add_boundary", "add_points", "add_stars", "in_tile", "mosaic", "square_tiles"]
@@ -12,7 +16,15 @@ __all__ = ["GAP", "add_boundary", "add_points", "add_stars", "in_tile", "mosaic"
 GAP = 0.06
 
 
-def add_points(fig, X, y, extent, corners, size, side=1.0):
+def add_points(
+    fig: Sheet,
+    X: np.ndarray,
+    y: np.ndarray,
+    extent: float,
+    corners: Iterable[tuple[float, float]],
+    size: float,
+    side: float = 1.0,
+) -> None:
     """Add the points of both classes to every tile, as one trace for each class."""
     for label, colour in CLASS_COLOURS.items():
         own = [in_tile(X[y == label], extent, corner[0], corner[1], side) for corner in corners]
@@ -31,13 +43,15 @@ def add_points(fig, X, y, extent, corners, size, side=1.0):
         )
 
 
-def in_tile(points, extent, left, bottom, side=1.0):
+def in_tile(
+    points: ArrayLike, extent: float, left: float, bottom: float, side: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates of points of the plane in the tile with corner (left, bottom)."""
     inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
     return left + side * inside[:, 0], bottom + side * inside[:, 1]
 
 
-def square_tiles(fig, left, right, bottom, top):
+def square_tiles(fig: Sheet, left: float, right: float, bottom: float, top: float) -> None:
     """Give a figure bare axes of one scale over these ranges."""
     fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
     # In a narrow window, unused height is below the tiles.
@@ -51,7 +65,9 @@ def square_tiles(fig, left, right, bottom, top):
     )
 
 
-def mosaic(tiles, left, bottom, side=1.0):
+def mosaic(
+    tiles: np.ndarray, left: np.ndarray, bottom: np.ndarray, side: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One image of tiles (R, C, V, U) placed at squares, with gaps of NaN; x and y are cell edges."""
     R, C, V, U = tiles.shape
     x = np.concatenate([at + np.linspace(0, side, U + 1) for at in left])
@@ -64,7 +80,7 @@ def mosaic(tiles, left, bottom, side=1.0):
     return x, y, for_colours(z)
 
 
-def add_boundary(fig, decision, left, bottom, side=1.0):
+def add_boundary(fig: Sheet, decision: np.ndarray, left: float, bottom: float, side: float = 1.0) -> None:
     """Add the line where the decision changes sign."""
     V, U = decision.shape
     fig.add_contour(
@@ -79,7 +95,7 @@ def add_boundary(fig, decision, left, bottom, side=1.0):
     )
 
 
-def add_stars(fig, x, y, index, size=20):
+def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, size: int = 20) -> None:
     """Add the star of a landmark at every place."""
     fig.add_scatter(
         x=x,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import pandas as pd
 
 from ...figures.document import Document
@@ -9,6 +11,7 @@ from ...figures.reruns import curves_beside_paper, methods_beside_paper, table_b
 from ...figures.sweeps import error_against_features, error_against_landmarks
 from ..running.store import RunInfo, Store
 from ..studies.protocols import LandmarkStudy, LiProtocol, RunSpec
+from ..studies.units import Row
 from . import letarte, li, reproduction
 from .comparison import judgement, notes
 from .tables import error_by_features, error_by_share
@@ -16,7 +19,7 @@ from .tables import error_by_features, error_by_share
 __all__ = ["paper_report", "provenance", "run_report"]
 
 
-def provenance(store: Store, specs) -> pd.DataFrame:
+def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
     """Protocol, seeds, time, library versions and machine of stored runs.
 
     Runs that share rows with them follow.
@@ -83,7 +86,7 @@ def run_report(store: Store, spec: RunSpec) -> str:
     return document.html()
 
 
-def _feature_report(store: Store, spec: RunSpec, rows: list[dict]) -> str:
+def _feature_report(store: Store, spec: RunSpec, rows: list[Row]) -> str:
     """HTML report of a kernel approximation or feature comparison: mean errors and provenance."""
     document = Document(f"{spec.run_id}: features on {spec.dataset}")
     document.words(
@@ -121,7 +124,7 @@ def _add_tables_of_li(document: Document, store: Store) -> None:
     document.table(provenance(store, specs), digits=1)
 
 
-def paper_report(store: Store, datasets=letarte.DATASETS) -> str:
+def paper_report(store: Store, datasets: Sequence[str] = letarte.DATASETS) -> str:
     """HTML report of Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019) with the reruns of a store.
 
     Tables 2 and 3 of Li et al. (2019) follow if the store has reruns of them.

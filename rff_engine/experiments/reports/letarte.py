@@ -6,6 +6,7 @@ on the same split, and with random splits, each with a draw of its own. Nothing 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from ..._validation import check_choice
 from ..studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from ..studies.units import Row
 from .comparison import RARE_DRAW, chosen_by_validation, compared, with_causes
 from .tables import to_frame
 
@@ -32,7 +34,7 @@ __all__ = [
 ]
 
 DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
-TARGETS = {
+TARGETS: dict[str, type[LandmarkStudy | FeatureSweep]] = {
     "table1": LandmarkStudy,
     "figure2": LandmarkStudy,
     "figure3": FeatureSweep,
@@ -126,7 +128,7 @@ _FIGURES = {
 """File of the measured curves, the columns that identify a point, and the error of the measurement"""
 
 
-def specs(target: str, datasets=DATASETS, scaled=()) -> list[RunSpec]:
+def specs(target: str, datasets: Sequence[str] = DATASETS, scaled: Collection[str] = ()) -> list[RunSpec]:
     """The runs behind a table or figure: for each data set those on the published split, then random ones.
 
     Parameters
@@ -190,7 +192,7 @@ def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str, asked: dict) -> 
     return [RunSpec(protocol, name, "published", repeats)]
 
 
-def table_1(rows) -> pd.DataFrame:
+def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Table 1 and its reruns: 10 % of the training rows as landmarks, chosen by clustering.
 
     Parameters
@@ -236,7 +238,7 @@ def svm_grid() -> pd.DataFrame:
     return pd.read_csv(_REFERENCE / "adult_svm_grid.csv")
 
 
-def figure(target: str, rows) -> pd.DataFrame:
+def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Figures 2 and 6, or 3 and 5, and their reruns.
 
     Parameters

@@ -7,6 +7,7 @@ have caused it: `causes`. Nothing is run or drawn here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pandas as pd
 from ..._validation import check_choice
 from ..studies.feature_methods import METHODS, VARIANTS
 from ..studies.protocols import FeatureComparison, KernelApproximation, RunSpec
+from ..studies.units import Row
 from .comparison import RARE_DRAW, RARE_SPLIT, compared, with_causes
 from .tables import to_frame
 
@@ -37,8 +39,11 @@ __all__ = [
 DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson_motor", "cpu")
 """Data sets whose errors in Table 3 are root mean squares; those of the others are fractions"""
-TARGETS = {"li-table2": KernelApproximation, "li-table3": FeatureComparison}
-METHODS_OF = {target: kind().methods for target, kind in TARGETS.items()}
+TARGETS: dict[str, type[KernelApproximation | FeatureComparison]] = {
+    "li-table2": KernelApproximation,
+    "li-table3": FeatureComparison,
+}
+METHODS_OF: dict[str, tuple[str, ...]] = {target: kind().methods for target, kind in TARGETS.items()}
 """Methods of each table: those of the paper and some others"""
 SIZES = (50, 100, 200)
 """Numbers of frequencies in Table 2; Table 3 has the last"""
@@ -131,7 +136,7 @@ class Cause:
     spec: RunSpec
 
 
-def specs(target: str, datasets=DATASETS) -> list[RunSpec]:
+def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
     """The runs behind a table, one for each data set.
 
     Parameters
@@ -165,7 +170,7 @@ def _reduced(target: str, dataset: str) -> dict:
     return dict(_FEWER[target]) if dataset in _LARGE else {}
 
 
-def causes(target: str, datasets=DATASETS) -> list[Cause]:
+def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
     """The runs that show why numbers of a table are outside.
 
     Parameters
@@ -200,7 +205,7 @@ def units(target: str) -> dict[str, str]:
     return {name: "rmse" if name in REGRESSIONS else "percent" for name in DATASETS}
 
 
-def table(target: str, rows) -> pd.DataFrame:
+def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """A table of the paper and its reruns.
 
     Parameters

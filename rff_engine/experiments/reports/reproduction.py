@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from ..._validation import check_choice
 from ..running.store import Store
-from ..studies.protocols import RunSpec
+from ..studies.protocols import LetarteProtocol, LiProtocol, RunSpec
+from ..studies.units import Row
 from . import letarte, li
 
 __all__ = ["SHIPPED", "TARGETS", "compare_with_paper", "datasets_of", "known_rows", "specs"]
 
-TARGETS = {**letarte.TARGETS, **li.TARGETS}
+TARGETS: dict[str, type[LetarteProtocol | LiProtocol]] = {**letarte.TARGETS, **li.TARGETS}
 """Tables and figures that can be rerun, with their protocols"""
 
 SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
@@ -29,7 +31,7 @@ def datasets_of(target: str) -> tuple[str, ...]:
     return li.DATASETS if target in li.TARGETS else letarte.DATASETS
 
 
-def specs(target: str, datasets=None, scaled=()) -> list[RunSpec]:
+def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()) -> list[RunSpec]:
     """The runs behind a table or figure.
 
     Parameters
@@ -57,12 +59,14 @@ def specs(target: str, datasets=None, scaled=()) -> list[RunSpec]:
     return letarte.specs(target, datasets, scaled)
 
 
-def known_rows(store: Store, target: str, datasets=None, scaled=()) -> list[dict]:
+def known_rows(
+    store: Store, target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()
+) -> list[Row]:
     """Rows of the runs behind a table or figure that a store has; see `specs`."""
     return [row for spec in specs(target, datasets, scaled) for row in store.rows(spec)]
 
 
-def compare_with_paper(target: str, rows) -> pd.DataFrame:
+def compare_with_paper(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Numbers of a table or figure with those of its reruns: `letarte.table_1`, `letarte.figure` or `li.table`."""
     if target in li.TARGETS:
         return li.table(target, rows)

@@ -5,11 +5,14 @@ Rows are dictionaries, as `runner` yields them, or a DataFrame of the same colum
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pandas as pd
 from scipy.stats import t as student_t
 
 from ..studies.feature_methods import METHODS
 from ..studies.problem import COLUMNS
+from ..studies.units import Row
 
 __all__ = ["best_by_validation", "error_by_features", "error_by_share", "to_csv", "to_frame"]
 
@@ -18,7 +21,7 @@ _ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "be
 _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 
 
-def to_frame(rows) -> pd.DataFrame:
+def to_frame(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Rows as a DataFrame with the columns of a result, sorted by their settings.
 
     Parameters
@@ -36,7 +39,7 @@ def to_frame(rows) -> pd.DataFrame:
     ValueError
         If a row lacks a column.
     """
-    frame = rows.copy() if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = pd.DataFrame(rows if isinstance(rows, pd.DataFrame) else list(rows))
     if frame.empty:
         frame = pd.DataFrame(columns=list(COLUMNS))
     missing = [column for column in COLUMNS if column not in frame.columns]
@@ -54,7 +57,7 @@ def _rank(values: pd.Series) -> pd.Series:
     return values.map({method: i for i, method in enumerate(dict.fromkeys(_METHODS))}).fillna(len(_METHODS))
 
 
-def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
+def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
     """The row with the smallest validation error of each dataset, split, repeat, method, selection, share and D.
 
     Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids,
@@ -88,7 +91,7 @@ def best_by_validation(rows, over: tuple[str, ...] = ("beta", "rho")) -> pd.Data
     return first.sort_index().reset_index(drop=True)
 
 
-def error_by_features(rows) -> pd.DataFrame:
+def error_by_features(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Test error against the number of features, beta and rho chosen on validation (Letarte et al. 2019, Figure 5).
 
     Parameters
@@ -105,7 +108,7 @@ def error_by_features(rows) -> pd.DataFrame:
     return _mean_error(best_by_validation(rows), ["dataset", "method", "D"])
 
 
-def error_by_share(rows) -> pd.DataFrame:
+def error_by_share(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Test error against the share of landmarks, beta and D chosen on validation (Letarte et al. 2019, Figure 6).
 
     Parameters
@@ -123,7 +126,7 @@ def error_by_share(rows) -> pd.DataFrame:
     return _mean_error(best, ["dataset", "method", "landmarks", "share"])
 
 
-def to_csv(rows) -> str:
+def to_csv(rows: Iterable[Row] | pd.DataFrame) -> str:
     """Rows as CSV, with a header; what does not apply is empty."""
     return to_frame(rows).to_csv(index=False, lineterminator="\n")
 

@@ -16,14 +16,14 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import dask.config
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
 
-from ..studies.units import Unit
+from ..studies.units import Row, Unit
 from .executor import FINISHED, WAITING, Claims, Plan, Report, needed_values
 from .same_code import check_code, check_scheduler
 from .worker import Done, do, unpack
@@ -238,7 +238,7 @@ class _Running:
         """Send a value that is known here to the workers."""
         self._futures[name] = self._client.submit(Done, [], value, key=name)
 
-    def _reported(self, key: str, rows: list[dict]) -> Report:
+    def _reported(self, key: str, rows: list[Row]) -> Report:
         """Keep the rows of a task's next step and report it."""
         task = self._tasks[key]
         todo = self._todo[task.name]
@@ -280,7 +280,7 @@ def threads_of_workers(client: Client) -> dict[str, int]:
         raise ConnectionError(_LOST) from None
 
 
-def result_of(client: Client, future: Future):
+def result_of(client: Client, future: Future) -> Any:
     """Wait for the result of a client's future; see `check_finished`."""
     with client.as_current(), suppress(CancelledError):
         wait(future)

@@ -8,21 +8,26 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import TypeAlias
 
 import numpy as np
 
+from ..._typing import ArrayLike, MatrixLike
 from ..._validation import check_count
 from ...alignment import AlignmentSums, alignment_loss_batched, alignment_sums, as_block
+from ...frequencies import FrequencyBlocks
 
-__all__ = ["alignment_loss_on_cluster"]
+__all__ = ["Block", "alignment_loss_on_cluster"]
 
+Block: TypeAlias = tuple[MatrixLike, ArrayLike] | tuple[MatrixLike, ArrayLike, ArrayLike]
+"""Rows with their labels, and weights if there are any."""
 _BLOCKS_A_THREAD = 2  # one is summed while the next is sent
 
 
 def alignment_loss_on_cluster(
-    blocks: Iterable,
-    omega,
-    classes=None,
+    blocks: Iterable[Block | Callable[[], Block]],
+    omega: ArrayLike | FrequencyBlocks,
+    classes: ArrayLike | None = None,
     *,
     jobs: int | None = None,
     scheduler: str | None = None,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..._blocks import threads_kept
 from ..studies.problem import Problem
-from ..studies.units import Unit
+from ..studies.units import Row, Unit
 
 __all__ = [
     "FINISHED",
@@ -38,15 +39,15 @@ _WAITING_SECONDS = 0.2
 class Claims:
     """Claims on rows without a store: every claim is granted, and no row is known or kept."""
 
-    def lookup(self, rows: list[dict]) -> list[dict] | None:
+    def lookup(self, rows: list[Row]) -> list[Row] | None:
         """Complete rows for these settings, if all of them are known."""
         return None
 
-    def claim(self, rows: list[dict]) -> list[dict]:
+    def claim(self, rows: list[Row]) -> list[Row]:
         """Claim rows; return those to compute: not known yet, and claimed by nobody else."""
         return rows
 
-    def keep(self, rows: list[dict]) -> None:
+    def keep(self, rows: list[Row]) -> None:
         """Store computed rows and give up the claims on them."""
 
 
@@ -62,7 +63,7 @@ class Plan(NamedTuple):
         return sum(unit.seconds for unit in self.units)
 
     @property
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[Row]:
         """Settings of all rows."""
         return [row for unit in self.units for row in unit.rows]
 
@@ -75,7 +76,7 @@ class Report(NamedTuple):
     message: str
     seconds: float
     """Estimated time of the step"""
-    rows: list[dict]
+    rows: list[Row]
     """Rows that the step computed; they are already kept"""
     last: bool = False
     """Whether the plan is finished"""
@@ -169,7 +170,7 @@ class _PlanInProcess:
         time.sleep(_WAITING_SECONDS)
 
 
-def needed_values(left: Iterable[Unit], units: dict[str, Unit], known) -> set[str]:
+def needed_values(left: Iterable[Unit], units: dict[str, Unit], known: Collection[str]) -> set[str]:
     """Names of the values that some units need, and of the unknown values that these need in turn."""
     needed, queue = set(), [name for unit in left for name in unit.needs]
     while queue:
@@ -198,7 +199,7 @@ def _groups(units: list[Unit]) -> Iterator[list[Unit]]:
         yield group
 
 
-def one_thread():
+def one_thread() -> AbstractContextManager[object]:
     """Limit BLAS and OpenMP to one thread, for good or as a context manager."""
     return _libraries().limit(limits=1)
 

@@ -16,12 +16,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 import psutil
 import sqlalchemy as sa
 
 from ..studies.protocols import RunSpec
+from ..studies.units import Row
 from .executor import Claims
 from .schema import StoreError, batches, claims, insert, keys_in, results, runners, runs
 from .store import Store, insert_results, maker_id, row_key_function
@@ -50,11 +52,12 @@ class RunLease:
     """
 
     def __init__(self, store: Store, spec: RunSpec):
-        self.store, self.spec = store, spec
+        self.store: Store = store
+        self.spec: RunSpec = spec
         self._last = time.monotonic()
         pid = os.getpid()
         self._runner = {"id": uuid4().hex, "machine": _machine(), "process": pid, "born": _process_start_time(pid)}
-        self.maker = store.write(self._begin)
+        self.maker: int = store.write(self._begin)
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="store", daemon=True)
         self._thread.start()
@@ -63,17 +66,17 @@ class RunLease:
     def id(self) -> str:
         return self._runner["id"]
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         """Give up all claims. Never raises: a lease that cannot be given up ends with its heartbeats."""
         self._released.set()
         self._thread.join()
         with suppress(StoreError):
             self.store.write(lambda connection: _delete_runners(connection, [self.id]))
 
-    def claims(self, data: str, repeat: int, rows: list[dict]) -> StoreClaims:
+    def claims(self, data: str, repeat: int, rows: list[Row]) -> StoreClaims:
         """Claims on the rows of a repeat, whose split has the digest `data`.
 
         Those of the protocol's methods become rows of the run, in this order.
@@ -83,7 +86,7 @@ class RunLease:
         self.store.plan(self.spec, repeat, [key_of(row) for row in rows if row["method"] in protocol.methods])
         return StoreClaims(self, key_of)
 
-    def heartbeat(self, connection) -> None:
+    def heartbeat(self, connection: sa.Connection) -> None:
         """Renew the lease; insert it again if another process has deleted it, since claims refer to it."""
         now = time.time()
         own = sa.update(runners).where(runners.c.id == self.id).values(heard_of=now)
@@ -109,20 +112,21 @@ class RunLease:
 class StoreClaims(Claims):
     """Claims of a lease on rows of one repeat; see `RunLease.claims`."""
 
-    def __init__(self, lease: RunLease, key_of: Callable[[dict], bytes]):
-        self._lease, self._store, self.key_of = lease, lease.store, key_of
+    def __init__(self, lease: RunLease, key_of: Callable[[Row], bytes]):
+        self._lease, self._store = lease, lease.store
+        self.key_of: Callable[[Row], bytes] = key_of
 
-    def lookup(self, rows: list[dict]) -> list[dict] | None:
+    def lookup(self, rows: list[Row]) -> list[Row] | None:
         keys = [self.key_of(row) for row in rows]
         found = self._store.rows_by_key(keys)
         return [found[key] for key in keys] if len(found) == len(set(keys)) else None
 
-    def claim(self, rows: list[dict]) -> list[dict]:
+    def claim(self, rows: list[Row]) -> list[Row]:
         keys = {self.key_of(row): row for row in rows}
         own = self._store.write(lambda connection: self._claimed(connection, keys))
         return [row for key, row in keys.items() if key in own]
 
-    def keep(self, rows: list[dict]) -> None:
+    def keep(self, rows: list[Row]) -> None:
         if not rows:
             return
         spent, by_key = self._lease.seconds_since_last(), {self.key_of(row): row for row in rows}

@@ -15,6 +15,7 @@ import numpy as np
 from ..studies.feature_methods import tolerance
 from ..studies.planning import problem_and_units
 from ..studies.protocols import PROTOCOLS, LetarteProtocol, LiProtocol, RunSpec, split_source
+from ..studies.units import Row
 from .executor import Claims, Plan, run_in_process
 from .store import Store, insert_results, maker_id, row_key_function
 
@@ -30,7 +31,7 @@ class DrawnRow:
     """A row of a stored run."""
 
     spec: RunSpec
-    row: dict
+    row: Row
 
     @property
     def repeat(self) -> int:
@@ -48,7 +49,7 @@ class Recomputed:
     """A drawn row and what was computed for it."""
 
     drawn: DrawnRow
-    found: dict
+    found: Row
     """The new row"""
     same_key: bool
     """Whether the new row has the key of the stored one: the same data, seed and settings"""
@@ -148,21 +149,21 @@ def _recomputed(store: Store, spec: RunSpec, repeat: int, drawn: list[DrawnRow],
 class _Recomputing(Claims):
     """Claims on the drawn rows of a repeat; the others are known from the store."""
 
-    def __init__(self, stored: list[dict], wanted: list[tuple]):
+    def __init__(self, stored: list[Row], wanted: list[tuple]):
         self._known = {_settings(row): row for row in stored if _settings(row) not in wanted}
 
-    def lookup(self, rows: list[dict]) -> list[dict] | None:
+    def lookup(self, rows: list[Row]) -> list[Row] | None:
         found = [self._known[settings] for row in rows if (settings := _settings(row)) in self._known]
         return found if len(found) == len(rows) else None
 
-    def claim(self, rows: list[dict]) -> list[dict]:
+    def claim(self, rows: list[Row]) -> list[Row]:
         return [row for row in rows if _settings(row) not in self._known]
 
-    def keep(self, rows: list[dict]) -> None:
+    def keep(self, rows: list[Row]) -> None:
         self._known |= {_settings(row): row for row in rows}
 
 
-def _settings(row: dict) -> tuple:
+def _settings(row: Row) -> tuple:
     return tuple(row.get(name) for name in SETTINGS)
 
 

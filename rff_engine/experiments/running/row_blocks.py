@@ -29,7 +29,7 @@ def row_blocks(
     max_rows: int = _ROWS,
     dtype: Any = np.float64,
     progress: Callable[[int, int | None], None] | None = None,
-) -> Iterator[tuple]:
+) -> Iterator[tuple[np.ndarray, ...]]:
     """Points and labels of a table, block by block (the sums of blocks add up, Letarte et al. 2019, Prop. 8).
 
     Parameters

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ..._validation import check_count
 from ..studies.planning import problem_and_units
-from ..studies.problem import COLUMNS
+from ..studies.problem import COLUMNS, LetarteSplit, LiSplit
 from ..studies.protocols import Protocol, RunSpec, check_protocol, split_source
+from ..studies.units import Row
 from .executor import Plan, Report, run_in_process
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ class Step:
     done: float
     """Work done, out of `total`, by a rough estimate of its time"""
     total: float
-    rows: list[dict] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     """New rows, each with the keys `COLUMNS`; what does not apply is None"""
 
 
 def run(
     protocol: Protocol,
-    split,
+    split: LetarteSplit | LiSplit,
     *,
     dataset: str,
     split_name: str = "published",

@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
+
+from ..studies.units import Row
 
 __all__ = [
     "Database",
@@ -55,14 +57,14 @@ _T = TypeVar("_T")
 
 _tables = sa.MetaData()
 _key = sa.LargeBinary(KEY_BYTES)
-about = sa.Table("rff_about", _tables, sa.Column("version", sa.Integer, primary_key=True))
-makers = sa.Table(
+about: sa.Table = sa.Table("rff_about", _tables, sa.Column("version", sa.Integer, primary_key=True))
+makers: sa.Table = sa.Table(
     "rff_makers",
     _tables,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("made_with", sa.String(400), nullable=False, unique=True),
 )
-results = sa.Table(
+results: sa.Table = sa.Table(
     "rff_results",
     _tables,
     sa.Column("key", _key, primary_key=True),
@@ -81,7 +83,7 @@ results = sa.Table(
     sa.Column("note", sa.Text, nullable=False),
     sa.Column("maker", sa.ForeignKey(makers.c.id), nullable=False),
 )
-runs = sa.Table(
+runs: sa.Table = sa.Table(
     "rff_runs",
     _tables,
     sa.Column("id", sa.String(120), primary_key=True),
@@ -89,7 +91,7 @@ runs = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
     sa.Column("seconds", sa.Double, nullable=False),
 )
-run_rows = sa.Table(
+run_rows: sa.Table = sa.Table(
     "rff_run_rows",
     _tables,
     sa.Column("run", sa.ForeignKey(runs.c.id), primary_key=True),
@@ -97,7 +99,7 @@ run_rows = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("key", _key, nullable=False, index=True),
 )
-runners = sa.Table(
+runners: sa.Table = sa.Table(
     "rff_runners",
     _tables,
     sa.Column("id", sa.String(32), primary_key=True),
@@ -106,7 +108,7 @@ runners = sa.Table(
     sa.Column("born", sa.Double, nullable=False),
     sa.Column("heard_of", sa.Double, nullable=False),
 )
-claims = sa.Table(
+claims: sa.Table = sa.Table(
     "rff_claims",
     _tables,
     sa.Column("key", _key, primary_key=True),
@@ -162,10 +164,10 @@ class Database:
     def close(self) -> None:
         self._engine.dispose()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
@@ -262,7 +264,7 @@ class Database:
         return f"{self.name} cannot be used: {said}."
 
 
-def insert(connection, table: sa.Table, entries: list[dict]) -> None:
+def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> None:
     """Insert entries whose keys are not there yet, in the order of their keys.
 
     Of two transactions that insert the same keys, one then waits for the other.
@@ -279,14 +281,14 @@ def insert(connection, table: sa.Table, entries: list[dict]) -> None:
         _insert_one_by_one(connection, table, entries)
 
 
-def _insert_one_by_one(connection, table: sa.Table, entries: list[dict]) -> None:
+def _insert_one_by_one(connection, table: sa.Table, entries: list[Row]) -> None:
     """`insert` for databases known to have savepoints, and no more."""
     for entry in entries:
         with suppress(exc.IntegrityError), connection.begin_nested():
             connection.execute(sa.insert(table), entry)
 
 
-def keys_in(connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
+def keys_in(connection: sa.Connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
     """The given keys that the table already has."""
     return {
         key
@@ -295,7 +297,7 @@ def keys_in(connection, table: sa.Table, keys: Iterable[bytes]) -> set[bytes]:
     }
 
 
-def batches(items: list, size: int = _BATCH_SIZE) -> Iterator[list]:
+def batches(items: list[_T], size: int = _BATCH_SIZE) -> Iterator[list[_T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -24,6 +24,7 @@ import sqlalchemy as sa
 
 from ..studies.problem import COLUMNS
 from ..studies.protocols import Protocol, RunSpec
+from ..studies.units import Row
 from .schema import KEY_BYTES, Database, StoreError, batches, insert, makers, results, run_rows, runs
 
 __all__ = ["RunInfo", "Store", "StoreError", "default_store", "row_key_function"]
@@ -114,7 +115,7 @@ class Store(Database):
         known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
         raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
 
-    def rows(self, spec: RunSpec) -> list[dict]:
+    def rows(self, spec: RunSpec) -> list[Row]:
         """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
         query = (
             sa.select(run_rows.c.repeat, *(results.c[name] for name in (*_SETTINGS, *_MEASURED)))
@@ -127,7 +128,7 @@ class Store(Database):
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
         return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in found)]
 
-    def rows_by_key(self, keys: list[bytes]) -> dict[bytes, dict]:
+    def rows_by_key(self, keys: list[bytes]) -> dict[bytes, Row]:
         """The known rows among the given keys, by key, without the labels of a run."""
         with self.read() as connection:
             return {
@@ -197,7 +198,7 @@ class Store(Database):
         ]
 
 
-def insert_results(connection, rows: dict[bytes, dict], maker: int) -> None:
+def insert_results(connection: sa.Connection, rows: dict[bytes, Row], maker: int) -> None:
     """Insert rows by their keys; those that are there already stay as they are."""
     entries = [
         {name: row[name] for name in (*_SETTINGS, *_MEASURED)} | {"key": key, "maker": maker}
@@ -206,13 +207,13 @@ def insert_results(connection, rows: dict[bytes, dict], maker: int) -> None:
     insert(connection, results, entries)
 
 
-def maker_id(connection) -> int:
+def maker_id(connection: sa.Connection) -> int:
     """Id of the library versions and machine of this process."""
     made_with = _made_with()
     find = sa.select(makers.c.id).where(makers.c.made_with == made_with)
     if connection.scalar(find) is None:
         insert(connection, makers, [{"made_with": made_with}])
-    return connection.scalar(find)
+    return connection.execute(find).scalar_one()
 
 
 def _made_with() -> str:
@@ -222,11 +223,11 @@ def _made_with() -> str:
     return f"Python {platform.python_version()}, {versions}; {platform.system()} {platform.machine()}, {cores} cores"
 
 
-def row_key_function(data: str, seed: int, protocol: Protocol) -> Callable[[dict], bytes]:
+def row_key_function(data: str, seed: int, protocol: Protocol) -> Callable[[Row], bytes]:
     """Function from a row, or its settings alone, to its key; `data` is the digest of the split."""
     base = {"data": data, "seed": seed}
 
-    def key_of(row: dict) -> bytes:
+    def key_of(row: Row) -> bytes:
         settings = {name: row[name] for name in _SETTINGS if row.get(name) is not None}
         content = base | {"settings": settings, "protocol": protocol.conditions(settings["method"])}
         text = json.dumps(content, sort_keys=True, default=lambda number: number.item())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from distributed import get_worker
 
+from ..studies.units import Row
 from .executor import one_thread
 
 __all__ = ["Done", "dask_setup", "do", "unpack"]
@@ -18,11 +19,11 @@ __all__ = ["Done", "dask_setup", "do", "unpack"]
 class Done(NamedTuple):
     """Rows of a unit, step by step, and its value."""
 
-    rows: list[list[dict]]
+    rows: list[list[Row]]
     value: object
 
 
-def dask_setup(_) -> None:
+def dask_setup(_: object) -> None:
     """Ignore Ctrl-C: it is meant for the process that waits. Dask calls this in each process of a local cluster."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -32,7 +33,7 @@ def unpack(payload: bytes) -> Done:
     return Done([], pickle.loads(payload))
 
 
-def do(work: Callable, topic: str, *needs: Done) -> Done:
+def do(work: Callable[..., Iterator[list[Row]]], topic: str, *needs: Done) -> Done:
     """Compute a unit and log its rows as events (key, step, rows); stop between two steps if it is cancelled."""
     hold_threads()
     worker = get_worker()

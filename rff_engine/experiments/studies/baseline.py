@@ -22,7 +22,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from .letarte_problem import LetarteProblem
 from .problem import Part
 from .protocols import LetarteProtocol
-from .units import Unit, UnitStep
+from .units import Row, Unit, UnitStep
 
 __all__ = ["baseline_notes", "baseline_units"]
 
@@ -88,7 +88,7 @@ class _Found(NamedTuple):
     """On validation rows"""
     j: int
     """Position of its C in the grid"""
-    errors: dict
+    errors: Row
     seconds: float
     """Spent on all C"""
 
@@ -101,7 +101,7 @@ def _training_rows(problem: LetarteProblem, protocol: LetarteProtocol) -> Part:
     return problem.some_training_rows(protocol.max_train_svm, "svm_rows")
 
 
-def _search(protocol: LetarteProtocol, gamma: float, problem: LetarteProblem) -> Iterator[list[dict]]:
+def _search(protocol: LetarteProtocol, gamma: float, problem: LetarteProblem) -> Iterator[list[Row]]:
     start = time.perf_counter()
     train = _training_rows(problem, protocol)
     given = _SVMInput(problem, train, gamma)
@@ -184,7 +184,7 @@ def _machine_class(held: bool):
     return SVC
 
 
-def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *found: _Found, wanted) -> Iterator[list[dict]]:
+def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *found: _Found, wanted) -> Iterator[list[Row]]:
     # (j, i) is the order of the grid, in which C varies slowest.
     i = min(range(len(found)), key=lambda i: (found[i].n_errors, found[i].j, i))
     gamma, C, errors = _gammas(protocol)[i], protocol.Cs[found[i].j], found[i].errors
@@ -200,11 +200,11 @@ def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *found: _Found, 
     return gamma
 
 
-def _gamma_of(rows: list[dict]) -> float:
+def _gamma_of(rows: list[Row]) -> float:
     return rows[0]["gamma"]
 
 
-def _prior(protocol: LetarteProtocol, problem: LetarteProblem, gamma: float) -> Iterator[list[dict]]:
+def _prior(protocol: LetarteProtocol, problem: LetarteProblem, gamma: float) -> Iterator[list[Row]]:
     problem.clear_cache()  # no later stage needs the distances
     prior = problem.with_gamma(gamma, protocol.precision)
     yield []

@@ -7,12 +7,14 @@ scalings of columns are chosen on the prior's half.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ..._typing import MatrixLike
 from ..._validation import check_choice, check_count
 from ...certificates import CertificateTerm
 from ...certified_classifier import CertifiedClassifier
@@ -25,8 +27,9 @@ from ...estimators import (
 from ...kernels import GaussianKernel, SpectralKernel
 from ...landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 from .. import datasets
+from .problem import LetarteSplit
 
-__all__ = ["METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "certify"]
+__all__ = ["METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "NamedSplit", "certify"]
 
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
 _N_COMPONENTS, _N_CANDIDATES = 200, 2000
@@ -37,6 +40,13 @@ _WIDTH_COMPONENTS = 100
 _LANDMARK_FREQUENCIES = 32
 #: Sets whose columns have units of their own.
 SCALED = ("ads", "adult", "breast")
+
+
+class NamedSplit(LetarteSplit, Protocol):
+    """A split that says whose rows it has, such as `datasets.Split`."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,21 @@ class CertifiedSplit:
         N, of "pbrff" and "okrff".
     """
 
-    def __init__(self, split, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
+    def __init__(self, split: NamedSplit, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
         stack = sp.vstack if sp.issparse(split.X_train) else np.concatenate
-        self.X, self.y = stack([split.X_train, split.X_valid]), np.concatenate([split.y_train, split.y_valid])
-        self.split, self.random_state, self.n_candidates = split, random_state, n_candidates
+        self.X: MatrixLike = stack([split.X_train, split.X_valid])
+        self.y: np.ndarray = np.concatenate([split.y_train, split.y_valid])
+        self.split: NamedSplit = split
+        self.random_state: int = random_state
+        self.n_candidates: int = n_candidates
 
-    def run(self, method: str, n_components: int = _N_COMPONENTS, kernel=None, epsilon: float = 0.05) -> CertifiedRun:
+    def run(
+        self,
+        method: str,
+        n_components: int = _N_COMPONENTS,
+        kernel: SpectralKernel | None = None,
+        epsilon: float = 0.05,
+    ) -> CertifiedRun:
         """Bounds and test errors of a method with D features or landmarks; `kernel` None is one of width "scale"."""
         check_choice(method, "method", METHODS)
         maps = self._maps(method, kernel, check_count(n_components, "n_components"))

@@ -8,19 +8,21 @@ frequencies, C that of the model.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ... import ridge
+from ..._typing import ArrayLike
 from ..._validation import draw_seed
 from ...linear import linear_svm_decision, linear_svm_path
 from .feature_methods import LABELLED
 from .li_problem import LiProblem
 from .problem import Part, linear_svm_seconds, wave_seconds
 from .protocols import FeatureComparison
-from .units import Unit, UnitStep
+from .units import Row, Unit, UnitStep
 
 __all__ = ["feature_comparison_units", "ridge_path"]
 
@@ -44,7 +46,7 @@ def feature_comparison_units(problem: LiProblem, protocol: FeatureComparison) ->
     return units
 
 
-def _compare(protocol: FeatureComparison, method: str, r: int, setting: dict, problem: LiProblem, *, wanted):
+def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, problem: LiProblem, *, wanted):
     start = time.perf_counter()
     train, regression = problem.train, problem.task == "regression"
     features, notes = problem.fit_features(method, r, **setting)
@@ -109,7 +111,7 @@ def _error(regression: bool, loss: float, part: Part) -> float:
     return float(np.sqrt(mean) if regression else mean)
 
 
-def ridge_path(features, y, Cs) -> tuple[np.ndarray, np.ndarray]:
+def ridge_path(features: np.ndarray, y: ArrayLike, Cs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
 
     Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C), and `rff_engine.ridge_path` with lambda = 1 / (2 C n).

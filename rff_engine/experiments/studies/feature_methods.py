@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from scipy.stats import qmc
 
+from ..._typing import ArrayLike, MatrixLike, RandomState
 from ..._validation import as_numbers, as_points, as_rng, check_choice, check_count, draw_seed
 from ...adaptive import (
     adapt_frequencies,
@@ -79,20 +80,20 @@ class FourierMap:
     frequencies: np.ndarray
     weights: np.ndarray | None = None
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Features of the rows of `X`, (n, 2 r), in its precision."""
         return fourier_features(X, self.frequencies, self.weights)
 
 
 def fit_features(
     name: str,
-    X,
-    y,
+    X: MatrixLike,
+    y: ArrayLike | None,
     kernel: SpectralKernel,
     r: int,
-    random_state=None,
+    random_state: RandomState = None,
     task: str = "classification",
-    **parameters,
+    **parameters: float,
 ) -> FourierMap | NystroemMap:
     """Fit the features of a method on training rows.
 
@@ -258,7 +259,7 @@ _SAMPLED = (
     "digital_net",
     "moment_matching",
 )
-METHODS: dict[str, Callable] = {
+METHODS: dict[str, Callable[..., FourierMap | NystroemMap]] = {
     **{name: partial(_sampled, name) for name in _SAMPLED},
     "weight": _weighted,
     "align": _aligned,

@@ -22,7 +22,7 @@ from ...posteriors import optimized_kernel_weights, pseudo_posterior
 from .letarte_problem import PARTS, LetarteProblem
 from .problem import linear_svm_seconds, wave_seconds
 from .protocols import FeatureSweep
-from .units import Unit, UnitStep
+from .units import Row, Unit, UnitStep
 
 __all__ = ["feature_sweep_units"]
 
@@ -87,7 +87,7 @@ def _runs_of_blocks(blocks: FrequencyBlocks, n: int) -> list[range]:
     return [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
 
 
-def _losses(protocol: FeatureSweep, run: range, problem: LetarteProblem) -> Iterator[list[dict]]:
+def _losses(protocol: FeatureSweep, run: range, problem: LetarteProblem) -> Iterator[list[Row]]:
     # Block by block, so that the rounding of a loss does not depend on the grouping of blocks.
     blocks = _candidates(problem, protocol)
     losses = [alignment_loss(problem.train.X, problem.train.y, blocks.block(b)) for b in run]
@@ -95,7 +95,7 @@ def _losses(protocol: FeatureSweep, run: range, problem: LetarteProblem) -> Iter
     return np.concatenate(losses)
 
 
-def _join(*losses: np.ndarray) -> Iterator[list[dict]]:
+def _join(*losses: np.ndarray) -> Iterator[list[Row]]:
     yield []
     return np.concatenate(losses)
 
@@ -108,11 +108,11 @@ def _fit(
     problem: LetarteProblem,
     losses=None,
     *,
-    wanted: list[dict],
+    wanted: list[Row],
 ):
     """Yield the wanted rows of a method and beta or rho, from small D to large. All D are drawn in any case."""
     largest = max(protocol.n_features)
-    setting: dict = {} if field is None else {field: value}
+    setting: Row = {} if field is None else {field: value}
     start = time.perf_counter()
     drawn = _drawn(problem, method, value, largest, losses)
     waves = _Waves(problem, _candidates(problem, protocol), drawn)

@@ -13,6 +13,8 @@ from functools import partial
 
 import numpy as np
 
+from ..._typing import ArrayLike
+from ...kernels import SpectralKernel
 from .li_problem import LiProblem
 from .problem import Part
 from .protocols import KernelApproximation
@@ -76,7 +78,7 @@ def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], pro
         yield [problem.row(method, errors, seconds[method], (*notes, *warned[method]), D=r)]
 
 
-def relative_errors(X, kernel, features: list[np.ndarray]) -> list[float]:
+def relative_errors(X: ArrayLike, kernel: SpectralKernel, features: list[np.ndarray]) -> list[float]:
     """||K~ - K||_F / ||K||_F of several features of the same points; each block of K is computed once.
 
     Parameters

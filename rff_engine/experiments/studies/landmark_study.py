@@ -23,7 +23,7 @@ from ...posteriors import pseudo_posterior
 from .letarte_problem import PARTS, LetarteProblem
 from .problem import linear_svm_seconds, wave_seconds
 from .protocols import LandmarkStudy
-from .units import Unit, UnitStep
+from .units import Row, Unit, UnitStep
 
 __all__ = ["landmark_study_units"]
 
@@ -64,7 +64,7 @@ def landmark_study_units(problem: LetarteProblem, protocol: LandmarkStudy) -> li
 
 
 def _learned_units(
-    problem: LetarteProblem, protocol: LandmarkStudy, setting: dict, L: int, named: str, fit_seconds: float, needs
+    problem: LetarteProblem, protocol: LandmarkStudy, setting: Row, L: int, named: str, fit_seconds: float, needs
 ) -> list[Unit]:
     """Units for the rows of all (D, beta) at a selection and share."""
     settings, units = list(product(sorted(protocol.n_features), protocol.betas)), []
@@ -112,7 +112,7 @@ class _Landmarks(NamedTuple):
     key: tuple[int, int]
 
 
-def _select(selection: str, share: float, problem: LetarteProblem) -> Iterator[list[dict]]:
+def _select(selection: str, share: float, problem: LetarteProblem) -> Iterator[list[Row]]:
     key = list(_SELECTIONS).index(selection), round(share * 1e9)
     X, y = problem.train
     rng = problem.rng("landmarks", *key)
@@ -163,7 +163,7 @@ def _fit_learned(
     landmarks: _Landmarks,
     losses: np.ndarray,
     *,
-    wanted: list[dict],
+    wanted: list[Row],
 ):
     """Yield the wanted rows of some (D, beta). Similarities of all of them are computed in any case."""
     L, D = len(landmarks.labels), max(D for D, _ in settings)

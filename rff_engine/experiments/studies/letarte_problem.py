@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from ..._validation import as_labels, as_points
 from ...features import largest_norm, phase_dtype
 from ...linear import linear_svm_decision
-from .problem import Part, Problem, update_digest
+from .problem import LetarteSplit, Part, Problem, update_digest
+from .units import Row
 
 __all__ = ["PARTS", "LetarteProblem"]
 
 PARTS = ("train", "valid", "test")
+_Value = TypeVar("_Value")
 _DECISION_ENTRIES = 2**22  # features held at a time while decisions are computed
 
 
@@ -28,15 +31,25 @@ class LetarteProblem(Problem):
     valid: Part
     feature_dtype: type = np.float64
     """Of the features that linear SVMs are trained on"""
-    _cache: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    purposes = ("training_rows", "svm_rows", "candidates", "pbrff", "okrff", "landmarks", "landmark_frequencies")
+    purposes: ClassVar[tuple[str, ...]] = (
+        "training_rows",
+        "svm_rows",
+        "candidates",
+        "pbrff",
+        "okrff",
+        "landmarks",
+        "landmark_frequencies",
+    )
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cache": {}}
 
     @classmethod
-    def of(cls, split, labels: dict, seed: int, scaling: str = "none", max_train: int | None = None) -> LetarteProblem:
+    def of(
+        cls, split: LetarteSplit, labels: Row, seed: int, scaling: str = "none", max_train: int | None = None
+    ) -> LetarteProblem:
         """Check a split, code its two labels, scale its columns and draw at most `max_train` training rows.
 
         Raises
@@ -59,7 +72,7 @@ class LetarteProblem(Problem):
         return replace(problem, train=train, notes=tuple(notes))
 
     @staticmethod
-    def digest(split) -> str:
+    def digest(split: LetarteSplit) -> str:
         """Digest of all points and labels of a split; labels count by their order, not their names."""
         digest = hashlib.sha256()
         for name in PARTS:
@@ -88,7 +101,7 @@ class LetarteProblem(Problem):
         parts = [Part(part.X.astype(dtype, copy=False), part.y) for part in parts]
         return replace(self, **dict(zip(PARTS, parts, strict=True)), gamma=gamma, feature_dtype=feature_dtype)
 
-    def cached(self, name: str, make: Callable):
+    def cached(self, name: str, make: Callable[[], _Value]) -> _Value:
         """Value of `make()`, computed once in this process until `clear_cache`; it is not pickled."""
         if name not in self._cache:
             self._cache[name] = make()
@@ -117,7 +130,9 @@ class LetarteProblem(Problem):
             raise ValueError(f"{max_rows} training rows drawn at random hold one class only; more rows are needed.")
         return drawn
 
-    def best_errors(self, path, features: Callable[[str, slice], np.ndarray], Cs) -> dict:
+    def best_errors(
+        self, path: tuple[np.ndarray, np.ndarray], features: Callable[[str, slice], np.ndarray], Cs: Sequence[float]
+    ) -> dict[str, float]:
         """C and errors of the SVM on a path over `Cs` with the fewest validation errors; the first on a tie.
 
         `features(part, rows)` returns the features of some rows of a part; it is called with few rows at a time.
@@ -145,7 +160,7 @@ class LetarteProblem(Problem):
         }
 
 
-def _checked_parts(split, classes) -> dict[str, Part]:
+def _checked_parts(split: LetarteSplit, classes) -> dict[str, Part]:
     d = np.shape(split.X_train)[1] if np.ndim(split.X_train) == 2 else None
     parts = {}
     for name in PARTS:

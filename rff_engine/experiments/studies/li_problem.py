@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from ..._validation import as_labels, as_numbers, as_points, check_choice
-from .feature_methods import TASKS, fit_features
-from .problem import Part, Problem, update_digest
+from ...nystroem import NystroemMap
+from .feature_methods import TASKS, FourierMap, fit_features
+from .problem import LiSplit, Part, Problem, update_digest
+from .units import Row
 
 __all__ = ["LiProblem"]
 
@@ -29,10 +32,10 @@ class LiProblem(Problem):
 
     task: str
 
-    purposes = ("training_rows", "features", "evaluated_rows", "folds")
+    purposes: ClassVar[tuple[str, ...]] = ("training_rows", "features", "evaluated_rows", "folds")
 
     @classmethod
-    def of(cls, split, labels: dict, seed: int, scaling: str, max_train: int | None = None) -> LiProblem:
+    def of(cls, split: LiSplit, labels: Row, seed: int, scaling: str, max_train: int | None = None) -> LiProblem:
         """Check a split, code its classes, scale its columns and draw at most `max_train` training rows.
 
         Raises
@@ -46,8 +49,9 @@ class LiProblem(Problem):
         if sp.issparse(X[0]):  # frequencies are dense all the same, and so few columns that this is small
             X = tuple(part.toarray() for part in X)
         notes, n = [], X[0].shape[0] + X[1].shape[0]
-        if n < getattr(split, "n_samples", n):
-            notes.append(f"{n} of {split.n_samples} rows, drawn at random")
+        of = getattr(split, "n_samples", n)
+        if n < of:
+            notes.append(f"{n} of {of} rows, drawn at random")
         if scaling == "standard":
             scaler = StandardScaler().fit(X[0].astype(np.float64))
             X = tuple(scaler.transform(part.astype(np.float64)) for part in X)
@@ -66,7 +70,7 @@ class LiProblem(Problem):
         return replace(self, train=train, notes=(*self.notes, f"trained on {max_train} of {n} training rows"))
 
     @staticmethod
-    def digest(split) -> str:
+    def digest(split: LiSplit) -> str:
         """Digest of all points and targets of a split, and of its task."""
         digest = hashlib.sha256(f"two parts {split.task}".encode())
         for X, y in ((split.X_train, split.y_train), (split.X_test, split.y_test)):
@@ -74,7 +78,9 @@ class LiProblem(Problem):
             update_digest(digest, (*arrays, y))
         return digest.hexdigest()
 
-    def fit_features(self, method: str, r: int, rows=slice(None), **parameters):
+    def fit_features(
+        self, method: str, r: int, rows: np.ndarray | slice = slice(None), **parameters: float
+    ) -> tuple[FourierMap | NystroemMap, tuple[str, ...]]:
         """Features of a method fitted on training rows, and its warnings as notes.
 
         All methods with the same r get the same generator, hence the same first frequencies. See
@@ -90,7 +96,7 @@ class LiProblem(Problem):
         return features, tuple(dict.fromkeys(own))
 
 
-def _coded_labels(split, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
+def _coded_labels(split: LiSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
     classes, _ = as_labels(split.y_train, X_train.shape[0], "y_train")
     as_labels(split.y_test, X_test.shape[0], "y_test", min_classes=1)
     if not np.isin(split.y_test, classes).all():
@@ -99,7 +105,7 @@ def _coded_labels(split, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
     return tuple(part == 1 for part in y) if len(classes) == 2 else y
 
 
-def _checked_targets(split, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
+def _checked_targets(split: LiSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
     y = as_numbers(split.y_train, "y_train"), as_numbers(split.y_test, "y_test")
     if y[0].shape != (X_train.shape[0],) or y[1].shape != (X_test.shape[0],):
         raise ValueError(f"y has shapes {y[0].shape} and {y[1].shape}; one target a row is needed.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from .baseline import baseline_notes, baseline_units
 from .feature_comparison import feature_comparison_units
@@ -11,9 +12,9 @@ from .kernel_approximation import kernel_approximation_units
 from .landmark_study import landmark_study_units
 from .letarte_problem import LetarteProblem
 from .li_problem import LiProblem
-from .problem import Problem
+from .problem import LetarteSplit, LiSplit, Problem
 from .protocols import FeatureComparison, FeatureSweep, KernelApproximation, LandmarkStudy, LetarteProtocol, LiProtocol
-from .units import Unit
+from .units import Row, Unit
 
 __all__ = ["problem_and_units"]
 
@@ -26,7 +27,7 @@ _UNITS = {
 
 
 def problem_and_units(
-    protocol: LetarteProtocol | LiProtocol, split, labels: dict, seed: int
+    protocol: LetarteProtocol | LiProtocol, split: LetarteSplit | LiSplit, labels: Row, seed: int
 ) -> tuple[Problem, list[Unit]]:
     """Problem of a split and the units of a protocol on it, each after those it needs.
 
@@ -50,9 +51,9 @@ def problem_and_units(
         If the split does not fit the protocol.
     """
     if isinstance(protocol, LiProtocol):
-        problem, units = LiProblem.of(split, labels, seed, protocol.scaling, protocol.max_train), []
+        problem, units = LiProblem.of(cast(LiSplit, split), labels, seed, protocol.scaling, protocol.max_train), []
     else:
-        problem = LetarteProblem.of(split, labels, seed, protocol.scaling, protocol.max_train)
+        problem = LetarteProblem.of(cast(LetarteSplit, split), labels, seed, protocol.scaling, protocol.max_train)
         problem = replace(problem, notes=(*problem.notes, *baseline_notes(problem, protocol)))
         units = baseline_units(problem, protocol)
     return problem, units + _UNITS[type(protocol)](problem, protocol)

@@ -6,15 +6,27 @@ unit runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._typing import ArrayLike, MatrixLike
 from ...kernels import GaussianKernel
+from .units import Row
 
-__all__ = ["COLUMNS", "Part", "Problem", "linear_svm_seconds", "update_digest", "wave_seconds"]
+__all__ = [
+    "COLUMNS",
+    "LetarteSplit",
+    "LiSplit",
+    "Part",
+    "Problem",
+    "linear_svm_seconds",
+    "update_digest",
+    "wave_seconds",
+]
 
 COLUMNS = (
     "run",
@@ -38,6 +50,41 @@ COLUMNS = (
 """Of a result row"""
 
 
+class _Split(Protocol):
+    """Training and test rows (n, d), arrays or CSR matrices, with their labels or targets (n,)."""
+
+    @property
+    def X_train(self) -> MatrixLike: ...
+
+    @property
+    def y_train(self) -> ArrayLike: ...
+
+    @property
+    def X_test(self) -> MatrixLike: ...
+
+    @property
+    def y_test(self) -> ArrayLike: ...
+
+
+class LetarteSplit(_Split, Protocol):
+    """A split with validation rows, such as `datasets.Split`."""
+
+    @property
+    def X_valid(self) -> MatrixLike: ...
+
+    @property
+    def y_valid(self) -> ArrayLike: ...
+
+
+class LiSplit(_Split, Protocol):
+    """A split without validation rows, such as `datasets.TwoPartSplit`."""
+
+    @property
+    def task(self) -> str:
+        """ "regression" or "classification" """
+        ...
+
+
 class Part(NamedTuple):
     """Points of shape (n, d) and their targets or coded labels, (n,)."""
 
@@ -54,7 +101,7 @@ class Problem:
 
     train: Part
     test: Part
-    labels: dict
+    labels: Row
     """Values of every result row: run, dataset, split and repeat"""
     seed: int
     notes: tuple[str, ...] = ()
@@ -67,7 +114,7 @@ class Problem:
     to the end, since the position of a purpose is part of its seed."""
 
     @staticmethod
-    def digest(split) -> str:
+    def digest(split: Any) -> str:
         """Digest of what a problem takes from a split."""
         raise NotImplementedError
 
@@ -93,14 +140,18 @@ class Problem:
             return slice(None)
         return np.sort(self.rng(purpose, *key).choice(n, size=max_rows, replace=False))
 
-    def row(self, method: str, errors: dict, seconds: float, notes: tuple[str, ...] = (), **fields) -> dict:
+    def row(self, method: str, errors: Row, seconds: float, notes: tuple[str, ...] = (), **fields: Any) -> Row:
         """Result row of a method, with the keys `COLUMNS`; what does not apply is None."""
         values = {**self.labels, "method": method, "gamma": self.gamma, "note": "; ".join((*self.notes, *notes))}
         values |= {**fields, **errors, "seconds": seconds}
         return {column: values.get(column) for column in COLUMNS}
 
 
-def update_digest(digest, arrays) -> None:
+class _Digest(Protocol):
+    def update(self, data: Any, /) -> None: ...
+
+
+def update_digest(digest: _Digest, arrays: Iterable[np.ndarray]) -> None:
     """Feed the shape, type and bytes of each array to a hash object."""
     for values in arrays:
         values = np.ascontiguousarray(values)

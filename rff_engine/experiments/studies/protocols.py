@@ -13,7 +13,7 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ..._validation import check_choice, check_count
 from .feature_methods import METHODS, UNLABELLED, VARIANTS
@@ -76,12 +76,12 @@ class Protocol:
     known_methods: ClassVar[tuple[str, ...]]
     splits: ClassVar[tuple[str, ...]]
     """Kinds of splits; the first is the default"""
-    presets: ClassVar[dict[str, dict]]
+    presets: ClassVar[dict[str, dict[str, Any]]]
     """Fields that a preset changes, by its name"""
     min_rows: ClassVar[int]
     """Lower limit of `max_train` and other caps on rows"""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_counts("n_features", self.n_features)
         _check_names("methods", self.methods, self.known_methods)
         check_choice(self.scaling, "scaling", ("none", "standard"))
@@ -92,12 +92,12 @@ class Protocol:
             if getattr(self, name) is not None:
                 _check_counts(name, (getattr(self, name),), low=self.min_rows)
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         """Fields that a row of a method depends on, apart from its own settings; not the rest of the grid."""
         return {"scaling": self.scaling, "max_train": self.max_train, "version": VERSION}
 
     @classmethod
-    def preset(cls, name: str, **changes):
+    def preset(cls, name: str, **changes: Any) -> Self:
         """The protocol of the paper ("paper"), on a coarser grid ("splits"), or a minute long at most ("quick").
 
         Parameters
@@ -142,10 +142,10 @@ class LetarteProtocol(Protocol):
     refit_svm: bool = False
     precision: str = "auto"
 
-    splits = ("published", "random")
-    min_rows = 2
+    splits: ClassVar[tuple[str, ...]] = ("published", "random")
+    min_rows: ClassVar[int] = 2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         _check_grid("gammas", self.gammas)
         _check_grid("Cs", self.Cs)
@@ -156,7 +156,7 @@ class LetarteProtocol(Protocol):
             raise ValueError(f"refit_svm is {self.refit_svm!r}; it must be True or False.")
         check_choice(self.precision, "precision", ("auto", "float64"))
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         names = ["gammas", "Cs", "gamma", "max_train_svm"]
         if method != "svm":
             names.append("precision")
@@ -196,9 +196,9 @@ class FeatureSweep(LetarteProtocol):
     rhos: tuple[float, ...] = _powers_of_ten(-4, 0)
     methods: tuple[str, ...] = ("svm", "rff", "pbrff", "okrff")
 
-    name = "features"
-    known_methods = ("svm", "rff", "pbrff", "okrff")
-    presets = {  # noqa: RUF012 - read only
+    name: ClassVar[str] = "features"
+    known_methods: ClassVar[tuple[str, ...]] = ("svm", "rff", "pbrff", "okrff")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {},
         "splits": {
             "n_features": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
@@ -214,7 +214,7 @@ class FeatureSweep(LetarteProtocol):
         },
     }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         _check_counts("n_candidates", (self.n_candidates,))
         if max(self.n_features) > self.n_candidates:
@@ -224,7 +224,7 @@ class FeatureSweep(LetarteProtocol):
         _check_grid("betas", self.betas)
         _check_grid("rhos", self.rhos, high=1)
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         learned = method in ("pbrff", "okrff")
         return super().conditions(method) | ({"n_candidates": self.n_candidates} if learned else {})
 
@@ -260,9 +260,9 @@ class LandmarkStudy(LetarteProtocol):
     betas: tuple[float, ...] = _powers_of_ten(-3, 3)
     methods: tuple[str, ...] = ("svm", "rbf_landmarks", "pb_landmarks")
 
-    name = "landmarks"
-    known_methods = ("svm", "rbf_landmarks", "pb_landmarks")
-    presets = {  # noqa: RUF012 - read only
+    name: ClassVar[str] = "landmarks"
+    known_methods: ClassVar[tuple[str, ...]] = ("svm", "rbf_landmarks", "pb_landmarks")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {},
         "splits": {"shares": (0.01, 0.05, 0.10), "n_features": (16, 64), "betas": _powers_of_ten(-2, 2)},
         "quick": {
@@ -274,7 +274,7 @@ class LandmarkStudy(LetarteProtocol):
         },
     }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         _check_grid("shares", self.shares, high=1)
         _check_names("selections", self.selections, ("random", "clustering"))
@@ -304,15 +304,15 @@ class LiProtocol(Protocol):
     scaling: str = "standard"
     max_rows: int | None = None
 
-    known_methods = UNLABELLED
-    splits = ("random",)
-    min_rows = 3
+    known_methods: ClassVar[tuple[str, ...]] = UNLABELLED
+    splits: ClassVar[tuple[str, ...]] = ("random",)
+    min_rows: ClassVar[int] = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check_caps("max_rows")
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         found = super().conditions(method) | {"study": self.name}
         # Rows of before matched the scale alone where the covariance is singular.
         return found | {"covariance": "of the span"} if method == "moment_matching" else found
@@ -339,19 +339,19 @@ class KernelApproximation(LiProtocol):
 
     max_evaluated: int | None = 10000
 
-    name = "approximation"
-    presets = {  # noqa: RUF012 - read only
+    name: ClassVar[str] = "approximation"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {},
         "splits": {},
         "quick": {"n_features": (10, 20, 40), "max_rows": 3000},
     }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_evaluated is not None:
             _check_counts("max_evaluated", (self.max_evaluated,), low=2)
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         return super().conditions(method) | {"max_evaluated": self.max_evaluated}
 
 
@@ -390,26 +390,32 @@ class FeatureComparison(LiProtocol):
     rhos: tuple[float, ...] = (1e-3, 1e-2)
     folds: int = 5
 
-    name = "comparison"
-    known_methods = tuple(METHODS)
-    presets = {"paper": {}, "splits": {}, "quick": {"n_features": (40,), "max_rows": 3000}}  # noqa: RUF012
+    name: ClassVar[str] = "comparison"
+    known_methods: ClassVar[tuple[str, ...]] = tuple(METHODS)
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {},
+        "splits": {},
+        "quick": {"n_features": (40,), "max_rows": 3000},
+    }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         _check_grid("Cs", self.Cs)
         _check_grid("betas", self.betas)
         _check_grid("rhos", self.rhos, high=1)
         _check_counts("folds", (self.folds,), low=2)
 
-    def conditions(self, method: str) -> dict:
+    def conditions(self, method: str) -> dict[str, Any]:
         return super().conditions(method) | {"Cs": self.Cs, "folds": self.folds}
 
 
-PROTOCOLS = {kind.name: kind for kind in (FeatureSweep, LandmarkStudy, KernelApproximation, FeatureComparison)}
+PROTOCOLS: dict[str, type[FeatureSweep | LandmarkStudy | KernelApproximation | FeatureComparison]] = {
+    kind.name: kind for kind in (FeatureSweep, LandmarkStudy, KernelApproximation, FeatureComparison)
+}
 """By the names that commands and run ids use"""
 
 
-def check_protocol(protocol) -> None:
+def check_protocol(protocol: object) -> None:
     """Raise a ValueError unless it is an instance of one of `PROTOCOLS`."""
     if type(protocol) not in PROTOCOLS.values():
         known = ", ".join(kind.__name__ for kind in PROTOCOLS.values())
@@ -444,7 +450,7 @@ class RunSpec:
     repeats: int = 1
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_protocol(self.protocol)
         if self.split is None:
             object.__setattr__(self, "split", self.protocol.splits[0])
@@ -476,7 +482,7 @@ class RunSpec:
         return cls(**content | {"protocol": protocol})
 
 
-def split_source(dataset: str, split: str | None, protocol: Protocol | None = None) -> Callable:
+def split_source(dataset: str, split: str | None, protocol: Protocol | None = None) -> Callable[[int], Any]:
     """Function from the seed of a repeat to its split; it reads the data once.
 
     Parameters

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["Unit", "UnitStep"]
+__all__ = ["Row", "Unit", "UnitStep"]
+
+Row: TypeAlias = dict[str, Any]
+"""Values of a result row by column, or some of them: text, numbers, and None for what does not apply."""
 
 
 class UnitStep(NamedTuple):
@@ -21,7 +24,7 @@ class UnitStep(NamedTuple):
     """For the user"""
     seconds: float
     """Rough estimate"""
-    row: dict | None = None
+    row: Row | None = None
     """Settings of the row that it yields: the method, and what sets it apart from other rows of the method"""
 
 
@@ -31,7 +34,7 @@ class Unit:
 
     name: str
     """Unique in the run"""
-    work: Callable[..., Iterator[list[dict]]]
+    work: Callable[..., Iterator[list[Row]]]
     """Generator function that can be pickled. It is called with the values of `needs`, yields the new rows (often
     none) once a step, and returns the value of the unit. If steps have rows, it takes those to compute as `wanted`."""
     needs: tuple[str, ...]
@@ -39,10 +42,10 @@ class Unit:
     steps: tuple[UnitStep, ...]
     held_bytes: int | None = None
     """Memory held between two steps, if its steps may alternate with those of its neighbours"""
-    value_of: Callable[[list[dict]], object] | None = None
+    value_of: Callable[[list[Row]], object] | None = None
     """Function from its rows to its value, for a unit with rows that others need"""
 
-    def value_from(self, rows: list[dict]) -> object:
+    def value_from(self, rows: list[Row]) -> object:
         """Its value, from all its rows.
 
         Raises
@@ -59,11 +62,11 @@ class Unit:
         return sum(step.seconds for step in self.steps)
 
     @property
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[Row]:
         """Settings of all its rows."""
         return [step.row for step in self.steps if step.row is not None]
 
-    def restricted_to(self, wanted: list[dict]) -> Unit:
+    def restricted_to(self, wanted: list[Row]) -> Unit:
         """The unit that computes only these of its rows; their values do not change."""
         steps = tuple(step for step in self.steps if step.row is None or step.row in wanted)
         return replace(self, steps=steps, work=partial(self.work, wanted=wanted)) if self.rows else self

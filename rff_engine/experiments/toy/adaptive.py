@@ -5,10 +5,12 @@ It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1 and Figure 2. Data h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_choice, check_count, check_nonnegative, draw_seed
 from ...adaptive import adapt_frequencies, feature_weights, importance_density, kernel_landmarks
 from ...approximation_bounds import cluster_loss_bound, kernel_approximation_loss, sample_loss_bound
@@ -59,7 +61,12 @@ class GridWeights:
 
 
 def grid_weights(
-    landmarks, landmark_weights, kernel: SpectralKernel, extent: float, cells: int = 30, ridge: float = 0.1
+    landmarks: ArrayLike,
+    landmark_weights: np.ndarray,
+    kernel: SpectralKernel,
+    extent: float,
+    cells: int = 30,
+    ridge: float = 0.1,
 ) -> GridWeights:
     """Weights of a grid of frequencies that approximate a kernel best at the landmarks (Li et al. 2019, Figure 1).
 
@@ -111,7 +118,7 @@ def _loss(points, point_weights, exact, omega, weights) -> float:
     return float(point_weights @ (features @ features.T - exact) ** 2 @ point_weights)
 
 
-def first_frequencies(kernel: SpectralKernel, r: int, random_state=None) -> np.ndarray:
+def first_frequencies(kernel: SpectralKernel, r: int, random_state: RandomState = None) -> np.ndarray:
     """Initial frequencies in the plane, drawn from the prior; a smaller r gives the first of a larger one.
 
     Parameters
@@ -153,11 +160,11 @@ class Descent:
 
 
 def descent(
-    X,
-    landmarks,
-    landmark_weights,
+    X: ArrayLike,
+    landmarks: ArrayLike,
+    landmark_weights: np.ndarray,
     kernel: SpectralKernel,
-    omega,
+    omega: ArrayLike,
     ridge: float = RIDGE,
     max_steps: int = 80,
     n_frames: int = 45,
@@ -233,11 +240,11 @@ class ImportancePlane:
     """(G, G), best density for the given points, within the square"""
     spread: float
     """Standard deviation of a coordinate of x - x', for Claim 1"""
-    squared_errors: dict
+    squared_errors: dict[str, float]
     """By "prior", "claim" and "data": r times the mean squared error of the kernel over all pairs of points"""
 
 
-def importance_plane(X, kernel: GaussianKernel, extent: float, cells: int = 101) -> ImportancePlane:
+def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells: int = 101) -> ImportancePlane:
     """Prior and importance densities that minimise the mean squared error (Li et al. 2019, Claim 1).
 
     An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is
@@ -303,13 +310,13 @@ def saving(plane: ImportancePlane, density: str) -> float:
 
 
 def landmark_curve(
-    X,
+    X: ArrayLike,
     kernel: SpectralKernel,
     r: int,
-    n_landmarks,
+    n_landmarks: Sequence[int],
     method: str,
     n_draws: int,
-    random_state=None,
+    random_state: RandomState = None,
     ridge: float = RIDGE,
     max_steps: int = 15,
 ) -> np.ndarray:
@@ -380,12 +387,12 @@ class LossGaps:
 
 
 def loss_gaps(
-    X,
+    X: ArrayLike,
     kernel: GaussianKernel,
     r: int,
-    n_landmarks,
+    n_landmarks: Sequence[int],
     n_draws: int,
-    random_state=None,
+    random_state: RandomState = None,
     delta: float = 0.05,
     max_steps: int = 15,
     n_functions: int = N_FUNCTIONS,

@@ -6,11 +6,13 @@ methods that use labels need them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..._sampling import covariance_is_matched
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
 from ...features import fourier_features, random_phase_features
 from ...kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
@@ -88,7 +90,9 @@ class ApproximationRows:
         return float(np.ceil(2.1 * np.abs(self.in_plane).max()) / 2)
 
 
-def approximation_rows(X, y, task: str, n_rows: int, random_state=None) -> ApproximationRows:
+def approximation_rows(
+    X: ArrayLike, y: ArrayLike, task: str, n_rows: int, random_state: RandomState = None
+) -> ApproximationRows:
     """Draw rows of a data set and bring their columns to mean 0 and variance 1, as Li et al. (2019) do.
 
     Parameters
@@ -130,7 +134,7 @@ def _principal_axes(X) -> np.ndarray:
 
 
 def approximation_errors(
-    rows: ApproximationRows, kernel: SpectralKernel, method: str, r_values, n_draws: int, seed: int
+    rows: ApproximationRows, kernel: SpectralKernel, method: str, r_values: Sequence[int], n_draws: int, seed: int
 ) -> np.ndarray:
     """Relative errors ||K~ - K||_F / ||K||_F of a method's features on the rows they are fitted to (Li et al. 2019).
 
@@ -161,7 +165,7 @@ def approximation_errors(
     )
 
 
-def too_few_to_match(r_values, n_features: int) -> tuple[int, ...]:
+def too_few_to_match(r_values: Sequence[int], n_features: int) -> tuple[int, ...]:
     """Numbers of frequencies at which "moment_matching" matches the covariance in a subspace alone.
 
     Parameters
@@ -279,7 +283,12 @@ class VarianceCurves:
 
 
 def variance_curves(
-    kernel: SpectralKernel, distance: float, n_points: int, n_frequencies: int, n_draws: int, random_state=None
+    kernel: SpectralKernel,
+    distance: float,
+    n_points: int,
+    n_frequencies: int,
+    n_draws: int,
+    random_state: RandomState = None,
 ) -> VarianceCurves:
     """Variances against the distance along a coordinate, by formula and by simulation.
 

@@ -7,13 +7,14 @@ how often a bound fails.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
 
 from ... import bounds
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_choice, check_count, check_positive, check_probability, draw_seed
 from ...alignment import alignment_loss, landmark_alignment_loss
 from ...kernels import SpectralKernel
@@ -64,7 +65,13 @@ class CandidateRisks:
 
 
 def candidate_risks(
-    X, y, X_fresh, y_fresh, kernel: SpectralKernel, n_frequencies: int, random_state=None
+    X: ArrayLike,
+    y: ArrayLike,
+    X_fresh: ArrayLike,
+    y_fresh: ArrayLike,
+    kernel: SpectralKernel,
+    n_frequencies: int,
+    random_state: RandomState = None,
 ) -> CandidateRisks:
     """Draw candidates from the prior and compute their losses on the sample and on fresh points.
 
@@ -194,7 +201,7 @@ class BoundCurves:
 
 def bound_curves(
     risks: CandidateRisks,
-    betas,
+    betas: ArrayLike,
     epsilon: float,
     mu: float = 2.0,
     form: str = "corrected",
@@ -281,7 +288,7 @@ class LandmarkUnion:
 
 
 def landmark_union(
-    risks: CandidateRisks, beta: float, counts, epsilon: float, form: str = "corrected"
+    risks: CandidateRisks, beta: float, counts: Sequence[int], epsilon: float, form: str = "corrected"
 ) -> LandmarkUnion:
     """Bounds on one landmark that hold for n_L landmarks at once (Letarte et al. 2019, Section 4.2).
 

@@ -5,12 +5,15 @@ See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, largest_mean, test_set
 from ...certificates import THRESHOLDS, CertificateTerm, Choice, VotePosterior, unit_features
@@ -55,7 +58,7 @@ class Certificate:
     gibbs_error: float
     """Expected, of one random voter a point"""
 
-    def bound_with_rows(self, n) -> np.ndarray:
+    def bound_with_rows(self, n: ArrayLike) -> np.ndarray:
         """The bound if it were computed on n rows, (N,), with the same margin error and weights."""
         n = np.asarray(n, dtype=float)
         error, nats = self.terms[0].risk, sum(term.nats for term in self.terms)
@@ -76,8 +79,8 @@ class Certificate:
 
 
 def certified_classifier(
-    X,
-    y,
+    X: ArrayLike,
+    y: ArrayLike,
     kernel: SpectralKernel,
     method: str,
     n_components: int,
@@ -85,7 +88,7 @@ def certified_classifier(
     tries: int = 1,
     prior_fraction: float = 0.5,
     epsilon: float = 0.05,
-    random_state=None,
+    random_state: RandomState = None,
 ) -> CertifiedClassifier:
     """Fit a classifier that bounds its own risk, the best of several draws of its frequencies.
 
@@ -128,7 +131,7 @@ def certified_classifier(
     return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(np.asarray(X, np.float32), y)
 
 
-def certificate(model: CertifiedClassifier, X, y) -> Certificate:
+def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Certificate:
     """The certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
     wrong = model.predict(X) != y
     chances = model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
@@ -202,7 +205,15 @@ class CertifiedVote:
         return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
 
 
-def certified_vote(model: CertifiedClassifier, X, y, X_test, y_test, extent: float, cells: int = 61) -> CertifiedVote:
+def certified_vote(
+    model: CertifiedClassifier,
+    X: np.ndarray,
+    y: np.ndarray,
+    X_test: ArrayLike,
+    y_test: np.ndarray,
+    extent: float,
+    cells: int = 61,
+) -> CertifiedVote:
     """The margins of a fitted classifier and of its prior.
 
     Parameters
@@ -232,7 +243,15 @@ def certified_vote(model: CertifiedClassifier, X, y, X_test, y_test, extent: flo
 
 
 def certified_votes(
-    X, y, X_test, y_test, extent, kernel, method: str, D_values, *settings
+    X: ArrayLike,
+    y: ArrayLike,
+    X_test: ArrayLike,
+    y_test: ArrayLike,
+    extent: float,
+    kernel: SpectralKernel,
+    method: str,
+    D_values: Sequence[int],
+    *settings: Any,
 ) -> tuple[CertifiedVote, ...]:
     """Votes of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
     models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
@@ -253,7 +272,7 @@ class Peeking:
     """(K,), by the PAC-Bayes bound that pays ln(K)"""
 
 
-def peeking(n: int, epsilon: float, counts) -> Peeking:
+def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
     """Failures of bounds if the best of K classifiers is kept, each of which errs on every row with probability 1/2.
 
     Their errors on n rows are independent, so that the probabilities are exact; the best one fails if any one does.

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import binom, binomtest
 
 from ... import bounds
+from ..._typing import RandomState
 from ..._validation import as_rng, check_choice, check_count, check_interval, check_positive, check_probability
 from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
@@ -113,7 +114,12 @@ class WorstCase:
 
 
 def simulate_worst_case(
-    case: str, n: int = 1000, mu: float = 5.0, epsilon: float = 0.05, n_draws: int = 20000, random_state=None
+    case: str,
+    n: int = 1000,
+    mu: float = 5.0,
+    epsilon: float = 0.05,
+    n_draws: int = 20000,
+    random_state: RandomState = None,
 ) -> WorstCase:
     """Theorem 4 of Letarte et al. (2019) in its worst cases: h = 1, so that the loss depends on the labels alone.
 
@@ -224,16 +230,18 @@ class TwoGaussians:
     scale: float = 1.0
     positive: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_positive(self.scale, "scale")
         check_probability(self.positive, "positive")
 
-    def sample(self, shape, rng) -> tuple[np.ndarray, np.ndarray]:
+    def sample(
+        self, shape: tuple[int, ...], rng: np.random.Generator | np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Points of shape (*shape, 2) and labels of that shape."""
         y = np.where(rng.random(shape) < self.positive, 1.0, -1.0)
         return y[..., None] * np.asarray(self.mean) + self.scale * rng.standard_normal((*shape, 2)), y
 
-    def true_losses(self, omega) -> np.ndarray:
+    def true_losses(self, omega: np.ndarray) -> np.ndarray:
         """Expected alignment loss L_D of each frequency of `omega`, (D, 2): an array (D,).
 
         A class's characteristic function at omega is ``exp(i y omega.m - s^2 ||omega||^2 / 2)``; the expected cosine
@@ -244,7 +252,7 @@ class TwoGaussians:
         same = p**2 + (1 - p) ** 2 - 2 * p * (1 - p) * np.cos(turn)
         return (1 - damping**2 * same) / 2
 
-    def true_landmark_losses(self, X, y, omega) -> np.ndarray:
+    def true_landmark_losses(self, X: np.ndarray, y: np.ndarray, omega: np.ndarray) -> np.ndarray:
         """Expected alignment losses (L, D) with one point of X (L, 2), y (L,) fixed (Letarte et al. 2019, Eq. 10)."""
         phase, turn = X @ omega.T, omega @ np.asarray(self.mean)
         difference = self.positive * np.cos(phase - turn) - (1 - self.positive) * np.cos(phase + turn)
@@ -275,7 +283,7 @@ def simulate_two_gaussians(
     *,
     gamma: float = 0.5,
     distribution: TwoGaussians | None = None,
-    random_state=None,
+    random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """Every bound on posteriors learned from fresh samples of two Gaussian classes.
 

@@ -5,10 +5,12 @@ Data have no labels here; `learning` has kernels learned from labels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_positive
 from ...features import fourier_features, random_phase_features
 from ...kernels import SpectralKernel
@@ -29,7 +31,9 @@ __all__ = [
 ]
 
 
-def approximation_error(kernel: SpectralKernel, points, D_values, n_draws: int, random_state=None) -> dict:
+def approximation_error(
+    kernel: SpectralKernel, points: ArrayLike, D_values: Sequence[int], n_draws: int, random_state: RandomState = None
+) -> dict[str, np.ndarray]:
     """Root mean square error of the approximated kernel matrix as features are added, for both feature maps.
 
     With D frequencies the cos/sin map has 2 D features; the random-phase map has 2 D frequencies, hence as many.
@@ -73,7 +77,9 @@ def approximation_error(kernel: SpectralKernel, points, D_values, n_draws: int, 
     return {name: np.sqrt(values) for name, values in squares.items()}
 
 
-def draw_frequencies_and_offsets(kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state=None):
+def draw_frequencies_and_offsets(
+    kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state: RandomState = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies of a kernel, each with a random phase, for both feature maps.
 
     Prefixes of one long draw keep their frequencies as D grows.
@@ -101,7 +107,7 @@ def draw_frequencies_and_offsets(kernel: SpectralKernel, n_frequencies: int, n_f
     return omega, rng.uniform(0, 2 * np.pi, len(omega))
 
 
-def uniform_points(extent: float, n: int, random_state=None) -> np.ndarray:
+def uniform_points(extent: float, n: int, random_state: RandomState = None) -> np.ndarray:
     """Points drawn uniformly from the square [-extent, extent]^2.
 
     Parameters
@@ -149,7 +155,12 @@ class KernelLine:
 
 
 def kernel_line(
-    kernel: SpectralKernel, omega, offsets, frequency_range: float, delta_range: float, n_waves: int = 4
+    kernel: SpectralKernel,
+    omega: ArrayLike,
+    offsets: np.ndarray,
+    frequency_range: float,
+    delta_range: float,
+    n_waves: int = 4,
 ) -> KernelLine:
     """Compare k(delta) with its estimates from 2 D features of either kind (Letarte et al. 2019, Eq. 3 to 5).
 
@@ -219,7 +230,7 @@ def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.nd
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
 
 
-def weighted_kernel_map(omega, Q, extent: float, cells: int = 121) -> np.ndarray:
+def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: int = 121) -> np.ndarray:
     """The kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
 
     Parameters
@@ -261,7 +272,7 @@ class KernelPlane:
 
 
 def kernel_plane(
-    kernel: SpectralKernel, omega, frequency_extent: float, extent: float, cells: int = 121
+    kernel: SpectralKernel, omega: ArrayLike, frequency_extent: float, extent: float, cells: int = 121
 ) -> KernelPlane:
     """Compare the kernel over the plane with the mean of D cosines (Letarte et al. 2019, Eq. 3 and 5).
 
@@ -292,7 +303,7 @@ def kernel_plane(
     )
 
 
-def expected_error(kernel: SpectralKernel, points, n_features) -> dict[str, np.ndarray]:
+def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayLike) -> dict[str, np.ndarray]:
     """Expected value of `approximation_error`, in closed form (Sutherland and Schneider 2015, Section 2.1).
 
     At E features the variance of the cos/sin estimate of k(delta) is ``(1 + k(2 delta) - 2 k(delta)^2) / E``, that

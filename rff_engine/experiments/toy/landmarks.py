@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, draw_seed
 from ...alignment import landmark_alignment_loss
 from ...kernels import SpectralKernel
@@ -52,7 +53,13 @@ class LandmarkProblem:
 
 
 def landmark_problem(
-    X, y, kernel: SpectralKernel, n_landmarks: int, n_frequencies: int, selection="random", random_state=None
+    X: ArrayLike,
+    y: ArrayLike,
+    kernel: SpectralKernel,
+    n_landmarks: int,
+    n_frequencies: int,
+    selection: str | ArrayLike = "random",
+    random_state: RandomState = None,
 ) -> LandmarkProblem:
     """Choose landmarks, draw frequencies for each and compute their losses (Letarte et al. 2019, Section 4.2).
 
@@ -131,7 +138,13 @@ class LandmarkView:
 
 
 def landmark_view(
-    problem: LandmarkProblem, X_test, y_test, beta: float, C: float, extent: float, cells: int = 64
+    problem: LandmarkProblem,
+    X_test: ArrayLike,
+    y_test: ArrayLike,
+    beta: float,
+    C: float,
+    extent: float,
+    cells: int = 64,
 ) -> LandmarkView:
     """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1).
 
@@ -171,7 +184,7 @@ def landmark_view(
 
 
 def prior_view(
-    problem: LandmarkProblem, X_test, y_test, C: float, extent: float, cells: int = 64
+    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, C: float, extent: float, cells: int = 64
 ) -> tuple[np.ndarray, Decision]:
     """Maps and decision of the prior in `landmark_view`; they do not depend on beta.
 
@@ -217,7 +230,9 @@ class LandmarkPath:
     """KL(Q || P) in nats, the mean over the landmarks"""
 
 
-def landmark_path(problem: LandmarkProblem, X_test, y_test, betas, C: float) -> LandmarkPath:
+def landmark_path(
+    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float
+) -> LandmarkPath:
     """Errors and divergence of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
 
     Equal to those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once.

@@ -6,12 +6,14 @@ separately.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import t as student_t
 
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_nonnegative, draw_seed
 from ...alignment import alignment_loss, alignment_loss_plane
 from ...features import fourier_features
@@ -48,7 +50,9 @@ class FrequencyPlane:
     """Sample size of the losses"""
 
 
-def frequency_plane(X, y, kernel: SpectralKernel, extent: float, cells: int = 121) -> FrequencyPlane:
+def frequency_plane(
+    X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, extent: float, cells: int = 121
+) -> FrequencyPlane:
     """Prior density and alignment loss of each frequency on a grid (Letarte et al. 2019, Prop. 8).
 
     Parameters
@@ -115,7 +119,9 @@ class Candidates:
     """Sample size of the losses"""
 
 
-def draw_candidates(X, y, kernel: SpectralKernel, n_candidates: int, random_state=None) -> Candidates:
+def draw_candidates(
+    X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, n_candidates: int, random_state: RandomState = None
+) -> Candidates:
     """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4).
 
     Parameters
@@ -152,7 +158,7 @@ class WeightSummary:
     """1 / sum Q^2, the effective number of frequencies"""
 
 
-def weight_summary(Q, mu: float) -> WeightSummary:
+def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
     """Divergences of Q from the prior and its effective number of frequencies.
 
     Parameters
@@ -174,7 +180,7 @@ def weight_summary(Q, mu: float) -> WeightSummary:
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
 
 
-def kl_path(drawn: Candidates, betas) -> np.ndarray:
+def kl_path(drawn: Candidates, betas: ArrayLike) -> np.ndarray:
     """KL(Q || P) of the pseudo-posterior at every beta, in nats (Letarte et al. 2019, Eq. 19).
 
     Parameters
@@ -196,7 +202,16 @@ def kl_path(drawn: Candidates, betas) -> np.ndarray:
 
 
 def feature_error_curve(
-    X, y, X_test, y_test, candidates, Q, D_values, C: float, n_draws: int, random_state=None
+    X: ArrayLike,
+    y: ArrayLike,
+    X_test: ArrayLike,
+    y_test: ArrayLike,
+    candidates: ArrayLike,
+    Q: ArrayLike,
+    D_values: Sequence[int],
+    C: float,
+    n_draws: int,
+    random_state: RandomState = None,
 ) -> np.ndarray:
     """Test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
 
@@ -271,7 +286,7 @@ def _errors_of_draws(waves, y, test_waves, y_test, drawn, C: float) -> np.ndarra
     return errors
 
 
-def mean_and_margin(values) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_margin(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Mean over the last axis, and half the width of its 95 % confidence interval by Student's t.
 
     Parameters

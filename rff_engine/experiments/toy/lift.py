@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import losses
+from ..._typing import ArrayLike
 from ..._validation import as_points
 from ...features import random_phase_features
 from ...linear import linear_svm_path
@@ -42,7 +43,7 @@ class Lift:
     """Empirical risk, and risk estimated on fresh points, by classifier and loss"""
 
 
-def lifted_circles(X, y, X_fresh, y_fresh) -> Lift:
+def lifted_circles(X: ArrayLike, y: ArrayLike, X_fresh: ArrayLike, y_fresh: ArrayLike) -> Lift:
     """Lift two classes by three cosines and separate them by a plane, and by a line without the lift.
 
     Both are linear SVMs. The unit of length is the median radius of the outer class.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._typing import ArrayLike
 from ..._validation import check_count, check_positive
 
 __all__ = ["cell_centres", "plane_points"]
@@ -15,6 +16,6 @@ def cell_centres(extent: float, cells: int) -> np.ndarray:
     return extent * (2 * (np.arange(check_count(cells, "cells")) + 0.5) / cells - 1)
 
 
-def plane_points(grid) -> np.ndarray:
+def plane_points(grid: ArrayLike) -> np.ndarray:
     """Points of a square grid, (G * G, 2); the first coordinate varies fastest."""
     return np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)

@@ -6,11 +6,12 @@ Times are measured as the functions run, so they differ from machine to machine;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..._typing import ArrayLike
 from ..._validation import check_choice, check_count
 from ...adaptive import kernel_landmarks
 from ...kernels import SpectralKernel
@@ -106,7 +107,7 @@ class LearningErrors:
 
 
 def kernel_and_feature_errors(
-    X, y, task: str, kernel: SpectralKernel, r_values, n_draws: int, seed: int
+    X: np.ndarray, y: ArrayLike, task: str, kernel: SpectralKernel, r_values: Sequence[int], n_draws: int, seed: int
 ) -> LearningErrors:
     """Errors on held-out rows of kernel ridge regression and of ridge regression on r features.
 
@@ -212,7 +213,9 @@ class LearningSeconds:
     """(P,) by method"""
 
 
-def seconds_against_n(X, kernel: SpectralKernel, n_values, r: int, seed: int) -> LearningSeconds:
+def seconds_against_n(
+    X: np.ndarray, kernel: SpectralKernel, n_values: Sequence[int], r: int, seed: int
+) -> LearningSeconds:
     """Measure how the times of kernel ridge regression and of ridge regression on r features grow with n.
 
     Kernel ridge regression costs O(n^2 (d + n)), ridge regression O(n r (d + r)) for random features and for Nyström's,

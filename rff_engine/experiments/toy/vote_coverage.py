@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 
 from ... import bounds
+from ..._typing import RandomState
 from ..._validation import as_rng, check_choice, check_count
 from .coverage import BoundFailures
 
@@ -62,7 +63,7 @@ def simulate_classifiers(
     *,
     threshold: float = 1.5,
     pay: bool = True,
-    random_state=None,
+    random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """The bounds on Gibbs classifiers and on their votes, whose frequencies, weights and length look at the sample.
 
@@ -122,7 +123,7 @@ def simulate_landmark_classifiers(
     n_draws: int = 2000,
     *,
     threshold: float = 1.5,
-    random_state=None,
+    random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """The bounds on votes over similarities to landmarks that are chosen from the sample, which then leave it.
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 __all__ = ["CONSTANTS", "as_expression", "join_modules"]
 
@@ -18,7 +19,7 @@ _UNKNOWN = re.compile(r"^(?:import\b|export (?!default\b)).*|\bimport\s*[(.].*",
 CONSTANTS = "constants.js"
 
 
-def join_modules(entry: Path, constants: Mapping | None = None) -> str:
+def join_modules(entry: Path, constants: Mapping[str, Any] | None = None) -> str:
     """Text of a module and of all that it imports, as one module that exports only the entry's default.
 
     Every file imports neighbours by ``import { a, b } from "./file.js";`` and exports declarations; names at the top of

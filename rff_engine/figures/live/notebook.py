@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from string import Template
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+from ..._typing import ArrayLike, MatrixLike, RandomState
 from ..._validation import (
     as_labels,
     as_points,
@@ -60,7 +62,7 @@ class View:
     """
 
     name: str
-    data: dict
+    data: dict[str, Any]
     title: str
     height: int
 
@@ -102,18 +104,18 @@ class _Sample:
 
 
 def landmarks(
-    X,
-    y,
+    X: MatrixLike,
+    y: ArrayLike,
     kernel: SpectralKernel | str | None = None,
     n_landmarks: int = 5,
     D: int = 64,
     *,
     selection: str = "random",
-    X_test=None,
-    y_test=None,
+    X_test: MatrixLike | None = None,
+    y_test: ArrayLike | None = None,
     beta: float = 10.0,
     C: float = 1.0,
-    random_state=None,
+    random_state: RandomState = None,
     height: int = 720,
 ) -> View:
     """Landmarks, their prior and learned similarity maps and a linear SVM, under sliders of beta and D.
@@ -177,15 +179,15 @@ def landmarks(
 
 
 def kernel(
-    X,
-    y,
+    X: MatrixLike,
+    y: ArrayLike,
     kernel: SpectralKernel | str | None = None,
     N: int = 500,
     *,
     mu: float = 2.0,
     beta: float = 10.0,
     rho: float = 0.1,
-    random_state=None,
+    random_state: RandomState = None,
     height: int = 900,
 ) -> View:
     """A kernel learned by PBRFF and by OKRFF, frequency by frequency, under sliders of beta and rho / N.
@@ -240,7 +242,7 @@ def kernel(
     return View("kernel", _with_settings(data, beta=beta, rho=rho), "A learned kernel", check_count(height, "height"))
 
 
-def _with_settings(data: dict, **settings: float) -> dict:
+def _with_settings(data: dict[str, Any], **settings: float) -> dict:
     """The data with where the sliders begin; no slider is hidden, nothing is clicked."""
     return data | {"settings": settings, "hidden": [], "clickable": False, "alone": None, "chosen": None}
 

@@ -9,12 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ...certificates import THRESHOLDS
 from .. import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
 from ..style import for_colours
+
+if TYPE_CHECKING:
+    from ...experiments.toy.adaptive import Descent
+    from ...experiments.toy.bounds import BoundCurves
+    from ...experiments.toy.certificates import CertifiedVote
+    from ...experiments.toy.landmarks import Decision, LandmarkProblem
+    from ...experiments.toy.learning import Candidates, FrequencyPlane
 
 __all__ = [
     "KERNEL_CELLS",
@@ -25,6 +35,17 @@ __all__ = [
     "pack_kernel",
     "pack_landmarks",
 ]
+
+
+class Sample(Protocol):
+    """Points of the plane (n, 2) with labels -1 and 1, (n,)."""
+
+    @property
+    def X(self) -> np.ndarray: ...
+
+    @property
+    def y(self) -> np.ndarray: ...
+
 
 # Terms of a live certificate, in the order in which vote_bound.js adds them.
 _TERMS = (
@@ -40,12 +61,20 @@ def _packed(array, dtype) -> str:
     return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
-def _with_version(data: dict) -> dict:
+def _with_version(data: dict[str, Any]) -> dict[str, Any]:
     """The data with their fingerprint, by which the browser recognises data that it has."""
     return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
 
 
-def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, test_error: str = "test error") -> dict:
+def pack_landmarks(
+    problem: LandmarkProblem | SimpleNamespace,
+    prior_maps: np.ndarray,
+    prior: Decision | SimpleNamespace,
+    fresh: Sample | SimpleNamespace,
+    extent: float,
+    C: float,
+    test_error: str = "test error",
+) -> dict[str, Any]:
     """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
     return _with_version(
         {
@@ -70,8 +99,16 @@ def pack_landmarks(problem, prior_maps, prior, fresh, extent: float, C: float, t
 
 
 def pack_kernel(
-    plane, candidates, optimized, sample, prior_kernel, mu: float, frequency_extent, delta_extent, data_extent
-) -> dict:
+    plane: FrequencyPlane | SimpleNamespace,
+    candidates: Candidates | SimpleNamespace,
+    optimized: np.ndarray,
+    sample: Sample,
+    prior_kernel: np.ndarray,
+    mu: float,
+    frequency_extent: float,
+    delta_extent: float,
+    data_extent: float,
+) -> dict[str, Any]:
     """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
     return _with_version(
         {
@@ -92,7 +129,7 @@ def pack_kernel(
     )
 
 
-def pack_bounds(curves) -> dict:
+def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
     """Data of the live view of the bounds: every curve, and the terms of every bound."""
     bounds = [
         {
@@ -131,7 +168,7 @@ def pack_bounds(curves) -> dict:
     )
 
 
-def pack_certificate(votes, sample, extent: float) -> dict:
+def pack_certificate(votes: Mapping[int, CertifiedVote], sample: Sample, extent: float) -> dict[str, Any]:
     """Data of the live view of a certificate: the vote of every number of frequencies, and of its prior.
 
     `votes` has the vote of each, by the number. Margins are rounded to 12 bits, so that bounds err by 1e-5 at most.
@@ -167,7 +204,7 @@ def pack_certificate(votes, sample, extent: float) -> dict:
     )
 
 
-def pack_descent(descent, frequency_extent: float) -> dict:
+def pack_descent(descent: Descent, frequency_extent: float) -> dict[str, Any]:
     """Data of the live view of a descent: its kept steps, and the errors along all of them."""
     return _with_version(
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from ..style import palette
 from .javascript import join_modules
@@ -14,7 +15,7 @@ __all__ = ["CONSTANTS", "FOLDER", "VIEWS", "markup", "read", "script"]
 FOLDER = Path(__file__).parent
 VIEWS = ("opening", "landmarks", "kernel", "bounds", "certificate", "descent")
 #: Constants of the JavaScript modules, declared in constants.d.ts.
-CONSTANTS = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
+CONSTANTS: dict[str, Any] = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
 
 #: What a view says until it is drawn. In the app, it names the figures that a page shows instead.
 _WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')

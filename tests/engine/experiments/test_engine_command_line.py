@@ -116,7 +116,15 @@ def test_invalid_input_exits_with_one_sentence_and_code_2(arguments, said, capsy
             assert opened.runs() == []  # a run that cannot begin is not kept
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"]])
+def test_a_bundled_data_set_is_not_fetched(capsys):
+    assert main(["fetch", "breast", "wine"]) == 0
+    breast, wine = capsys.readouterr().out.splitlines()
+    assert "breast" in breast and "nothing to fetch" in breast and "wine is already there" in wine
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"], ["fetch", "nothing"]]
+)
 def test_invalid_usage_exits_with_one_sentence_and_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit:
         main(arguments)

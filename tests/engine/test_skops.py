@@ -1,0 +1,71 @@
+"""Fitted estimators go through skops, which, unlike a pickle, names the types in a file before it makes them."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+import rff_engine as rff
+
+io = pytest.importorskip("skops.io", reason="skops is not installed")
+
+ESTIMATORS = [value for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
+KERNELS = [
+    *(rff.GaussianKernel(0.5), rff.LaplacianKernel(0.5), rff.MaternKernel(2.5, 0.5), rff.CauchyKernel(0.5)),
+    *(rff.RationalQuadraticKernel(1.0, 2.0), rff.AnisotropicGaussianKernel((0.5, 1.0, 2.0)), rff.PeriodicKernel()),
+    rff.SumKernel((rff.GaussianKernel(0.5), rff.MaternKernel())),
+    rff.ProductKernel((rff.GaussianKernel(0.5), rff.LaplacianKernel())),
+]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def output(model, X) -> np.ndarray:
+    return model.transform(X) if hasattr(model, "transform") else model.predict_proba(X)
+
+
+def reread(model):
+    """The model from its file, which names no types but those of this package."""
+    data = io.dumps(model)
+    names = io.get_untrusted_types(data=data)
+    assert names and all(name.startswith("rff_engine.") for name in names)
+    return io.loads(data, trusted=names)
+
+
+@pytest.mark.slow("fits every estimator")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_fitted_estimator_gives_the_same_output(estimator, sample):
+    X, y = sample
+    model = estimator().fit(X, y)
+    again = reread(model)
+    np.testing.assert_array_equal(output(again, X), output(model, X))
+    assert repr(again) == repr(model)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_an_estimator_keeps_its_kernel(kernel, sample):
+    X, y = sample
+    model = rff.PseudoPosteriorFeatures(kernel, 5, 50, random_state=0).fit(X, y)
+    again = reread(model)
+    assert again.kernel == kernel
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    again.partial_fit(X, y)
+
+
+def test_a_pipeline_predicts_the_same(sample):
+    X, y = sample
+    model = make_pipeline(rff.RandomFourierFeatures(n_components=20, random_state=0), LinearSVC()).fit(X, y)
+    np.testing.assert_array_equal(reread(model).decision_function(X), model.decision_function(X))
+
+
+def test_types_that_are_not_trusted_are_refused(sample):
+    data = io.dumps(rff.RandomFourierFeatures(n_components=5).fit(*sample))
+    with pytest.raises(io.exceptions.UntrustedTypesFoundException, match="RandomFourierFeatures"):
+        io.loads(data)
