@@ -82,7 +82,9 @@ def test_paired_differences_of_the_choices_of_beta():
 def test_least_bounds_over_pairs_are_reached_at_some_beta():
     rng = np.random.default_rng(0)
     loss, variance, n = rng.uniform(0.3, 0.5, 40), rng.uniform(0.05, 0.13, 40), 2000
-    least = pair_bounds.least_bounds(loss, variance, n)
+    *least, elsewhere, bernstein = pair_bounds.least_bounds(loss, variance, n)
+    assert least[1] <= elsewhere < 0.5
+    least = np.array([*least, bernstein])
     at_prior = (
         bounds.second_order_kl_inverse(loss.mean(), 0.0, n, 0.05),
         bounds.second_order_two_class(loss.mean(), 0.0, n, 0.05),
