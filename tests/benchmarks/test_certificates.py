@@ -51,12 +51,17 @@ def test_tables_hold_the_means():
     rows = pd.DataFrame(
         [
             row
-            | {"dataset": "breast", "split": s, "method": "rff", "D": 100, "test_error": 0.01 * s, "risk_bound": 0.1}
+            | {"dataset": "breast", "split": s, "method": method, "D": 100, "test_error": 0.01 * s, "risk_bound": bound}
+            for method, bound in (("rff", 0.1), ("boosting", 0.2))
             for s in (1, 2)
         ]
     )
     against, of_bounds = certificates.tables(rows).split("\n\n")
-    assert against.splitlines()[-1] == "| breast | RFF | 1.5 / 10.0 | 2 |"
+    assert against.splitlines()[-2:] == [
+        "| breast | RFF | 1.5 / 10.0 / 50.0 | 2 |",
+        "| breast | boosting | 1.5 / 20.0 / 50.0 | 2 |",
+    ]
+    assert set(certificates.NAMES) == set(certificates.METHODS)
     assert of_bounds.splitlines()[-1].startswith("| breast | RFF | 100 | 1.50 | 10.00 | 50.00 |")
     assert certificates.interval([1.0, 3.0]) == "+2.00 ± 1.96" and certificates.interval([-1.0]) == "-1.00"
 

@@ -6,6 +6,7 @@ scalings of columns are chosen on the prior's half.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,8 +67,9 @@ def certify(
     """
     check_choice(method, "method", METHODS)
     split = CertifiedSplit(datasets.published_split(dataset), random_state)
-    D = min(DEFAULT_COMPONENTS, split.most_components(method)) if n_components is None else n_components
-    return split.run(method, D, epsilon=epsilon)
+    if n_components is None:
+        n_components = min(DEFAULT_COMPONENTS, split.most_components(method))
+    return split.run(method, n_components, epsilon=epsilon)
 
 
 class CertifiedSplit:
@@ -116,9 +118,9 @@ class CertifiedSplit:
             n_components,
         )
 
-    def most_components(self, method: str) -> float:
+    def most_components(self, method: str) -> int:
         """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""
-        return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else np.inf
+        return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
 
     def kernel(self) -> SpectralKernel:
         """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
@@ -141,7 +143,13 @@ class CertifiedSplit:
         elif method == "okrff":
             maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
         elif method == "boosting":
-            maps = [LandmarkBoosting(kernel, D, weak_learner, random_state=seed) for weak_learner in WEAK_LEARNERS]
+            # Descended frequencies leave the prior: the width that suits drawn ones need not suit them.
+            kernels = [None] if kernel is None else [kernel, GaussianKernel("scale")]
+            maps = [
+                LandmarkBoosting(one, D, weak_learner, random_state=seed)
+                for one in kernels
+                for weak_learner in WEAK_LEARNERS
+            ]
         else:
             frequencies = _LANDMARK_FREQUENCIES
             maps = [
