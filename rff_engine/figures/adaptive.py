@@ -40,6 +40,8 @@ DESCENT_COLOURS = {
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
 _START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
+_DOT = {"color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}}
+_MARKS = {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}}
 #: Diameters in pixels of a dot of weight 1/r and of the largest dot.
 _EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
 #: Limit of the points of all trails in a frame, which bounds the size of the figure.
@@ -116,11 +118,9 @@ def descent_player(descent, frequency_extent: float, *, height: int = 600) -> go
     _square(fig, frequency_extent)
     _error_axes(fig, descent)
     _controls(fig, descent)
-    figure = finish(fig, height, margin=fixed_margin(top=40, bottom=178))
-    figure.frames = [
-        go.Frame(name=str(step), data=_moving(descent, k), traces=[1, 2, 5]) for k, step in enumerate(descent.steps)
-    ]
-    return figure
+    for k, step in enumerate(descent.steps):
+        fig.add_frame(str(step), [1, 2, 5], _moving(descent, k))
+    return finish(fig, height, margin=fixed_margin(top=40, bottom=178))
 
 
 def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
@@ -129,7 +129,7 @@ def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
     fig.add_scatter(**_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}), name="start", **silent)
     fig.add_scatter(**trail, mode="lines", line={"color": _TRAIL, "width": 1}, opacity=0.7, name="trail", **silent)
     fig.add_scatter(
-        **dots,
+        **dots | {"marker": _DOT | dots["marker"]},
         mode="markers",
         name="frequency",
         hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3f}<extra></extra>",
@@ -154,7 +154,9 @@ def _add_errors(fig: Sheet, descent, marks: dict) -> None:
             row=1,
             col=2,
         )
-    fig.add_scatter(**marks, mode="markers", name="this step", showlegend=False, hoverinfo="skip", row=1, col=2)
+    fig.add_scatter(
+        **marks, mode="markers", marker=_MARKS, name="this step", showlegend=False, hoverinfo="skip", row=1, col=2
+    )
     fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": "dot"})
     fig.add_annotation(
         x=1,
@@ -169,7 +171,7 @@ def _add_errors(fig: Sheet, descent, marks: dict) -> None:
 
 
 def _moving(descent, k: int) -> list[dict]:
-    """Traces that change between frames: trails, dots, and the marks on the error curves."""
+    """What changes between frames: of the trails, of the dots, and of the marks on the error curves."""
     step, weights = descent.steps[k], descent.weights[k]
     r = len(weights)
     stride = max(1, -(-len(descent.steps) * r // _TRAIL_POINTS))
@@ -181,19 +183,11 @@ def _moving(descent, k: int) -> list[dict]:
     dots = descent.frequencies[k].astype(np.float32)
     size = (np.sqrt(weights * r) * min(_EVEN_DOT, _LARGEST_DOT / max(largest, 1e-12))).astype(np.float32)
     return [
-        {"type": "scatter", "x": trail[:, 0], "y": trail[:, 1]},
+        {"x": trail[:, 0], "y": trail[:, 1]},
+        {"x": dots[:, 0], "y": dots[:, 1], "customdata": weights.astype(np.float32), "marker": {"size": size}},
         {
-            "type": "scatter",
-            "x": dots[:, 0],
-            "y": dots[:, 1],
-            "customdata": weights.astype(np.float32),
-            "marker": {"size": size, "color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}},
-        },
-        {
-            "type": "scatter",
-            "x": [int(step)] * 2,
+            "x": np.array([step, step], dtype=np.int32),
             "y": np.array([descent.errors[k], descent.landmark_errors[step]], dtype=np.float32),
-            "marker": {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}},
         },
     ]
 

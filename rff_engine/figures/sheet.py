@@ -2,24 +2,37 @@
 
 Plotly's own figures validate at every step, which takes several times as long. The methods have the names and arguments
 of Plotly's, as far as the figures here need them.
+
+A server whose figures are tested leaves the last validation out too: `validate(False)`.
 """
 
 from __future__ import annotations
 
+import base64
 import itertools
+from functools import cache
 from typing import Any
 
 import numpy as np
+import plotly.colors
 import plotly.graph_objects as go
 
-__all__ = ["Sheet"]
+__all__ = ["Sheet", "validate"]
+
+_validates = True
+
+
+def validate(validates: bool) -> None:
+    """Choose whether the figures of this process are validated, which takes two thirds of the time of making one."""
+    global _validates
+    _validates = validates
 
 
 class Sheet:
     """An empty figure of `rows` x `columns` panels, each with axes of its own; panels count from 1, row by row."""
 
     def __init__(self, rows: int = 1, columns: int = 1, *, widths=None, heights=None, gap=(0.1, 0.1)):
-        self.data, self.rows, self.columns = [], rows, columns
+        self.data, self.frames, self.rows, self.columns = [], [], rows, columns
         self.layout: dict[str, Any] = {"shapes": [], "annotations": []}
         across = _intervals(widths or [1] * columns, gap[0])
         down = _intervals((heights or [1] * rows)[::-1], gap[1])[::-1]  # the first row is on top
@@ -32,8 +45,9 @@ class Sheet:
         return self.layout[_axis("x", panel)]["domain"]
 
     def figure(self) -> go.Figure:
-        """The validated Plotly figure."""
-        return go.Figure({"data": self.data, "layout": self.layout})
+        """The Plotly figure, validated unless this process does without."""
+        layout = {name: value for name, value in self.layout.items() if value or name not in ("shapes", "annotations")}
+        return go.Figure({"data": self.data, "layout": layout, "frames": self.frames}, _validate=_validates)
 
     # --- traces -------------------------------------------------------------------------------------------------------
 
@@ -51,12 +65,27 @@ class Sheet:
 
     def _add(self, kind, trace):
         panel = self._panels(trace)[0]
+        if "coloraxis" in trace:
+            trace["coloraxis"] = _coloraxis(trace["coloraxis"])
+        trace = _with_stops(trace)
         self.data.append({"type": kind, "xaxis": _reference("x", panel), "yaxis": _reference("y", panel)} | trace)
+
+    def add_frame(self, name: str, traces: list[int], data: list[dict]):
+        """Add a frame, with what changes in these traces.
+
+        Its arrays are encoded at once, as Plotly sends them: there are many, which nobody reads on the way.
+        """
+        kinds = [{"type": self.data[number]["type"]} for number in traces]
+        moved = [kind | _encoded(what) for kind, what in zip(kinds, data, strict=True)]
+        self.frames.append({"name": name, "traces": traces, "data": moved})
 
     # --- layout -------------------------------------------------------------------------------------------------------
 
     def update_layout(self, **layout):
-        self.layout.update(layout)
+        for name, value in layout.items():
+            if name.startswith("coloraxis"):
+                name, value = _coloraxis(name), _with_stops(value)
+            self.layout[name] = value
 
     def update_xaxes(self, **axis):
         self._update("x", axis)
@@ -65,6 +94,8 @@ class Sheet:
         self._update("y", axis)
 
     def _update(self, letter, axis):
+        if isinstance(axis.get("title"), str):
+            axis["title"] = {"text": axis["title"]}
         for panel in self._panels(axis):
             self.layout[_axis(letter, panel)].update(axis)
 
@@ -96,11 +127,37 @@ class Sheet:
         return [(r - 1) * self.columns + c for r, c in itertools.product(rows, columns)]
 
 
+def _encoded(what):
+    """Nested dicts whose arrays are typed arrays of Plotly: a type, and the bytes in base64."""
+    if isinstance(what, dict):
+        return {key: _encoded(value) for key, value in what.items()}
+    if isinstance(what, np.ndarray):
+        ordered = np.ascontiguousarray(what, dtype=what.dtype.newbyteorder("<"))
+        return {"dtype": what.dtype.str[1:], "bdata": base64.b64encode(ordered).decode("ascii")}
+    return what
+
+
 def _intervals(sizes, gap) -> list[list[float]]:
     """[start, end] of neighbouring parts of [0, 1] with the given relative sizes and gaps between them."""
     lengths = np.asarray(sizes, dtype=float) / np.sum(sizes) * (1 - gap * (len(sizes) - 1))
     starts = [float(lengths[:i].sum() + gap * i) for i in range(len(lengths))]
     return [[start, min(start + float(length), 1.0)] for start, length in zip(starts, lengths, strict=True)]
+
+
+def _coloraxis(name: str) -> str:
+    return "coloraxis" if name == "coloraxis1" else name
+
+
+def _with_stops(look: dict) -> dict:
+    """The same with a colour scale as stops, which browsers need where it is given by name."""
+    if not isinstance(look.get("colorscale"), str):
+        return look
+    return look | {"colorscale": _stops(look["colorscale"])}
+
+
+@cache
+def _stops(scale: str) -> list:
+    return plotly.colors.get_colorscale(scale)
 
 
 def _reference(letter, panel) -> str:

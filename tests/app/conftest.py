@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from pages.components import deferred
+from rff_engine.figures import sheet
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +22,14 @@ def whole_pages():
     """Pages with all their parts: nobody scrolls here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deferred, "waits", False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def validated_figures():
+    """Figures that Plotly validates, as a server's are not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sheet, "validate", lambda validates: None)
         yield
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import zlib
 from types import SimpleNamespace
 
@@ -13,8 +15,8 @@ from plotly.subplots import make_subplots
 import datasets
 from rff_engine.experiments.studies import feature_methods
 from rff_engine.experiments.toy import approximation as toy_approximation, coverage
-from rff_engine.figures import adaptive, approximation, bounds, comparison, landmarks, paths, style, sweeps
-from rff_engine.figures.sheet import Sheet
+from rff_engine.figures import adaptive, approximation, bounds, comparison, landmarks, narrow, paths, style, sweeps
+from rff_engine.figures.sheet import Sheet, validate
 from rff_engine.figures.style import CLASS_COLOURS
 
 COLOURS = 2.0**-12  # the relative precision of a map's values
@@ -23,6 +25,30 @@ COLOURS = 2.0**-12  # the relative precision of a map's values
 @pytest.fixture
 def sample():
     return datasets.make_toy("moons", 30, 0.1, 0)
+
+
+@pytest.fixture(autouse=True)
+def same_without_validation(monkeypatch):
+    """Every figure of these tests is made without Plotly's validation too, and must not differ."""
+    make = Sheet.figure
+
+    def forms(sheet):
+        """The figure, and the same for a narrow screen in a dark theme if it is a finished one."""
+        figures = [make(sheet)]
+        if figures[0].layout.margin.l is not None:
+            figures.append(style.darken(narrow.stack(make(sheet))))
+        return [json.loads(figure.to_json()) for figure in figures]
+
+    def compared(sheet):
+        validated = forms(sheet)
+        validate(False)
+        try:
+            assert forms(sheet) == validated
+        finally:
+            validate(True)
+        return make(sheet)
+
+    monkeypatch.setattr(Sheet, "figure", compared)
 
 
 def markers(fig, colour):
@@ -260,6 +286,13 @@ def moving():
     )
 
 
+def decoded(value):
+    """Nested dicts with Plotly's typed arrays as NumPy's."""
+    if isinstance(value, dict) and "bdata" in value:
+        return np.frombuffer(base64.b64decode(value["bdata"]), dtype="<" + value["dtype"])
+    return {key: decoded(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
 def test_frames_of_the_player_show_their_steps(moving):
     fig = adaptive.descent_player(moving, 3.0)
     assert [frame.name for frame in fig.frames] == ["0", "1", "3", "7"]
@@ -267,16 +300,15 @@ def test_frames_of_the_player_show_their_steps(moving):
     assert [step.args[0][0] for step in slider.steps] == [frame.name for frame in fig.frames]
     assert all(step.method == "animate" for step in slider.steps) and buttons.buttons[0].args[0] is None
     for k, frame in enumerate(fig.frames):
-        trails, dots, mark = frame.data
+        trails, dots, mark = (decoded(trace.to_plotly_json()) for trace in frame.data)
         assert frame.traces == (1, 2, 5)
-        np.testing.assert_allclose(np.column_stack([dots.x, dots.y]), moving.frequencies[k], rtol=1e-6)
-        np.testing.assert_allclose(
-            dots.marker.size**2 / dots.marker.size[0] ** 2, moving.weights[k] / moving.weights[k, 0], rtol=1e-4
-        )
-        np.testing.assert_allclose(mark.y, [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
-        assert list(mark.x) == [moving.steps[k]] * 2
+        np.testing.assert_allclose(np.column_stack([dots["x"], dots["y"]]), moving.frequencies[k], rtol=1e-6)
+        size = dots["marker"]["size"]
+        np.testing.assert_allclose(size**2 / size[0] ** 2, moving.weights[k] / moving.weights[k, 0], rtol=1e-4)
+        np.testing.assert_allclose(mark["y"], [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
+        assert list(mark["x"]) == [moving.steps[k]] * 2
         # A trail goes through all positions so far; a gap separates it from the next one.
-        own = np.column_stack([trails.x, trails.y]).reshape(5, -1, 2)
+        own = np.column_stack([trails["x"], trails["y"]]).reshape(5, -1, 2)
         np.testing.assert_allclose(own[:, :k], moving.frequencies[:k].transpose(1, 0, 2), rtol=1e-6)
         np.testing.assert_allclose(own[:, -2], moving.frequencies[k], rtol=1e-6)
         assert np.isnan(own[:, -1]).all()

@@ -85,8 +85,8 @@ def grid_weights(settings: AdaptiveSettings, ridge: float) -> toy_adaptive.GridW
 def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
     kernel = settings.kernel()
     omega = toy_adaptive.first_frequencies(kernel, r, np.random.default_rng((settings.data.seed, 2)))
-    with threadpool_limits(1, user_api="blas"):
-        return read_only(toy_adaptive.descent(inputs(settings.data), *landmarks(settings), kernel, omega))
+    chosen = landmarks(settings)
+    return read_only(workers.compute(toy_adaptive.descent, inputs(settings.data), *chosen, kernel, omega))
 
 
 @shared_cache

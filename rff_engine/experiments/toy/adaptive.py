@@ -94,9 +94,10 @@ def grid_weights(
     half = omega[len(omega) // 2 :]
     p = feature_weights(landmarks, kernel, half, landmark_weights, check_nonnegative(ridge, "ridge") / 2) / 2
     p = np.concatenate([p[::-1], p])
-    whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
+    exact = kernel(landmarks)
+    whole = landmark_weights @ exact**2 @ landmark_weights
     prior_error, error = (
-        float(np.sqrt(_loss(landmarks, landmark_weights, kernel, omega, weights) / whole)) for weights in (prior, p)
+        float(np.sqrt(_loss(landmarks, landmark_weights, exact, omega, weights) / whole)) for weights in (prior, p)
     )
     prior_effective, effective = (float(weights.sum() ** 2 / (weights**2).sum()) for weights in (prior, p))
     return GridWeights(
@@ -104,10 +105,10 @@ def grid_weights(
     )
 
 
-def _loss(points, point_weights, kernel, omega, weights) -> float:
-    """sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2."""
+def _loss(points, point_weights, exact, omega, weights) -> float:
+    """sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2, from the exact kernel matrix."""
     features = fourier_features(points, omega, weights)
-    return float(point_weights @ (features @ features.T - kernel(points)) ** 2 @ point_weights)
+    return float(point_weights @ (features @ features.T - exact) ** 2 @ point_weights)
 
 
 def first_frequencies(kernel: SpectralKernel, r: int, random_state=None) -> np.ndarray:
@@ -199,8 +200,9 @@ def descent(
         features = fourier_features(X, frequencies, weights)
         return float(np.linalg.norm(features @ features.T - exact) / size)
 
-    whole = landmark_weights @ kernel(landmarks) ** 2 @ landmark_weights
-    seen = [_loss(landmarks, landmark_weights, kernel, *state) for state in found.path]
+    at_landmarks = kernel(landmarks)
+    whole = landmark_weights @ at_landmarks**2 @ landmark_weights
+    seen = [_loss(landmarks, landmark_weights, at_landmarks, *state) for state in found.path]
     return Descent(
         found.losses,
         np.sqrt(np.array(seen) / whole),
@@ -436,8 +438,9 @@ def loss_gaps(
             found[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
             centroids, shares = kernel_landmarks(X, n, "cluster", rng)
             W, p = _on_the_simplex(centroids, kernel, drawn[0], shares, max_steps)
-            of_drawn = np.array([_loss(centroids, shares, kernel, W, None) for W in drawn])
-            of_fitted = _loss(centroids, shares, kernel, W, p)
+            exact = kernel(centroids)
+            of_drawn = np.array([_loss(centroids, shares, exact, W, None) for W in drawn])
+            of_fitted = _loss(centroids, shares, exact, W, p)
             distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
             bound = cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / float(kernel.sigma))
             found[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
