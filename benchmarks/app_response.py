@@ -174,6 +174,17 @@ def change(page, control) -> bool:
     return True
 
 
+def sidebar_controls(page) -> list[str]:
+    """Classes of the visible controls of the sidebar, except those that replace the whole page."""
+    controls = page.locator("[data-testid=stSidebar] [data-testid=stElementContainer][class*=st-key-]")
+    keys = [
+        next(name for name in controls.nth(i).get_attribute("class").split() if name.startswith("st-key-"))
+        for i in range(controls.count())
+        if controls.nth(i).is_visible()
+    ]
+    return [key for key in keys if key not in ("st-key-plain", "st-key-projector_mode")]
+
+
 def server_side(page) -> dict[str, list[tuple[float, float]]]:
     """Milliseconds from an input to the first redrawn figure, and to the last change of the page, by control.
 
@@ -181,14 +192,7 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
     """
     page.evaluate(PROBE)
     found: dict[str, list[tuple[float, float]]] = {}
-    controls = page.locator("[data-testid=stSidebar] [data-testid=stElementContainer][class*=st-key-]")
-    keys = [
-        next(name for name in controls.nth(i).get_attribute("class").split() if name.startswith("st-key-"))
-        for i in range(controls.count())
-        if controls.nth(i).is_visible()
-    ]
-    # These replace the whole page.
-    keys = [key for key in keys if key not in ("st-key-plain", "st-key-projector_mode")]
+    keys = sidebar_controls(page)
     for key in islice(cycle(keys), 5 * CHANGES):
         control = page.locator(f"[data-testid=stSidebar] .{key}")
         if sum(map(len, found.values())) >= max(CHANGES, len(keys)):

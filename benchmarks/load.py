@@ -3,12 +3,14 @@
     python -m benchmarks.load       # 30 sessions for 5 minutes, then 30 minutes of short sessions
     python -m benchmarks.load --minutes 1 --soak 0 --pages kernel bounds --output load.json
     python -m benchmarks.load --sessions 60 --minutes 1 --soak 0 --processes 2 --kill
+    python -m benchmarks.load --sessions 22 --minutes 1 --soak 0 --browsers 8
     python -m benchmarks.load --sessions 60 --minutes 1 --soak 0 --arrive 10 --every 5 --link "landmarks?lesson=hover"
 
 Starts a server with an empty store, or several processes behind nginx. Sessions are simulated tabs (`benchmarks.tab`),
 spread over the pages; each moves one control after another, waits for the reply and pauses like a user, so that its
 hand never rests. A class opens one link, and each moves a control every few seconds (`--every`, from move to move).
-`--kill` kills a process halfway; its sessions open their links again, as browsers do. Memory at the start is measured
+`--kill` kills a process halfway; its sessions open their links again, as browsers do. `--browsers` adds pages of a real
+browser, on this machine's cores as well. Memory at the start is measured
 after a visit to each page; Streamlit keeps a disconnected session for `server.disconnectedSessionTTL` seconds, and
 drops older ones when the next one leaves.
 """
@@ -26,6 +28,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from contextlib import contextmanager, suppress
@@ -68,8 +71,8 @@ class Record:
     polls: int = 0
     reopened: list[float] = field(default_factory=list)
     """Seconds from the loss of a session's process until its page was there again"""
-    unlike: int = 0
-    """Sessions whose settings were others then"""
+    changed: list[list[dict]] = field(default_factory=list)
+    """Settings that were others then, of each session that had any"""
 
     @property
     def n_moves(self) -> int:
@@ -87,7 +90,8 @@ class Record:
             "errors": dict(self.errors),
             "refusals": dict(self.refusals),
             "polls of fragments": self.polls,
-            "reopened": times(self.reopened) | {"with other settings": self.unlike},
+            "reopened": times(self.reopened)
+            | {"with other settings": len(self.changed), "changed": [one for of in self.changed for one in of]},
             "overall": times([late for moves in self.moves.values() for _, late in moves]),
             "pages": {page: times([late for _, late in moves]) for page, moves in self.moves.items()},
             "controls": of_controls,
@@ -196,8 +200,8 @@ class Load:
             try:
                 async with tab:
                     self.record.reopened.append(time.monotonic() - begun)
-                    linked = [one.id for one in tab.widgets if one.parameter]
-                    self.record.unlike += any(tab.values[name] != lost.values.get(name) for name in linked)
+                    if found := changed_settings(lost, tab):
+                        self.record.changed.append([{"page": page, **one} for one in found])
                     await work(tab)
                 break
             except LostError as error:
@@ -286,6 +290,23 @@ class Load:
         await asyncio.gather(*(seat() for _ in range(self.asked.sessions)))
 
 
+def changed_settings(lost: Tab, again: Tab) -> list[dict]:
+    """The settings of a lost tab that are others in one that has opened its link.
+
+    A move that was not answered is in the link. Its answer would have brought other controls or taken some away, so
+    only those that are in both tabs are compared then.
+    """
+    if lost.answered is None or again.answered is None:
+        return []
+    before, after = lost.answered | lost.moving, again.answered
+    names = before.keys() & after.keys() if lost.moving else before.keys() | after.keys()
+    return [
+        {"setting": name, "before": before.get(name), "after": after.get(name), "while moving": list(lost.moving)}
+        for name in sorted(names)
+        if before.get(name) != after.get(name)
+    ]
+
+
 async def paste_table(tab: Tab) -> None:
     """Paste a random table on the page "Your data"."""
     rng = np.random.default_rng(tab.choices.randrange(2**32))
@@ -325,6 +346,19 @@ async def watch(load: Load, started: asyncio.Event) -> None:
     await load.visit(LONG_RUN, random.Random(0), look_on)
 
 
+async def open_browsers(load: Load) -> asyncio.Task:
+    """Open pages in real browsers; the task moves their controls from then on."""
+    from benchmarks.load_browsers import drive
+
+    asked, ready = load.asked, threading.Event()
+    pages = [PAGES.get(page, page) for page in asked.pages if page != "your_data"]  # which asks for a table first
+    driving = asyncio.create_task(
+        asyncio.to_thread(drive, load.address, pages, asked.browsers, 60 * asked.minutes, asked.seed, PAUSE, ready)
+    )
+    await asyncio.to_thread(ready.wait)
+    return driving
+
+
 async def measure(load: Load, results: dict, save) -> None:
     """Measure all parts; results are saved after each."""
     asked, memory = load.asked, results["memory in MB"]
@@ -336,6 +370,7 @@ async def measure(load: Load, results: dict, save) -> None:
     if asked.minutes:
         say(f"load: {asked.sessions} sessions for {asked.minutes:g} minutes")
         load.record, load.peak = Record(), {}
+        driving = await open_browsers(load) if asked.browsers else None
         before, own = load.seconds(), time.process_time()
         begun, samples = time.monotonic(), load.sample(1.0)
         if asked.during_run:
@@ -347,6 +382,10 @@ async def measure(load: Load, results: dict, save) -> None:
             await run_with(load.scrub(), samples, *([load.kill()] if asked.kill else []))
         after, passed = load.seconds(), time.monotonic() - begun
         memory["peak"], memory["end of load"] = load.peak, load.memory()
+        if driving is not None:
+            driven = await driving
+            results["browsers"] = times(driven.moves)
+            load.record.errors.update(f"browser: {error}" for error in driven.errors)
         results["load"] = load.record.summary()
         results["cores kept busy"] = {
             "server": round(sum(after[app] - before.get(app, 0) for app in after) / passed, 2),
@@ -392,12 +431,16 @@ def show(results: dict) -> None:
         print(f"{'':<16}{'moves':>8}{'median':>8}{'p95':>8}{'max':>8}")
         for name, of in {**found["pages"], "all": found["overall"]}.items():
             print(f"{name:<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
+        if part == "load" and (of := results.get("browsers")):
+            print(f"{'browsers':<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
         if found["reopened"]["moves"]:
             of = found["reopened"]
             print(
                 f"{of['moves']} sessions opened again after their process was killed: median {of['median']} ms, "
                 f"at most {of['max']} ms, {of['with other settings']} with other settings"
             )
+            for one in of["changed"]:
+                print("    {page}: {setting} was {before}, is {after} (while moving: {while moving})".format(**one))
         for kind in ("errors", "refusals"):
             for text, times_seen in found[kind].items():
                 print(f"{kind[:-1]}, {times_seen} times: {text}")
@@ -492,6 +535,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--every", type=float, default=0, help="seconds from move to move of a session; 0: no rest")
     arguments.add_argument("--link", help="path and query that all sessions open, instead of pages")
     arguments.add_argument("--kill", action="store_true", help="kill one of the processes halfway through the load")
+    arguments.add_argument("--browsers", type=int, default=0, help="pages of a real browser beside the sessions")
     arguments.add_argument("--during-run", action="store_true", help="while one more session watches a long run")
     arguments.add_argument(
         "--kept",
@@ -509,6 +553,8 @@ def main() -> None:
     asked = parser().parse_args()
     if asked.link:
         asked.pages = [asked.link]
+    if asked.browsers and set(asked.pages) <= {"your_data"}:
+        sys.exit("--browsers needs a page other than your_data, where nothing moves before a table is read.")
     if asked.kill and asked.processes == 1:
         sys.exit("--kill needs --processes of at least 2: another one has to go on.")
     results = run(asked)

@@ -1,14 +1,15 @@
-"""Features of this engine and of other libraries: test error of the same linear SVM, and seconds to make them.
+"""Features of this engine and of other libraries: test error of the same linear SVM, and seconds of both.
 
-    python -m benchmarks.peers                           # prints the table of docs/performance.md
-    python -m benchmarks.peers --write                   # and writes it there
-    python -m benchmarks.peers --data breast --repeats 1
+    python -m benchmarks.peers                           # prints the tables of docs/performance.md
+    python -m benchmarks.peers --write                   # and writes them there
+    python -m benchmarks.peers --data breast --features 20 --repeats 1
 
 Every method makes the same number of features of the same rows: the published splits, columns scaled to [0, 1] by the
 training rows. Kernel width, C and a method's own parameter are chosen on the validation rows, on one grid for all.
-Seconds are processor time of `fit` and of `transform` of the training rows at the chosen values, on one thread. A
-library that is not installed is left out, with a line that says so: `pip install rfflearn`. `--results FILE` keeps what
-is measured, and goes on where an earlier run was stopped.
+Seconds are processor time on one thread at the chosen values: of `fit` and of `transform` of the training rows, and of
+the linear SVMs of all C. A library that is not installed is left out, with a line that says so: `pip install rfflearn`.
+`--results FILE` keeps what is measured, and goes on where an earlier run was stopped. The data set ads must be fetched
+first: `python -m datasets fetch ads`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import csv
 import importlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,8 @@ class Method:
     values: tuple = (None,)
     """Of a parameter of the method's own"""
     widths: tuple[float, ...] = WIDTHS
+    at_points: bool = False
+    """Whether each feature needs a training row of its own"""
 
 
 class OfRfflearn:
@@ -98,7 +101,12 @@ def of_rfflearn(kind: str, gamma, n, seed, _):
 
 METHODS = (
     Method("scikit-learn", "RBFSampler", lambda g, n, seed, _: RBFSampler(gamma=g, n_components=n, random_state=seed)),
-    Method("scikit-learn", "Nystroem", lambda g, n, seed, _: Nystroem(gamma=g, n_components=n, random_state=seed)),
+    Method(
+        "scikit-learn",
+        "Nystroem",
+        lambda g, n, seed, _: Nystroem(gamma=g, n_components=n, random_state=seed),
+        at_points=True,
+    ),
     Method(
         "scikit-learn",
         "PolynomialCountSketch",
@@ -111,10 +119,10 @@ METHODS = (
     Method("rfflearn", "QRF", partial(of_rfflearn, "QRFSVC")),
     Method("rff-engine", "RandomFourierFeatures", partial(fourier, "monte_carlo")),
     Method("rff-engine", "RandomFourierFeatures, orthogonal", partial(fourier, "orthogonal")),
-    Method("rff-engine", "NystroemFeatures, k-means", partial(nystroem, "cluster")),
+    Method("rff-engine", "NystroemFeatures, k-means", partial(nystroem, "cluster"), at_points=True),
     Method("rff-engine", "PseudoPosteriorFeatures", learned, values=BETAS),
     Method("rff-engine", "OptimizedKernelFeatures", optimized, values=RHOS),
-    Method("rff-engine", "LandmarkSimilarity", landmarks, values=BETAS),
+    Method("rff-engine", "LandmarkSimilarity", landmarks, values=BETAS, at_points=True),
 )
 
 
@@ -138,6 +146,9 @@ class Measured:
 
     test_error: float
     seconds: float
+    """To make the features of the training rows"""
+    model_seconds: float
+    """To train the linear SVMs on them"""
 
 
 def best(method: Method, split, n_features: int, seed: int) -> Measured:
@@ -149,14 +160,15 @@ def best(method: Method, split, n_features: int, seed: int) -> Measured:
             features = method.make(width * scale, n_features, seed, value)
             start = time.process_time()
             Z = np.asarray(features.fit(split.X_train, split.y_train).transform(split.X_train))
-            seconds = time.process_time() - start
+            made = time.process_time()
             coef, intercept = rff.linear_svm_path(Z, split.y_train, C_VALUES)
+            trained = time.process_time()
             valid, test = (
                 errors(features.transform(X) @ coef.T + intercept, y, split.y_train)
                 for X, y in ((split.X_valid, split.y_valid), (split.X_test, split.y_test))
             )
             c = int(valid.argmin())
-            found.append((valid[c], Measured(float(test[c]), seconds)))
+            found.append((valid[c], Measured(float(test[c]), made - start, trained - made)))
     return min(found, key=lambda one: one[0])[1]
 
 
@@ -180,15 +192,15 @@ class Kept:
         self.path, self.known = path, {}
         if path is not None and path.exists():
             with path.open(encoding="utf-8", newline="") as file:
-                for name, n, method, seed, error, seconds in csv.reader(file):
-                    self.known[name, int(n), method, int(seed)] = Measured(float(error), float(seconds))
+                for name, n, method, seed, *measured in csv.reader(file):
+                    self.known[name, int(n), method, int(seed)] = Measured(*map(float, measured))
 
     def get(self, key: tuple, measure: Callable[[], Measured]) -> Measured:
         if key not in self.known:
             self.known[key] = measured = measure()
             if self.path is not None:
                 with self.path.open("a", encoding="utf-8", newline="") as file:
-                    csv.writer(file).writerow([*key, measured.test_error, measured.seconds])
+                    csv.writer(file).writerow([*key, *astuple(measured)])
         return self.known[key]
 
 
@@ -199,7 +211,7 @@ def rows(names, counts, repeats: int, kept: Kept) -> Iterator[tuple[str, int, Me
         split = scaled_split(name)
         for n in counts:
             for method in METHODS:
-                if method.library not in left_out:
+                if method.library not in left_out and not (method.at_points and n > len(split.y_train)):
                     measured = [
                         kept.get((name, n, method.name, seed), partial(best, method, split, n, seed))
                         for seed in range(repeats)
@@ -207,25 +219,38 @@ def rows(names, counts, repeats: int, kept: Kept) -> Iterator[tuple[str, int, Me
                     yield name, n, method, measured
 
 
-def table(found, names, counts) -> str:
-    """The results in Markdown, a line for each method; the least error of a column is bold."""
-    columns = [(name, n) for name in names for n in counts]
-    head = "| library | features | " + " | ".join(f"{name}, {n}" for name, n in columns) + " |"
-    cells = {
-        (method, name, n): (np.mean([one.test_error for one in seeds]), np.median([one.seconds for one in seeds]))
-        for name, n, method, seeds in found
-    }
-    least = {column: min(cells[key][0] for key in cells if key[1:] == column) for column in columns}
-    lines = [head, "|---" * (2 + len(columns)) + "|"]
+def table(found, name: str, counts) -> str:
+    """The results on a data set in Markdown, a line for each method; the least error of a column is bold."""
+    head = f"| {name} | library | " + " | ".join(f"{n} features" for n in counts) + " |"
+    cells = {(method, n): seeds for data, n, method, seeds in found if data == name}
+    least = {n: min(_mean_error(seeds) for (_, at), seeds in cells.items() if at == n) for n in counts}
+    lines = [head, "|---" * (2 + len(counts)) + "|"]
     for method in dict.fromkeys(key[0] for key in cells):
-        shown = [_cell(*cells[method, *column], least[column]) for column in columns]
-        lines.append(f"| {method.library} | {method.name} | " + " | ".join(shown) + " |")
+        shown = [_cell(cells[method, n], least[n]) if (method, n) in cells else "–" for n in counts]
+        lines.append(f"| {method.name} | {method.library} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
-def _cell(error: float, seconds: float, least: float) -> str:
-    text = f"{100 * error:.1f}"
-    return (f"**{text}**" if text == f"{100 * least:.1f}" else text) + f" % ({seconds:.2g} s)"
+def _mean_error(seeds: list[Measured]) -> float:
+    return float(np.mean([one.test_error for one in seeds]))
+
+
+def _medians(seeds: list[Measured]) -> tuple[float, float]:
+    """Seconds for the features, and for the SVMs."""
+    return tuple(
+        float(np.median(values)) for values in zip(*((s.seconds, s.model_seconds) for s in seeds), strict=True)
+    )
+
+
+def _cell(seeds: list[Measured], least: float) -> str:
+    error, seconds = f"{100 * _mean_error(seeds):.1f}", _medians(seeds)
+    error = f"**{error}**" if error == f"{100 * least:.1f}" else error
+    return f"{error} % ({_rounded(seconds[0])} + {_rounded(seconds[1])} s)"
+
+
+def _rounded(seconds: float) -> str:
+    """Two digits, and no more than four places."""
+    return f"{seconds:.0f}" if seconds >= 10 else f"{float(f'{seconds:.2g}'):.4g}" if seconds >= 1e-3 else "0.001"
 
 
 def notes(names, repeats: int) -> str:
@@ -234,7 +259,10 @@ def notes(names, repeats: int) -> str:
         f"{name} {split.X_train.shape[0]} x {split.X_train.shape[1]}"
         for name, split in ((name, datasets.published_split(name)) for name in names)
     )
-    text = f"Training rows and columns: {sizes}. Means of {repeats} seeds, medians of processor seconds."
+    text = (
+        f"Training rows and columns: {sizes}. Mean test error of {repeats} seeds; medians of processor seconds, for "
+        "the features and for the SVMs of all C, at least 0.001. –: more features than training rows."
+    )
     if lacking := missing():
         text += f" Not installed, so left out: {', '.join(sorted(lacking))}."
     return text
@@ -242,20 +270,22 @@ def notes(names, repeats: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--data", nargs="+", default=["breast", "mnist49"], metavar="NAME")
-    parser.add_argument("--features", nargs="+", type=int, default=[20], metavar="F")
+    parser.add_argument("--data", nargs="+", default=["breast", "ads", "mnist49"], metavar="NAME")
+    parser.add_argument("--features", nargs="+", type=int, default=[20, 100, 500], metavar="F")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--results", type=Path, metavar="FILE")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
     asked = parser.parse_args()
     found = []
     with threadpool_limits(1):
         for row in rows(asked.data, asked.features, asked.repeats, Kept(asked.results)):
             name, n_features, method, seeds = row
-            error, seconds = np.mean([one.test_error for one in seeds]), np.median([one.seconds for one in seeds])
-            print(f"{name:8} {n_features:5} {method.name:35} {100 * error:6.2f} % {seconds:8.2f} s", flush=True)
+            made, trained = _medians(seeds)
+            error = 100 * _mean_error(seeds)
+            print(f"{name:8} {n_features:5} {method.name:35} {error:6.2f} % {made:8.3f} + {trained:.3f} s", flush=True)
             found.append(row)
-    text = f"{table(found, asked.data, asked.features)}\n\n{notes(asked.data, asked.repeats)}"
+    tables = [table(found, name, asked.features) for name in asked.data]
+    text = "\n\n".join([*tables, notes(asked.data, asked.repeats)])
     print(text)
     if asked.write:
         before, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])

@@ -25,19 +25,34 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from benchmarks import firefox
 from benchmarks.app_response import ARGUMENTS, DRAG_SECONDS
 from deploy.site.grid import PAGES
 
 BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
-#: Links of the live views whose sliders are dragged.
+#: Links of the live views, and the sliders that are dragged: the first of the view, or a control that it follows.
 DRAGS = (
-    "index.html",
-    "landmarks.html#D=20",
-    "landmarks.html#D=256",
-    "learn_kernel.html",
-    "bounds.html",
-    "adaptive.html",
+    ("index.html", ""),
+    ("landmarks.html#D=20", ""),
+    ("landmarks.html#D=256", ""),
+    ("landmarks.html#D=20", "sigma"),
+    ("landmarks.html#D=256", "sigma"),
+    ("landmarks.html#D=20", "noise"),
+    ("learn_kernel.html", ""),
+    ("learn_kernel.html", "sigma"),
+    ("bounds.html", ""),
+    ("certificates.html#D=20", ""),
+    ("certificates.html#D=100", ""),  # the most that the page has
+    ("adaptive.html", ""),
 )
+PAUSE = 8  # milliseconds from one place of the pointer to the next
+BOX = """selector => {
+    const slider = document.querySelector(selector);
+    slider.scrollIntoView({block: 'center'});
+    const {left, top, width, height} = slider.getBoundingClientRect();
+    return [left, top, width, height].join(' ');
+}"""
+LATENCIES = "document.querySelector('.live').view.latencies"
 #: Seconds that one client of the class may take.
 PATIENCE = 120
 DRAWN = """() => {
@@ -110,6 +125,8 @@ def first_pictures(browser, site: Path) -> None:
     with served(site) as port:
         for edition in PAGES:
             name = "index" if edition.page == "start" else edition.page
+            if not (site / f"{name}.html").exists():
+                continue
             seconds, loaded = _first_picture(browser, f"http://127.0.0.1:{port}/{name}.html")
             print(f"| {edition.name} | {seconds:.1f} | {loaded / 1e6:.2f} |", flush=True)
 
@@ -132,35 +149,74 @@ def _first_picture(browser, address: str) -> tuple[float, int]:
     return seconds, sum(loaded)
 
 
-def drags(browser, site: Path) -> None:
-    """Print how long an input takes to its frame while the first slider of a live view is dragged."""
-    print("\n| drag | frames per second | input to frame, median, ms | 95 %, ms |\n|---|---|---|---|")
+class Chromium:
+    """One window of Chromium, driven like a `firefox.Firefox`."""
+
+    def __init__(self, browser):
+        self.page = browser.new_context().new_page()
+
+    def open(self, address: str) -> None:
+        """Open a page, as a new one where only the fragment differs."""
+        self.page.goto("about:blank")
+        self.page.goto(address)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page a size in CSS pixels."""
+        self.page.set_viewport_size({"width": width, "height": height})
+
+    def evaluate(self, expression: str):
+        """The value of an expression."""
+        return self.page.evaluate(expression)
+
+    def drag(self, places: list[tuple[float, float]], pause: int) -> None:
+        """Press at the first place, move through all others, `pause` milliseconds to each, and let go."""
+        self.page.mouse.move(*places[0])
+        self.page.mouse.down()
+        begun = time.perf_counter()
+        for k, place in enumerate(places):
+            if time.perf_counter() - begun > (k + 1) * pause / 1000:
+                continue  # the page is slow: the hand goes on
+            self.page.mouse.move(*place)
+            self.page.wait_for_timeout(pause)
+        self.page.mouse.up()
+
+
+def drags(browser, name: str, site: Path) -> None:
+    """Print how long an input takes to its frame while a slider is dragged."""
+    browser.resize(1440, 1200)
     with served(site) as port:
-        for link in DRAGS:
-            context = browser.new_context(viewport={"width": 1440, "height": 1200})
-            page = context.new_page()
-            page.goto(f"http://127.0.0.1:{port}/{link}")
-            page.wait_for_function(DRAWN, timeout=120_000)
-            page.wait_for_timeout(500)
-            rate, delays = _drag(page)
+        for link, control in DRAGS:
+            if not (site / link.partition("#")[0]).exists():
+                continue
+            browser.open(f"http://127.0.0.1:{port}/{link}")
+            _wait_until_drawn(browser)
+            rate, delays = _drag(browser, f".controls input[name={control}]" if control else ".live input[type=range]")
             middle, slow = np.percentile(delays, [50, 95])
-            print(f"| {link} | {rate:.0f} | {middle:.0f} | {slow:.0f} |", flush=True)
-            context.close()
+            of = f"{link}, {control}" if control else link
+            print(f"| {of} | {name} | {rate:.0f} | {middle:.0f} | {slow:.0f} |", flush=True)
 
 
-def _drag(page) -> tuple[float, list[float]]:
-    thumb = page.locator(".live input[type=range]").first
-    box = thumb.bounding_box()
-    x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
-    page.mouse.move(x + 0.1 * width, y)
-    page.mouse.down()
-    page.evaluate("() => { document.querySelector('.live').view.latencies = []; }")
+def _wait_until_drawn(browser) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if browser.evaluate(f"({DRAWN})()"):
+            time.sleep(0.8)  # what a view prepares after its first picture
+            return
+        time.sleep(0.1)
+    sys.exit("A page was not drawn.")
+
+
+def _drag(browser, slider: str) -> tuple[float, list[float]]:
+    left, top, width, height = map(float, browser.evaluate(f"({BOX})({slider!r})").split())
+    steps = round(1000 * DRAG_SECONDS / PAUSE)
+    places = [(left + (0.1 + 0.8 * k / steps) * width, top + height / 2) for k in range(steps + 1)]
+    browser.evaluate(f"void ({LATENCIES} = [])")
     begun = time.perf_counter()
-    while (passed := time.perf_counter() - begun) < DRAG_SECONDS:
-        page.mouse.move(x + (0.1 + 0.8 * passed / DRAG_SECONDS) * width, y)
-        page.wait_for_timeout(8)
-    delays = page.evaluate("() => document.querySelector('.live').view.latencies")
-    page.mouse.up()
+    browser.drag(places, PAUSE)
+    passed = time.perf_counter() - begun
+    delays = [float(text) for text in browser.evaluate(f"{LATENCIES}.join(' ')").split()]
+    if not delays:
+        sys.exit(f"No frame followed a drag of {slider}.")
     return len(delays) / passed, delays
 
 
@@ -180,11 +236,19 @@ async def open_page(port: int, paths: list[str]) -> tuple[int, int]:
 
 async def class_of(clients: int, port: int, site: Path) -> None:
     """Let clients open the page on landmarks at the same time, and print what they met."""
-    data = sorted(str(path.relative_to(site)) for path in (site / "data" / "landmarks").iterdir())
-    shared = ["landmarks.html", "assets/site.js", "assets/site.css", "assets/landmarks.js"]
+    folder = site / "data" / "samples"
+    names = [path.stem.partition("_")[0] for path in sorted(folder.glob("*_0_fresh.js"))]
+    data = [[f"data/samples/{name}_{rest}.js" for rest in ("300_0", "0_fresh")] for name in names]
+    shared = [
+        "landmarks.html",
+        "assets/site.js",
+        "assets/site.css",
+        "assets/landmarks.js",
+        "data/samples/landmarks_0.js",
+    ]
     begun = time.perf_counter()
     visits = [
-        asyncio.wait_for(open_page(port, [*shared, data[k % len(data)], "assets/plotly.js"]), PATIENCE)
+        asyncio.wait_for(open_page(port, [*shared, *data[k % len(data)], "assets/plotly.js"]), PATIENCE)
         for k in range(clients)
     ]
     results = await asyncio.gather(*visits, return_exceptions=True)
@@ -211,8 +275,14 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
         first_pictures(browser, given.site)
-        drags(browser, given.site)
+        print("\n| drag | browser | frames per second | input to frame, median, ms | 95 %, ms |\n|---|---|---|---|---|")
+        drags(Chromium(browser), "Chromium", given.site)
         browser.close()
+    if path := firefox.program():
+        with firefox.started(path) as other:
+            drags(other, "Firefox", given.site)
+    else:
+        print("Firefox is not here.")
     if given.clients:
         with served(given.site) as port:
             asyncio.run(class_of(given.clients, port, given.site))

@@ -197,6 +197,10 @@ class Tab:
         Error messages that refuse a request, as intended.
     polls : int
         Reruns of fragments by their timers.
+    answered : dict of str to object, or None
+        The settings when the last answer came; None before the first.
+    moving : dict of str to object
+        The setting that was changed since and not answered yet; empty if there is none.
     """
 
     def __init__(self, server: str, page: str, choices: random.Random, cookies: CookieJar | None = None):
@@ -215,6 +219,8 @@ class Tab:
         self.faults: list[str] = []
         self.refusals: Counter[str] = Counter()
         self.polls = 0
+        self.answered: dict[str, object] | None = None
+        self.moving: dict[str, object] = {}
 
     async def __aenter__(self) -> Tab:
         """Load the page and wait until its script has run."""
@@ -275,6 +281,11 @@ class Tab:
         found = (widget(element) for element, _, _ in self._elements.values())
         return [one for one in found if one is not None]
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """The values of the controls on the page by their names in the address."""
+        return {one.parameter: self.values[one.id] for one in self.widgets if one.parameter}
+
     async def move(self) -> tuple[str, float] | None:
         """Give a random control another value; return its name and the seconds of the rerun, None without a control."""
         movable = [(one, one.another(self.values[one.id], self.choices)) for one in self.widgets]
@@ -288,11 +299,12 @@ class Tab:
         """Give a control a value and wait; return the seconds of the rerun."""
         self.values[chosen.id] = value
         if chosen.parameter:
+            self.moving = {chosen.parameter: value}
             if value == chosen.default:
                 self._query.pop(chosen.parameter, None)
             else:
                 several = value if isinstance(value, tuple) else (value,)
-                self._query[chosen.parameter] = [_as_text(one) for one in several]
+                self._query[chosen.parameter] = [as_text(one) for one in several]
         return await self._ask()
 
     async def press(self, label: str) -> float:
@@ -323,9 +335,11 @@ class Tab:
         asked = time.perf_counter()
         await self._send(self._request(trigger=trigger))
         try:
-            return await asyncio.wait_for(self._finished, LONGEST) - asked
+            late = await asyncio.wait_for(self._finished, LONGEST) - asked
         except TimeoutError as error:
             raise LostError(f"no reply within {LONGEST} s") from error
+        self.answered, self.moving = self.settings, {}
+        return late
 
     def _request(self, fragment: str = "", trigger: WidgetState | None = None) -> BackMsg:
         message = BackMsg()
@@ -461,7 +475,8 @@ class Tab:
                 await self._send(self._request(fragment))
 
 
-def _as_text(value) -> str:
+def as_text(value) -> str:
+    """A value of a control as the address has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else f"{value:.10g}"

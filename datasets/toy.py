@@ -7,6 +7,7 @@ moves the same points further. Labels are never flipped.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -54,18 +55,12 @@ def make_toy(
         For an unknown name, or a value that is not allowed.
     """
     _check(name, toy_names(), n_samples, noise)
-    rng = check_random_state(random_state)
-    n_samples = int(n_samples)
-    n_positive = n_samples // 2
-    title, description, shape = _PROBLEMS[name]
-    X = np.vstack([shape(rng, n_samples - n_positive, -1), shape(rng, n_positive, 1)])
-    X += float(noise) * rng.standard_normal(X.shape)
-    y = np.repeat(np.array([-1, 1], dtype=np.int64), [n_samples - n_positive, n_positive])
-    order = rng.permutation(n_samples)
+    draw = draw_toy(name, n_samples, random_state)
+    title, description, _ = _PROBLEMS[name]
     return Dataset(
         name=name,
-        X=np.ascontiguousarray(X[order]),
-        y=y[order],
+        X=draw.positions + float(noise) * draw.normals,
+        y=draw.y,
         task="classification",
         feature_names=("x1", "x2"),
         source="drawn by datasets.make_toy",
@@ -74,6 +69,47 @@ def make_toy(
         description=description,
         label_names={-1: "class -1", 1: "class +1"},
     )
+
+
+@dataclass(frozen=True)
+class ToyDraw:
+    """What a problem is made of before its noise is known: `make_toy` gives positions + noise * normals."""
+
+    positions: np.ndarray
+    """(n, 2), without noise"""
+    normals: np.ndarray
+    """(n, 2), standard normal"""
+    y: np.ndarray
+    """(n,), labels -1 and 1"""
+
+
+def draw_toy(name: str, n_samples: int = 300, random_state: int | np.random.RandomState | None = 0) -> ToyDraw:
+    """Draw a problem of `make_toy`, with its noise apart from its positions.
+
+    Parameters
+    ----------
+    name, n_samples, random_state
+        As for `make_toy`.
+
+    Returns
+    -------
+    ToyDraw
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a number of samples that is not allowed.
+    """
+    _check(name, toy_names(), n_samples, 0.0)
+    rng = check_random_state(random_state)
+    n_samples = int(n_samples)
+    n_positive = n_samples // 2
+    shape = _PROBLEMS[name][2]
+    positions = np.vstack([shape(rng, n_samples - n_positive, -1), shape(rng, n_positive, 1)])
+    normals = rng.standard_normal(positions.shape)
+    y = np.repeat(np.array([-1, 1], dtype=np.int64), [n_samples - n_positive, n_positive])
+    order = rng.permutation(n_samples)
+    return ToyDraw(positions[order], normals[order], y[order])
 
 
 def make_toy_inputs(name: str, n_samples: int, noise: float, random_state: int | None = None) -> np.ndarray:

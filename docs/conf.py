@@ -41,8 +41,13 @@ myst_heading_anchors = 4
 #: Address of an app, to which pages link.
 links_app = os.environ.get("RFF_APP") or "http://localhost:8501"
 
-default_role = "py:obj"  # single backticks in docstrings: a link where the name is known
+default_role = (
+    "py:obj"  # single backticks in docstrings: a link where the name is known
+)
 autodoc_typehints = "signature"
+autodoc_type_aliases = {
+    name: name for name in ("ArrayLike", "MatrixLike", "FloatOrArray", "RandomState")
+}
 autodoc_member_order = "bysource"
 autosummary_generate = True
 numpydoc_show_class_members = False
@@ -66,7 +71,9 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 1e9,  # times depend on the machine
     "write_computation_times": False,
-    "first_notebook_cell": ("# In a checkout: pip install '.[experiments]'. Figures need Plotly and nbformat."),
+    "first_notebook_cell": (
+        "# In a checkout: pip install '.[experiments]'. Figures need Plotly and nbformat."
+    ),
 }
 
 toc_object_entries_show_parents = "hide"

@@ -19,13 +19,19 @@ WINDOW = {"width": 1200, "height": 900}
 
 def main() -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport=WINDOW, color_scheme="light", device_scale_factor=0.5)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(
+            viewport=WINDOW, color_scheme="light", device_scale_factor=0.5
+        )
         for example in sorted((FOLDER / "examples").glob("*.py")):
             page.goto((SITE / f"{example.stem}.html").as_uri())
             figure = page.locator(".rff-figure[data-drawn]").first
             figure.scroll_into_view_if_needed()
-            figure.screenshot(path=FOLDER / "_static" / "thumbnails" / f"{example.stem}.png")
+            figure.screenshot(
+                path=FOLDER / "_static" / "thumbnails" / f"{example.stem}.png"
+            )
         browser.close()
 
 

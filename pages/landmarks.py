@@ -24,6 +24,9 @@ from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Options, mount
 from pages.components.live import own_points as drawing
 from pages.components.results.landmarks import (
+    MAX_FREQUENCIES,
+    MAX_LANDMARKS,
+    TOO_MANY,
     LandmarkSettings,
     landmark_path,
     landmark_problem,
@@ -32,8 +35,6 @@ from pages.components.results.landmarks import (
 )
 from pages.components.sharing.recipes import landmarks as recipe
 from rff_engine.figures import comparison as pictures, landmarks as figures, paths
-
-MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
 
 FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MAX_FREQUENCIES, 20, 1)
 
@@ -144,7 +145,7 @@ def toggle(row: int, shown: tuple[int, ...]) -> None:
     elif len(picks) < MAX_LANDMARKS:
         picks.append(row)
     else:
-        st.toast(f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first.")
+        st.toast(TOO_MANY)
     st.query_params[PICKS] = "-".join(map(str, picks))
     st.session_state["how"] = "clicked"
 

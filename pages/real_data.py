@@ -184,17 +184,21 @@ def run_settings(values) -> RunSettings:
 
 def check_data(settings: RunSettings) -> None:
     """Raise a ValueError if the data set or its published split is not available."""
-    here = [name for name in TWO_CLASSES if name in datasets.available()]
-    if settings.dataset not in here:
+    if datasets.status(settings.dataset) == "to fetch":
         raise ValueError(
             f"{settings.dataset} is not on this server; its administrator can fetch it with `python -m datasets fetch "
-            f"{settings.dataset}`. Available are {', '.join(here)}."
+            f"{settings.dataset}`. Available are {', '.join(_here())}."
         )
-    published = [name for name in here if name in datasets.published_names()]
-    if settings.split_name == "published" and settings.dataset not in published:
+    if settings.split_name == "published" and settings.dataset not in datasets.published_names():
+        published = [name for name in _here() if name in datasets.published_names()]
         raise ValueError(
             f"The paper has no split of {settings.dataset}: choose the random split, or one of {', '.join(published)}."
         )
+
+
+def _here() -> list[str]:
+    """Names of the sets with two classes on this server."""
+    return [name for name in TWO_CLASSES if name in datasets.available()]
 
 
 def find_run(settings: RunSettings) -> Run | None:

@@ -8,7 +8,7 @@ for checks. Rows and frequencies are taken in blocks, so no array of a block has
 Features cost 2 n D d operations and 2 n D cosines and sines, and write 2 n D numbers. Losses cost as much and 4 n D K
 more operations for K classes, and read n d numbers for each 512 frequencies. A similarity costs 2 n L D d operations
 and n L D cosines, or with frequencies that landmarks share 2 n D d + 4 n D L and 2 n D. Accelerators have not been
-measured.
+measured; docs/how-to/tensors.md counts the bytes of phases as well.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import os
 import re
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import rff_engine
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+SITE = ROOT / "build" / "docs"
 GENERATED = {"gallery/index"}
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 BLOCK = re.compile(r"```python\n((?:(?!```).)*)```(?:\n\n```text\n((?:(?!```).)*)```)?", re.DOTALL)
@@ -79,7 +81,10 @@ def test_other_numbers_are_found():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
-def test_code_of_the_page_prints_what_is_written(page):
+def test_code_of_the_page_prints_what_is_written(page, tmp_path, monkeypatch):
+    if "import torch" in page.read_text("utf-8"):
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
     space = {"__name__": __name__}  # of a module that can be looked up, as a dataclass does
     for code, written in BLOCK.findall(page.read_text("utf-8")):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -127,8 +132,42 @@ def test_citation_has_the_version_and_what_an_archive_needs():
 # --- the finished site ------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def site() -> Path:
+    if not (SITE / "index.html").exists():
+        reason = "the documentation is not built; `make docs` does"
+        if "docs" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return SITE
+
+
+@pytest.mark.second
+def test_every_link_of_the_finished_site_leads_somewhere(site, monkeypatch):
+    """The build checks it as well; a site that was changed afterwards is found here."""
+    monkeypatch.syspath_prepend(DOCS / "extensions")
+    from whole import broken
+
+    assert broken(site) == []
+
+
+@pytest.mark.second
+@pytest.mark.slow("each runs an experiment in the plane, a second or two")
+@pytest.mark.parametrize("name", [path.stem for path in EXAMPLES])
+def test_notebook_of_an_example_is_valid_and_its_cells_run(site, name):
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    (path,) = (site / "_downloads").glob(f"*/{name}.ipynb")
+    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    nbformat.validate(notebook)
+    assert notebook.nbformat == 4 and notebook.cells[1].cell_type == "markdown"
+    space = {"__name__": "__main__"}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, str(path), "exec"), space)
+    assert "fig" not in space and "rff" in space
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path, monkeypatch):
-    pytest.importorskip("sphinx")
     monkeypatch.syspath_prepend(DOCS / "extensions")
     from whole import broken
 

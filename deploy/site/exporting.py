@@ -14,11 +14,12 @@ from html import escape
 from itertools import combinations
 from pathlib import Path
 
-from deploy.site import plots, words
+from deploy.site import plots, samples, words
 from deploy.site.grid import Edition
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import Control, Part, Reader, Scene
 from pages.components.lessons import content, numbers as lesson_numbers
+from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
 from pages.components.sharing import as_text
 
 #: What the browser adds to the data of a live view.
@@ -26,6 +27,8 @@ _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
 #: Controls that change how figures are drawn, not what they show.
 _HOW_DRAWN = ("plain",)
 _SHOWN_PRESET = "**Shown"
+#: The landmarks that a reader has clicked, in a link.
+_PICKS = "picks"
 #: The section of a page without a live view that is not deferred.
 _TOP = "top"
 _TAGS = {"title": "h1", "header": "h2", "subheader": "h3"}
@@ -158,6 +161,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     `only_defaults` leaves out products, presets and lessons.
     """
     reader = Reader(edition.page, edition.tabs, edition.left_out)
+    clicks = _clicks(reader) if edition.samples and edition.view == "landmarks" else None
     scenes, presets, lessons = _scenes_of(reader, edition, only_defaults)
     default = scenes[0]
     sliders = sorted(default.view["settings"]) if default.view else []
@@ -165,23 +169,28 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     keys = [key for key in known if key not in (*sliders, *edition.sections_only)]
     every = [*keys, *sliders, *edition.sections_only]
     (folder / edition.page).mkdir(parents=True)
-    views = _write_views(scenes, keys, folder / edition.page) if default.view else []
+    views = _views(edition, scenes, keys, folder, only_defaults) if default.view else []
     sections = _write_sections(scenes, every, folder / edition.page)
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
+    scales = {key: reader.allowed(key) for key in samples.SCALES.get(edition.view, ()) if edition.samples}
+    every += [_PICKS] if clicks else []
     description = {
         "page": edition.page,
         "defaults": _shown(_first_values(scenes), every),
-        "controls": list(_controls(most.controls, keys, views or sections)),
+        "controls": list(_controls(most.controls, keys, views or sections, scales)),
         "sliders": {key: reader.allowed(key) for key in sliders},
         "names": {control.key: control.label for control in most.controls},
         "scenes": views,
         "sections": sections,
         "follows": followed(sections),
         "choices": reader.allowed("bound") if "bound" in keys else [],
+        "computes": edition.view if edition.samples else None,
+        "clicks": clicks,
+        "words": _words(edition, reader, scenes) if edition.samples else {},
         "presets": [
             {"name": name, "help": help_, "line": words.inline(scene.preset)}
-            | {"settings": _shown(scene.settings, [*keys, *sliders])}
+            | {"settings": _shown(scene.settings, [*keys, *sliders] + [_PICKS] * bool(clicks))}
             for name, help_, scene in presets
         ],
         "own": words.inline(own),
@@ -213,7 +222,45 @@ def _first_values(scenes: list[Scene]) -> dict:
 
 
 def _shown(settings: dict, keys: Iterable[str]) -> dict[str, str]:
+    settings = {_PICKS: ""} | settings
     return {key: as_text(settings[key]) for key in keys if key in settings}
+
+
+def _clicks(reader: Reader) -> dict:
+    """What a page says of clicked landmarks, how many there may be, and the controls that do not apply then."""
+    default = reader.scene({})
+    seen = reader.scene({"how": "clicked"})
+    (note,) = [part.text for part in seen.parts if part.kind == "note"]
+    gone = [key for key in default.settings if key not in seen.settings]
+    return {"none": note, "most": MAX_LANDMARKS, "too_many": TOO_MANY, "gone": gone}
+
+
+def _words(edition: Edition, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
+    """Texts that differ from the page's own, by the value of the control that changes them.
+
+    Raises
+    ------
+    ValueError
+        If other settings change them too.
+    """
+    key, own = samples.IN_WORDS.get(edition.view, ""), Texts(scenes[0].parts)
+    values = reader.allowed(key) if key else []
+    read = {value: own.other(reader.scene({key: float(value)}).parts) for value in values}
+    for scene in scenes:
+        if scene.view is not None and own.other(scene.parts) != read.get(as_text(scene.settings.get(key, "")), {}):
+            raise ValueError(f"Words of the page {edition.page} follow {scene.settings}, not {key or 'nothing'} alone.")
+    return {value: texts for value, texts in read.items() if texts}
+
+
+def _views(edition: Edition, scenes: list[Scene], keys: list[str], folder: Path, only_defaults: bool) -> list[dict]:
+    """Write what a live view needs; return the settings with their files."""
+    if not edition.samples:
+        return _write_views(scenes, keys, folder / edition.page)
+    of_grid = [] if only_defaults else [scenes[0].settings | values for values in edition.settings_of_samples()]
+    wanted = [scene.settings for scene in scenes] + of_grid
+    drawn = list(dict.fromkeys(map(samples.Sample.of, wanted)))
+    samples.write(edition.view, drawn, folder / samples.FOLDER)
+    return list(samples.rows(edition.view, drawn))
 
 
 def _halves(default: Scene, view_html: str) -> tuple[str, str]:
@@ -285,10 +332,14 @@ def followed(table: list[dict]) -> dict[str, list[str]]:
     return {name: [key for key in keys if key in moved[name] or key not in unmoved[name]] for name in unmoved}
 
 
-def _controls(controls: Iterable[Control], keys: list[str], table: list[dict]) -> Iterator[dict]:
-    """The controls that have more than one value."""
+def _controls(
+    controls: Iterable[Control], keys: list[str], table: list[dict], scales: dict[str, list[str]]
+) -> Iterator[dict]:
+    """The controls that have more than one value; those of `scales` have all that the app has."""
     for control in controls:
-        if control.key in keys:
+        if control.key in scales:
+            yield vars(control) | {"values": scales[control.key], "scale": True}
+        elif control.key in keys:
             values = list(
                 dict.fromkeys(row["settings"][control.key] for row in table if control.key in row["settings"])
             )

@@ -2,7 +2,8 @@
 
 The settings of a page are products of a few values; what a product does not name has the page's default. Presets and
 lessons bring their own settings. Sliders of a live view are listed only for the sections below it, whose figures are
-computed beforehand: of the view itself the browser computes what they change.
+computed beforehand: of the view itself the browser computes what they change. A view of samples is computed by the
+browser altogether.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class Edition:
     """Its live view, if it has one"""
     products: tuple[dict[str, tuple], ...] = ()
     """Values by control"""
+    samples: tuple[dict[str, tuple], ...] = ()
+    """Values of the controls that choose a sample, where the browser computes the view from draws"""
     sections: tuple[dict[str, tuple], ...] = ()
     """The same for the sections below a live view, which take longer to compute"""
     sections_only: tuple[str, ...] = ()
@@ -42,6 +45,10 @@ class Edition:
         """The settings of all products; the first are the page's defaults."""
         yield {}
         yield from _combined(self.products)
+
+    def settings_of_samples(self) -> Iterator[dict]:
+        """The settings of all samples."""
+        yield from _combined(self.samples)
 
     def settings_of_sections(self) -> Iterator[dict]:
         """The settings for which the sections below a live view are computed, besides the page's defaults."""
@@ -58,6 +65,7 @@ INPUTS = datasets.toy_input_names()
 KERNELS = ("Gaussian", "Laplacian", "Matérn", "Cauchy")
 CERTIFIED = tuple(METHOD_NAMES[method] for method in certificates.METHODS)
 BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
+SAMPLES = ({"data": TOY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
 PAGES = (
     Edition("start", "Start here", "opening"),
     Edition(
@@ -73,13 +81,8 @@ PAGES = (
         "landmarks",
         "Landmarks",
         "landmarks",
-        (
-            {"data": TOY, "sigma": (0.2, 0.501, 1.0)},
-            {"data": ("moons", "circles"), "seed": (1,), "noise": (0.1, 0.3)},
-            {"data": ("moons",), "landmarks": (2, 8)},
-            {"data": ("moons",), "n": (30, 1000)},
-            {"data": ("moons", "spirals"), "how": ("k-means",)},
-        ),
+        (),
+        SAMPLES,
         (
             {"data": TOY},
             {"beta": BETAS},
@@ -97,14 +100,8 @@ PAGES = (
         "learn_kernel",
         "Learn the kernel",
         "kernel",
-        (
-            {"data": TOY},
-            {"data": ("moons", "checkerboard"), "sigma": (0.501,)},
-            {"data": ("moons", "checkerboard"), "seed": (1,)},
-            {"data": ("checkerboard",), "noise": (0.3,)},
-            {"data": ("checkerboard",), "n": (30, 1000)},
-            {"data": ("checkerboard",), "N": (100, 500)},
-        ),
+        (),
+        SAMPLES,
         (
             {"data": TOY},
             {"beta": BETAS},
@@ -129,7 +126,7 @@ PAGES = (
             {"eps": (0.01, 0.5), "bound": tuple(BOUND_NAMES.values())},
             {"seed": (1, 2), "bound": tuple(BOUND_NAMES.values())},
         ),
-        (
+        sections=(
             {"data": TOY},
             {"beta": BETAS},
             {"n": (30, 100, 1000)},
@@ -174,7 +171,7 @@ PAGES = (
             {"data": ("line", "moons", "clusters"), "sigma": (0.501, 2.0), "r": (5, 20)},
             {"data": ("line", "moons", "clusters"), "seed": (1, 2)},
         ),
-        (
+        sections=(
             {"data": INPUTS},
             {"r": (5, 50)},
             {"ridge": (0.001,)},

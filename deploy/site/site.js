@@ -14,13 +14,16 @@ import {
   themeOf,
   wordsFor,
 } from "./modes.js";
+import { csvOf, saveText } from "./csv.js";
+import { loadDraws, rowsNamed } from "./draws.js";
 import { Sections } from "./sections.js";
 import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
 import { load } from "./store.js";
 
+/** @import { Tables } from "./csv.js" */
 /** @import { Settings } from "./settings.js" */
 /** @import { Row } from "./sections.js" */
-/** @typedef {{ key: string, label: string, help: string, heading: string, values: string[] }} Control */
+/** @typedef {{ key: string, label: string, help: string, heading: string, values: string[], scale?: boolean }} Control a scale is moved without loading */
 /** @typedef {{ name: string, help: string, line: string, settings: Settings }} Preset */
 /** @typedef {{ before: Settings, after: Settings, card: Record<string, any> }} Step */
 /** @typedef {{ key: string, page: string, title: string, takeaway: string, steps: Step[] }} Lesson */
@@ -35,6 +38,9 @@ import { load } from "./store.js";
  * @property {Row[]} sections
  * @property {Record<string, string[]>} follows the settings that each section depends on
  * @property {Record<string, string>} names of settings for the reader
+ * @property {"landmarks" | "kernel" | null} computes the view that the browser computes from draws
+ * @property {{ none: string, most: number, too_many: string, gone: string[] } | null} clicks on points, which become landmarks
+ * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
  * @property {string[]} choices what a click in the live view chooses among
  * @property {Preset[]} presets
  * @property {string} own words for settings that are no preset
@@ -43,6 +49,7 @@ import { load } from "./store.js";
  * @property {Record<string, [name: string, meaning: string]>} terms
  */
 /** @typedef {{ settings: Settings, file?: string }} Shown what the page shows; the file is that of the live view */
+/** @typedef {{ tables(): Tables, inputTime?: number }} LiveView */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
 const MODES = ["hide", "projector", "embed", "view", "theme", "embed_options"];
@@ -59,8 +66,12 @@ class Page {
   /** @type {Place | null} */
   place = null;
 
-  /** The scene that is shown, and what it was loaded as. @type {{ view: any, words: any } | null} */
+  /** The scene that is shown: its view, or what the view is computed from, and its words.
+   * @type {{ view?: any, draws?: Awaited<ReturnType<typeof loadDraws>>, words: any } | null} */
   shown = null;
+
+  /** Whether the view is to be mounted in the next frame. */
+  mounting = false;
 
   /** Counts requests: only the answer to the last one is shown. */
   request = 0;
@@ -100,6 +111,8 @@ class Page {
     this.find(".to-theme").onclick = () => this.changeTheme();
     this.find(".to-projector").onclick = () => this.toggleProjector();
     this.find(".leave-projector").onclick = () => this.toggleProjector();
+    this.find(".to-numbers").hidden = !this.find(".live");
+    this.find(".to-numbers").onclick = () => this.saveNumbers();
     this.find(".skip").onclick = (event) => {
       event.preventDefault(); // the fragment holds the settings
       this.find("main").focus();
@@ -121,6 +134,10 @@ class Page {
     for (const [key, values] of Object.entries(description.sliders)) {
       this.settings[key] = nearestValue(values, Number(this.settings[key]));
     }
+    for (const { key, values, scale } of description.controls) {
+      const asked = Number(this.settings[key]);
+      if (scale) this.settings[key] = Number.isNaN(asked) ? description.defaults[key] : nearestValue(values, asked);
+    }
     this.showLook();
     this.show();
   }
@@ -130,7 +147,8 @@ class Page {
     const modes = MODES.map((name) => [name, this.link[name] ?? ""]);
     const { place } = this;
     const at = place ? { lesson: place.lesson.key, step: String(place.step) } : {};
-    return { ...this.settings, ...at, ...Object.fromEntries(modes) };
+    const picks = this.settings.how === "clicked" ? this.settings.picks : "";
+    return { ...this.settings, ...(this.description.clicks ? { picks } : {}), ...at, ...Object.fromEntries(modes) };
   }
 
   /** Write the link; a new entry of the history lets Back take a change back. @param {boolean} entry */
@@ -184,14 +202,60 @@ class Page {
   }
 
   /** @param {Control} control */
-  controlRow({ key, label, help, values }) {
+  controlRow(control) {
+    const { key, label, help } = control;
+    const row = element("label", { title: help });
+    row.dataset.key = key;
+    row.append(
+      element("span", { textContent: label }),
+      ...(control.scale ? this.scale(control) : [this.menu(control)]),
+    );
+    return row;
+  }
+
+  /** @param {Control} control */
+  menu({ key, values }) {
     const select = element("select", { name: key });
     select.append(...values.map((value) => new Option(SWITCHED[value] ?? value, value)));
     select.onchange = () => this.change({ [key]: select.value }, key);
-    const row = element("label", { title: help });
-    row.dataset.key = key;
-    row.append(element("span", { textContent: label }), select);
-    return row;
+    return select;
+  }
+
+  /** A slider over values that the browser computes as it moves, and its value. @param {Control} control */
+  scale({ key, label, values }) {
+    const input = element("input", { type: "range", name: key, ariaLabel: label, max: String(values.length - 1) });
+    input.oninput = (event) => this.slide(key, values[Number(input.value)], event.timeStamp);
+    input.onchange = () => this.change({ [key]: values[Number(input.value)] }, key);
+    return [element("output"), input];
+  }
+
+  /** Follow a slider that is still held. @param {string} key @param {string} value @param {number} time of the input */
+  slide(key, value, time) {
+    this.settings[key] = value;
+    this.showScale(key);
+    if (this.scene && key in this.scene.settings) return; // of which there are some values only
+    if (this.liveView) this.liveView.inputTime ??= time;
+    if (!this.mounting) requestAnimationFrame(() => this.mountView());
+    this.mounting = true;
+  }
+
+  /** @param {string} key */
+  showScale(key) {
+    const row = this.find(`.controls [data-key="${key}"]`);
+    const { values } = this.description.controls.find((control) => control.key === key);
+    const input = row.querySelector("input");
+    input.value = String(values.indexOf(this.settings[key]));
+    input.setAttribute("aria-valuetext", this.settings[key]);
+    row.querySelector("output").textContent = this.settings[key];
+  }
+
+  /** Make a point a landmark, or a landmark a point. @param {number} row */
+  toggle(row) {
+    const { most, too_many } = this.description.clicks;
+    const shown = this.shown.draws.rows(this.settings);
+    const picks = shown.includes(row) ? shown.filter((other) => other !== row) : [...shown, row];
+    if (picks.length > most) this.find(".changes").textContent = too_many;
+    else this.change({ how: "clicked", picks: picks.join("-") }, "how");
   }
 
   /** Take settings that the reader chose. @param {Settings} settings @param {string} [moved] */
@@ -212,6 +276,16 @@ class Page {
     this.showSettings();
   }
 
+  /** Save the numbers that the live view shows. */
+  saveNumbers() {
+    if (this.liveView) saveText(csvOf(this.liveView.tables()), `${this.description.page}.csv`);
+  }
+
+  /** The live view, once it has been mounted. @returns {LiveView | undefined} */
+  get liveView() {
+    return /** @type {HTMLElement & { view?: LiveView }} */ (this.find(".live"))?.view;
+  }
+
   // --- presets and lessons ------------------------------------------------------------------------------------------
 
   /** @param {Preset} preset */
@@ -224,6 +298,7 @@ class Page {
   /** The preset whose settings the page has; what no preset sets, such as beta, does not count. */
   get preset() {
     const { presets, defaults } = this.description;
+    if (this.linked.picks) return undefined; // clicked landmarks are no preset's
     const keys = new Set(
       presets.flatMap(({ settings }) => Object.keys(settings).filter((key) => settings[key] !== defaults[key])),
     );
@@ -288,7 +363,8 @@ class Page {
   async show(moved) {
     const scene = nearestScene(this.scenes, this.settings, moved);
     const request = ++this.request;
-    this.tellChanges(scene, moved);
+    const dropped = this.description.clicks ? this.keepPicks(Number(scene.settings.n)) : "";
+    this.tellChanges(scene, moved, dropped);
     this.scene = scene;
     Object.assign(this.settings, scene.settings);
     document.documentElement.dataset.loading = "true";
@@ -303,9 +379,9 @@ class Page {
   /** Show the live view with the words around it, and then the sections. @param {Shown} scene @param {number} request */
   async showScene(scene, request) {
     if (scene.file) {
-      const found = await load(this.description.page, scene.file);
+      const shown = await (this.description.computes ? this.loadDraws(scene) : this.loadView(scene));
       if (request !== this.request) return;
-      this.shown = { view: found.view, words: found.scenes[this.scenes.indexOf(scene)] };
+      this.shown = shown;
       this.writeWords();
       this.mountView();
     }
@@ -313,6 +389,28 @@ class Page {
     const shown = this.sections.show(this.settings);
     if (scene.file) this.guard(shown);
     else await shown;
+  }
+
+  /** Keep the clicked points that a sample of n has, and return what is to be said of others. @param {number} n */
+  keepPicks(n) {
+    const { picks } = this.settings;
+    const kept = rowsNamed(picks, n);
+    this.settings.picks = kept.join("-");
+    if (kept.length === picks.split("-").filter(Boolean).length) return "";
+    const { most } = this.description.clicks;
+    return `The link names the points ${picks}; kept are at most ${most} different ones below n = ${n}.`;
+  }
+
+  /** @param {Shown} scene */
+  async loadView(scene) {
+    const found = await load(this.description.page, scene.file);
+    return { view: found.view, words: found.scenes[this.scenes.indexOf(scene)] };
+  }
+
+  /** The same where the browser computes the view; words around it are those of the page. @param {Shown} scene */
+  async loadDraws(scene) {
+    const draws = await loadDraws(this.description.computes, scene);
+    return { draws, words: { texts: {}, chosen: /** @type {string | null} */ (null) } };
   }
 
   /** Say what went wrong, if anything does. @param {Promise<void>} shown */
@@ -325,27 +423,32 @@ class Page {
     }
   }
 
-  /** Say which other settings had to change. @param {Shown} scene @param {string} [moved] */
-  tellChanges({ settings }, moved) {
+  /** Say which other settings had to change. @param {Shown} scene @param {string} moved @param {string} dropped */
+  tellChanges({ settings }, moved, dropped) {
     const others = this.description.controls.filter(
       ({ key }) => key in settings && settings[key] !== this.settings[key],
     );
     const changed = others.map(({ key, label }) => `${label}: ${SWITCHED[settings[key]] ?? settings[key]}`);
-    this.find(".changes").textContent = changed.length
+    const words = changed.length
       ? `This static edition has no ${moved ? "such combination" : "such settings"}; changed too: ${changed.join("; ")}.`
       : "";
+    const { how, picks } = this.settings;
+    const none = this.description.clicks && how === "clicked" && !picks ? this.description.clicks.none : "";
+    this.find(".changes").textContent = [words, dropped, none].filter(Boolean).join(" ");
   }
 
   writeWords() {
+    const other = this.description.words[this.settings.N] ?? this.shown.words.texts;
     /** @type {NodeListOf<HTMLElement>} */
     const texts = document.querySelectorAll("[data-text]");
     for (const text of texts) {
       text.dataset.own ??= text.innerHTML;
-      text.innerHTML = this.shown.words.texts[text.dataset.text] ?? text.dataset.own;
+      text.innerHTML = other[text.dataset.text] ?? text.dataset.own;
     }
   }
 
   mountView() {
+    this.mounting = false;
     if (!this.shown) return;
     const { description, link, settings } = this;
     const sliders = Object.keys(description.sliders);
@@ -353,16 +456,18 @@ class Page {
     this.components.live({
       parentElement: this.find(".live-place"),
       data: {
-        ...this.shown.view,
+        ...(this.shown.view ?? this.shown.draws.view(settings)),
         settings: Object.fromEntries(sliders.map((key) => [key, Number(settings[key])])),
         hidden: sliders.filter((key) => hidden.includes(key)),
-        clickable: description.choices.length > 0 && !hidden.includes("bound"),
+        clickable: description.clicks
+          ? !hidden.includes("how")
+          : description.choices.length > 0 && !hidden.includes("bound"),
         alone: link.view || null,
         chosen: this.shown.words.chosen,
       },
       setStateValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.settle(value),
       setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) =>
-        this.change({ bound: description.choices[value] }, "bound"),
+        description.clicks ? this.toggle(value) : this.change({ bound: description.choices[value] }, "bound"),
     });
   }
 
@@ -370,11 +475,12 @@ class Page {
   showSettings() {
     const { description, settings } = this;
     const hidden = hiddenBy(this.link);
-    for (const { key } of description.controls) {
+    for (const { key, scale } of description.controls) {
       /** @type {HTMLElement} */
       const row = this.find(`.controls [data-key="${key}"]`);
-      row.querySelector("select").value = settings[key];
-      row.hidden = hidden.includes(key) || !(key in this.scene.settings);
+      if (scale) this.showScale(key);
+      else row.querySelector("select").value = settings[key];
+      row.hidden = hidden.includes(key) || !this.applies(key, scale);
     }
     const active = this.preset;
     for (const [k, button] of this.find(".presets").querySelectorAll("button").entries()) {
@@ -385,6 +491,12 @@ class Page {
       ...this.component(".row-place"),
       data: { page: description.page, query: this.query, choices: NONE, code: null, mark: "#" },
     });
+  }
+
+  /** Whether a control applies to what is shown. @param {string} key @param {boolean} [scale] */
+  applies(key, scale) {
+    if (!scale) return key in this.scene.settings;
+    return this.settings.how !== "clicked" || !this.description.clicks.gone.includes(key);
   }
 
   /** @returns {[string, string][]} */

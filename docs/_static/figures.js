@@ -1,4 +1,5 @@
-// Draws the figures of the examples when the reader comes near, in the colours of the theme and for the screen's width.
+// Draws the figures of the examples when the reader comes near, in the colours of the theme and for the screen's width,
+// and fits the frames of live views.
 
 const NARROW = window.matchMedia("(max-width: 719.98px)");
 const here = new URL(document.currentScript.src);
@@ -30,6 +31,7 @@ function coloured(figure) {
   layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0, 0, 0, 0)";
   layout.font = { ...layout.font, color: ink };
   layout.autosize = true;
+  delete layout.height; // the page has it, see site.css
   for (const name of Object.keys(layout).filter((key) => key.startsWith("legend"))) {
     layout[name].tracegroupgap = 0;
     if (NARROW.matches) layout[name].font = { size: 10.5 }; // the space was measured for narrow letters
@@ -48,12 +50,7 @@ function coloured(figure) {
 async function draw(place) {
   const kind = NARROW.matches ? "narrow" : "wide";
   const figure = coloured(JSON.parse(place.querySelector(`script.${kind}`).textContent));
-  let canvas = place.querySelector(".canvas");
-  if (canvas === null) {
-    canvas = document.createElement("div");
-    canvas.className = "canvas";
-    place.append(canvas);
-  }
+  const canvas = place.querySelector(".canvas");
   const Plotly = await loaded();
   const config = { responsive: true, displaylogo: false, displayModeBar: false };
   await Plotly.newPlot(canvas, figure.data, figure.layout, config);
@@ -78,6 +75,28 @@ function start() {
   NARROW.addEventListener("change", again);
   new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   window.addEventListener("beforeprint", () => places.forEach(draw));
+}
+
+/** Gives the page in a frame the site's colours, and the frame the height of the page. */
+function join(frame) {
+  const inside = frame.contentDocument; // null where pages are files, which may not read each other
+  const view = inside?.querySelector(".live");
+  if (!view) return;
+  const colour = () => {
+    inside.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+    view.view?.request();
+  };
+  const fit = () => {
+    frame.style.height = `${Math.ceil(inside.body.getBoundingClientRect().height)}px`;
+  };
+  new MutationObserver(colour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  new ResizeObserver(fit).observe(inside.body);
+  colour();
+}
+
+for (const frame of document.querySelectorAll("iframe.rff-live")) {
+  frame.addEventListener("load", () => join(frame));
+  if (frame.contentDocument?.readyState === "complete") join(frame);
 }
 
 start();

@@ -24,7 +24,9 @@ omega, offsets = toy.draw_frequencies_and_offsets(kernel, 2000, 1, random_state=
 # features.
 
 D = 50
-line = toy.kernel_line(kernel, omega[: 2 * D], offsets[: 2 * D], frequency_range=10.0, delta_range=4.0)
+line = toy.kernel_line(
+    kernel, omega[: 2 * D], offsets[: 2 * D], frequency_range=10.0, delta_range=4.0
+)
 figures.spectrum_and_kernel(line)
 
 # %%
@@ -42,4 +44,6 @@ counts = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 points = toy.uniform_points(1.0, 25, random_state=0)
 measured = toy.approximation_error(kernel, points, counts, 20, random_state=0)
 expected = toy.expected_error(kernel, points, [2 * count for count in counts])
-figures.approximation_error([2 * count for count in counts], measured, expected, counts.index(50))
+figures.approximation_error(
+    [2 * count for count in counts], measured, expected, counts.index(50)
+)

@@ -13,7 +13,11 @@ import numpy as np
 
 import rff_engine as rff
 from rff_engine.experiments import datasets
-from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view
+from rff_engine.experiments.toy.landmarks import (
+    landmark_path,
+    landmark_problem,
+    landmark_view,
+)
 from rff_engine.figures import landmarks as figures, paths
 
 data = datasets.make_toy("spirals", 300, 0.05, random_state=0)
@@ -38,7 +42,8 @@ figures.similarity_mosaic(
 # %%
 # What the SVM makes of six similarities, on 2000 points that were not used for learning.
 
-print(f"test error: prior {view.prior.test_error:.2f}, learned {view.learned.test_error:.2f}")
+errors = view.prior.test_error, view.learned.test_error
+print("test error: prior {:.2f}, learned {:.2f}".format(*errors))
 figures.decision_maps(
     2.0,
     np.stack([view.prior.values, view.learned.values]),

@@ -26,7 +26,10 @@ weights = {
     "okrff": rff.optimized_kernel_weights(loss, rho=0.003 * N),
 }
 for name, Q in weights.items():
-    print(f"{name}: {1 / (Q**2).sum():.0f} effective frequencies of {N}, KL {rff.kl_divergence(Q):.1f} nats")
+    effective, divergence = 1 / (Q**2).sum(), rff.kl_divergence(Q)
+    print(
+        f"{name}: {effective:.0f} effective frequencies of {N}, KL {divergence:.1f} nats"
+    )
 
 # %%
 # The data, and the candidates in the plane of frequencies. The area of a dot is its weight. Both methods find the
@@ -39,7 +42,10 @@ figures.weighted_candidates(data.X, data.y, 1.5, omega, weights, titles, 14.0)
 # The kernels, as functions of the difference of two points. The prior is a bump; the learned kernels know that a
 # neighbouring square has the other colour.
 
-maps = {"rff": kernel_map(prior, 2.0), **{name: weighted_kernel_map(omega, Q, 2.0) for name, Q in weights.items()}}
+maps = {
+    "rff": kernel_map(prior, 2.0),
+    **{name: weighted_kernel_map(omega, Q, 2.0) for name, Q in weights.items()},
+}
 figures.kernel_maps(maps, 2.0)
 
 # %%

@@ -33,7 +33,18 @@ weights = {
 D_values = (1, 2, 3, 5, 10, 20, 50, 100)
 curves = {
     name: mean_and_margin(
-        feature_error_curve(data.X, data.y, fresh.X, fresh.y, omega, Q, D_values, C=10.0, n_draws=10, random_state=1)
+        feature_error_curve(
+            data.X,
+            data.y,
+            fresh.X,
+            fresh.y,
+            omega,
+            Q,
+            D_values,
+            C=10.0,
+            n_draws=10,
+            random_state=1,
+        )
     )
     for name, Q in weights.items()
 }
@@ -48,5 +59,7 @@ features = rff.PseudoPosteriorFeatures(
 )
 Z = features.fit_transform(data.X, data.y)
 coef, intercept = rff.linear_svm_path(Z, data.y, [10.0])
-error = np.mean(np.sign(features.transform(fresh.X) @ coef[0] + intercept[0]) != fresh.y)
+error = np.mean(
+    np.sign(features.transform(fresh.X) @ coef[0] + intercept[0]) != fresh.y
+)
 print(f"{Z.shape[1]} features, test error {error:.2f}")

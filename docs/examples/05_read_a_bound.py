@@ -19,7 +19,9 @@ from rff_engine.figures import bounds as figures
 n, epsilon = 1000, 0.05
 data = datasets.make_toy("moons", n, 0.1, random_state=0)
 fresh = datasets.make_toy("moons", 10_000, 0.1, random_state=1)
-risks = candidate_risks(data.X, data.y, fresh.X, fresh.y, rff.GaussianKernel(0.5), 200, random_state=0)
+risks = candidate_risks(
+    data.X, data.y, fresh.X, fresh.y, rff.GaussianKernel(0.5), 200, random_state=0
+)
 betas = np.geomspace(1e-2, 1e2, 41)
 curves = bound_curves(risks, betas, epsilon)
 
@@ -41,7 +43,10 @@ loss = risks.kernel_loss
 values = []
 for beta in betas:
     Q = rff.pseudo_posterior(loss, beta, n)
-    values.append(rff.bounds.second_order_kl_inverse(Q @ loss, rff.kl_divergence(Q), n, epsilon))
+    values.append(
+        rff.bounds.second_order_kl_inverse(Q @ loss, rff.kl_divergence(Q), n, epsilon)
+    )
 best = int(np.argmin(values))
 Q = rff.pseudo_posterior(loss, betas[best], n)
-print(f"loss on the sample {Q @ loss:.2f}, true loss {Q @ risks.kernel_risk:.2f}, at most {values[best]:.2f}")
+print(f"loss on the sample {Q @ loss:.2f}, true loss {Q @ risks.kernel_risk:.2f},")
+print(f"at most {values[best]:.2f} by the bound")

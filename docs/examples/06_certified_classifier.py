@@ -16,9 +16,14 @@ from rff_engine.figures import certificates as figures
 
 data = datasets.make_toy("checkerboard", 2000, 0.1, random_state=0)
 fresh = datasets.make_toy("checkerboard", 4000, 0.1, random_state=1)
-features = rff.PseudoPosteriorFeatures(rff.GaussianKernel(0.25), n_components=20, n_candidates=2000, beta=1.0)
+features = rff.PseudoPosteriorFeatures(
+    rff.GaussianKernel(0.25), n_components=20, n_candidates=2000, beta=1.0
+)
 model = rff.CertifiedClassifier(features, random_state=0).fit(data.X, data.y)
-print(f"certified: risk at most {model.risk_bound_:.2f}; error on other points {1 - model.score(fresh.X, fresh.y):.2f}")
+error = 1 - model.score(fresh.X, fresh.y)
+print(
+    f"certified: risk at most {model.risk_bound_:.2f}; error on other points {error:.2f}"
+)
 
 # %%
 # The terms of the certificate, each at what it adds to the bound.

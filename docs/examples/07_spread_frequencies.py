@@ -29,7 +29,10 @@ kernel = scaled_kernel("Gaussian", 1.0, rows.X.shape[1])
 
 r_values = (5, 10, 20, 50, 100)
 methods = ("monte_carlo", "orthogonal", "sobol", "nystroem")
-errors = {method: approximation_errors(rows, kernel, method, r_values, 5, seed=0) for method in methods}
+errors = {
+    method: approximation_errors(rows, kernel, method, r_values, 5, seed=0)
+    for method in methods
+}
 for method, drawn in errors.items():
     print(f"{method}: {drawn[3].mean():.2f} at r = 50")
 figures.errors_against_frequencies(dict.fromkeys(methods, r_values), errors, 50)
@@ -37,11 +40,17 @@ figures.errors_against_frequencies(dict.fromkeys(methods, r_values), errors, 50)
 # %%
 # Independent and Sobol's frequencies, seen in two principal directions of the data.
 
-views = [method_view(rows, kernel, method, 50, seed=0) for method in ("monte_carlo", "sobol")]
-figures.two_sets_of_frequencies(("monte_carlo", "sobol"), views, frequency_extent(kernel), rows.extent)
+views = [
+    method_view(rows, kernel, method, 50, seed=0) for method in ("monte_carlo", "sobol")
+]
+figures.two_sets_of_frequencies(
+    ("monte_carlo", "sobol"), views, frequency_extent(kernel), rows.extent
+)
 
 # %%
 # Every scheme is an argument of ``RandomFourierFeatures``.
 
-features = rff.RandomFourierFeatures(kernel, n_components=50, sampling="sobol", random_state=0)
+features = rff.RandomFourierFeatures(
+    kernel, n_components=50, sampling="sobol", random_state=0
+)
 print(features.fit_transform(rows.X).shape)

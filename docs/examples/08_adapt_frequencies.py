@@ -30,13 +30,25 @@ figures.inputs_and_grid(X, landmarks, float(np.abs(X).max()), grid, 3.5)
 # %%
 # Twenty frequencies that are free to move. Press Play.
 
-descent = toy.descent(X, landmarks, landmark_weights, kernel, toy.first_frequencies(kernel, 20, random_state=0))
+descent = toy.descent(
+    X,
+    landmarks,
+    landmark_weights,
+    kernel,
+    toy.first_frequencies(kernel, 20, random_state=0),
+)
 figures.descent_player(descent, 3.5)
 
 # %%
 # The same as an estimator, next to features that are drawn once.
 
-drawn = rff.RandomFourierFeatures(kernel, n_components=20, random_state=0).fit_transform(X)
-adapted = rff.AdaptiveFourierFeatures(kernel, n_components=20, n_landmarks=50, random_state=0).fit_transform(X)
+drawn = rff.RandomFourierFeatures(
+    kernel, n_components=20, random_state=0
+).fit_transform(X)
+adapted = rff.AdaptiveFourierFeatures(
+    kernel, n_components=20, n_landmarks=50, random_state=0
+).fit_transform(X)
 for name, features in {"drawn": drawn, "adapted": adapted}.items():
-    print(f"{name}: relative error {rff.relative_kernel_error(X, kernel, features):.3f}")
+    print(
+        f"{name}: relative error {rff.relative_kernel_error(X, kernel, features):.3f}"
+    )

@@ -21,8 +21,20 @@ def embed(fig: go.Figure) -> str:
     data = "".join(
         f'<script type="application/json" class="{kind}">{_json(drawn)}</script>' for kind, drawn in kinds.items()
     )
-    heights = "; ".join(f"--{kind}: {drawn.layout.height or 400}px" for kind, drawn in kinds.items())
-    return f'<div class="rff-figure" role="img" aria-label="{escape(_alt(fig))}" style="{heights}">{data}</div>'
+    heights = "; ".join(f"--{kind}: {_height(drawn)}" for kind, drawn in kinds.items())
+    place = f'<div class="canvas" style="{heights}"></div>'
+    return f'<div class="rff-figure" role="img" aria-label="{escape(_alt(fig))}">{place}{data}</div>'
+
+
+def _height(fig: go.Figure) -> str:
+    """The height of a figure in CSS; pictures in one row become less high where the page is narrow."""
+    layout = fig.layout
+    most = f"{layout.height or 400}px"
+    if layout.yaxis.scaleanchor != "x" or layout.yaxis.constraintoward != "top" or len(list(fig.select_xaxes())) != 1:
+        return most
+    (left, right), (bottom, top), margin = layout.xaxis.range, layout.yaxis.range, layout.margin
+    of_width = f"(100cqw - {margin.l + margin.r}px) * {(top - bottom) / (right - left):.4f}"
+    return f"min({most}, {margin.t + margin.b}px + {of_width})"
 
 
 def _json(fig: go.Figure) -> str:

@@ -14,6 +14,8 @@ LOCAL_APP = "http://localhost:8501"
 SHOWN = {"readme": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 PAGES = {file: f"{page}.md" for page, file in SHOWN.items()}
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
+_CODE = re.compile(r"<code\b.*?</code>", re.DOTALL)
 _NAME = re.compile(r"(?:rff|rff_engine)\.([A-Za-z][\w.]*)(?:\(.*\))?")
 
 
@@ -63,8 +65,19 @@ def link_names(app, doctree) -> None:
         literal.replace_self(link)
 
 
+def let_names_break(app, page: str, template: str, context: dict, doctree) -> None:
+    """Let names in the cells of tables break after a dot, a slash or an underscore."""
+    if "body" in context:
+        context["body"] = _CELL.sub(lambda cell: _CODE.sub(_with_breaks, cell[0]), context["body"])
+
+
+def _with_breaks(code: re.Match) -> str:
+    return re.sub(r">([^<]+)<", lambda text: ">" + re.sub(r"(?<=[./_])(?=\w)", "<wbr>", text[1]) + "<", code[0])
+
+
 def setup(app):
     app.add_config_value("links_app", LOCAL_APP, "env")
     app.connect("source-read", rewrite)
     app.connect("doctree-read", link_names)
+    app.connect("html-page-context", let_names_break)
     return {"parallel_read_safe": True}

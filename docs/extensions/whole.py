@@ -6,9 +6,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sphinx.util import logging
-
-_LOG = logging.getLogger(__name__)
 _LEFT_OUT = {"static", "_static"}  # the static edition, and templates of the theme
 
 
@@ -45,8 +42,11 @@ def broken(site: Path) -> list[str]:
 
 def check(app, error) -> None:
     if error is None and app.builder.format == "html":
+        from sphinx.util import logging
+
+        log = logging.getLogger(__name__)
         for one in broken(Path(app.outdir)):
-            _LOG.warning("a link leads nowhere: %s", one, type="link")
+            log.warning("a link leads nowhere: %s", one, type="link")
 
 
 def setup(app):

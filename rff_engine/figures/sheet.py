@@ -132,8 +132,8 @@ def _encoded(what):
     if isinstance(what, dict):
         return {key: _encoded(value) for key, value in what.items()}
     if isinstance(what, np.ndarray):
-        ordered = np.ascontiguousarray(what, dtype=what.dtype.newbyteorder("<"))
-        return {"dtype": what.dtype.str[1:], "bdata": base64.b64encode(ordered).decode("ascii")}
+        ordered = what.astype(what.dtype.newbyteorder("<"))
+        return {"dtype": what.dtype.str[1:], "bdata": base64.b64encode(ordered.tobytes()).decode("ascii")}
     return what
 
 

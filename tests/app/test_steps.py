@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_own_points import opened
 
 from pages.components.controls import own_points
 from pages.components.controls.steps import MAX_STEPS, Steps
+
+from .test_own_points import opened
 
 ROOT = Path(__file__).parents[2]
 

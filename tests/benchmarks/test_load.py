@@ -1,5 +1,6 @@
 """The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
+import os
 import random
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -133,6 +134,38 @@ def test_a_value_set_by_the_server_replaces_the_tabs(tab):
     assert tab._request().rerun_script.query_string == "D=5"
 
 
+def opened(*shown: str) -> Tab:
+    """A tab whose page shows controls, by their names in the address."""
+    tab = Tab("http://nowhere", "kernel", random.Random(0))
+    tab.take(message(run="1", new_session={}))
+    for place, name in enumerate(shown):
+        fields = {"id": f"$$ID-0-{name}", "query_param_key": name, "default": 0, "options": ["a", "b"]}
+        tab.take(show([0, place], element("selectbox", **fields)))
+    tab.take(message(script_finished=0))
+    tab.answered = tab.settings
+    return tab
+
+
+def test_a_setting_that_differs_after_reopening_is_named():
+    lost, again = opened("data", "seed"), opened("data", "seed")
+    assert load.changed_settings(lost, again) == []
+    again.answered["seed"] = "b"
+    (found,) = load.changed_settings(lost, again)
+    assert found == {"setting": "seed", "before": "a", "after": "b", "while moving": []}
+    assert [one["setting"] for one in load.changed_settings(lost, opened("data"))] == ["seed"]
+
+
+def test_a_move_without_an_answer_counts_as_made_and_may_bring_controls():
+    lost, again = opened("data", "seed"), opened("data", "nu")
+    lost.moving = {"data": "b"}
+    (found,) = load.changed_settings(lost, again)  # the move is in the link, and was not taken
+    assert (found["setting"], found["before"], found["after"]) == ("data", "b", "a")
+    again.answered["data"] = "b"
+    assert load.changed_settings(lost, again) == []
+    lost.answered = None  # its page has never been complete
+    assert load.changed_settings(lost, again) == []
+
+
 def test_growth_is_the_slope_of_the_second_half():
     minutes = np.arange(120) / 4
     grown = np.where(minutes < 15, 300 + 10 * minutes, 450 + (minutes - 15) * 2)
@@ -178,3 +211,20 @@ def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
     assert results["tracebacks in the log"] == 0
     assert all(results["memory in MB"][when]["rss"] > 0 for when in ("start", "peak", "end of load", "after"))
     assert (tmp_path / "load.csv").read_text().startswith("seconds,rss")
+
+
+@pytest.mark.browser
+@pytest.mark.slow("runs the load benchmark with two pages of a browser for about 20 seconds")
+def test_browsers_are_measured_beside_sessions(tmp_path):
+    if shutil.which("chromium") is None:
+        if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):
+            pytest.fail("no Chromium on this machine")
+        pytest.skip("no Chromium on this machine")
+    words = ["--sessions", "1", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--browsers", "2"]
+    asked = load.parser().parse_args(words)
+    asked.pages, asked.kept, asked.output = ["kernel", "approximate"], 1, tmp_path / "load.json"
+    with ThreadPoolExecutor(1) as pool:
+        results = pool.submit(load.run, asked).result()
+    assert results["load"]["errors"] == {}
+    assert results["load"]["overall"]["moves"] > 0
+    assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]

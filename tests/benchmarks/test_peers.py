@@ -27,24 +27,39 @@ def test_columns_are_scaled_by_the_training_rows(split):
 
 
 def test_the_least_error_of_a_column_is_bold_and_the_seeds_are_averaged():
-    first, second = peers.METHODS[:2]
+    first, second, third = peers.METHODS[:3]
     found = [
-        ("breast", 20, first, [peers.Measured(0.1, 1.0), peers.Measured(0.3, 3.0)]),
-        ("breast", 20, second, [peers.Measured(0.1, 1.0)]),
+        ("breast", 20, first, [peers.Measured(0.1, 1.0, 2.0), peers.Measured(0.3, 3.0, 4.0)]),
+        ("breast", 20, second, [peers.Measured(0.1, 1.0, 0.25)]),
+        ("breast", 500, first, [peers.Measured(0.1, 1.0, 0.25)]),
+        ("adult", 20, third, [peers.Measured(0.01, 1.0, 0.25)]),
     ]
-    lines = peers.table(found, ["breast"], [20]).splitlines()
-    assert "20.0 % (2 s)" in lines[2] and "**10.0** % (1 s)" in lines[3]
+    lines = peers.table(found, "breast", [20, 500]).splitlines()
+    assert len(lines) == 4
+    assert lines[2].endswith("| 20.0 % (2 + 3 s) | **10.0** % (1 + 0.25 s) |")
+    assert lines[3].endswith("| **10.0** % (1 + 0.25 s) | – |")
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(1e-5, "0.001"), (0.01234, "0.012"), (1.26, "1.3"), (123.4, "123")])
+def test_seconds_have_two_digits(seconds, shown):
+    assert peers._rounded(seconds) == shown
+
+
+def test_no_method_makes_more_features_than_it_has_rows_for(monkeypatch):
+    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0, 2.0))
+    made = {method.name for _, _, method, _ in peers.rows(["breast"], [500], 1, peers.Kept(None))}
+    assert "RBFSampler" in made and not made & {"Nystroem", "NystroemFeatures, k-means", "LandmarkSimilarity"}
 
 
 def test_what_is_measured_is_kept(tmp_path):
     path, key = tmp_path / "results.csv", ("breast", 20, "RFF", 0)
-    peers.Kept(path).get(key, lambda: peers.Measured(0.25, 1.5))
-    assert peers.Kept(path).get(key, lambda: pytest.fail("measured again")) == peers.Measured(0.25, 1.5)
+    peers.Kept(path).get(key, lambda: peers.Measured(0.25, 1.5, 2.5))
+    assert peers.Kept(path).get(key, lambda: pytest.fail("measured again")) == peers.Measured(0.25, 1.5, 2.5)
 
 
 def test_a_missing_library_is_left_out_with_a_line(monkeypatch):
     monkeypatch.setattr(peers, "missing", lambda methods=peers.METHODS: {"rfflearn"})
     assert peers.notes(["breast"], 3).endswith("Not installed, so left out: rfflearn.")
-    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0))
+    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0, 2.0))
     libraries = {method.library for _, _, method, _ in peers.rows(["breast"], [20], 1, peers.Kept(None))}
     assert libraries == {"scikit-learn", "rff-engine"}

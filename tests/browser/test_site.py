@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-import os
 import shutil
-import subprocess
-import time
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import _free_port, _missing, new_page, wait_until
+from conftest import new_page, wait_until
 from playwright.sync_api import expect
 
+from benchmarks.firefox import program, started
 from deploy.site import writing
 from deploy.site.grid import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.lessons.content import LESSONS
-from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
+from pages.components.results import landmarks as results
+from pages.components.results.adaptive import AdaptiveSettings, descent
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
+from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
+from pages.components.results.learning import (
+    KL_BETAS,
+    CandidateSettings,
+    OptimizedKernel,
+    PriorWeights,
+    PseudoPosterior,
+    candidate_weights,
+    candidates,
+    frequency_plane,
+    kl_path,
+    plane_extents,
+)
+from pages.components.sharing.recipes import (
+    bounds as bound_recipe,
+    landmarks as landmark_recipe,
+    learn_kernel as kernel_recipe,
+)
+from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
-from rff_engine.figures.live.packing import LIVE_CELLS
+from rff_engine.figures.live.packing import KERNEL_CELLS, LIVE_CELLS
 
 DRAWN = """() => {
     const live = document.querySelector('.live');
@@ -38,10 +55,20 @@ SHOW_ALL = """() => {
 }"""
 #: Settings of the exported pages besides defaults, presets and lessons.
 PRODUCTS = {
-    "landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},),
     "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),
     "kernel": ({"D": (1,)}, {"kernel": ("Matérn",), "nu": (1.5, 50.0)}),
 }
+#: Samples of the pages whose views the browser computes; each is computed for all widths and noises.
+SAMPLES = {"landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},), "learn_kernel": ({},)}
+#: Where a training point is on the page.
+PLACE_OF_POINT = """row => {
+    const {view} = document.querySelector('.live');
+    const {canvas} = view.points;
+    canvas.scrollIntoView({block: 'center'});
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [view.X[2 * row], view.X[2 * row + 1]].map(value => value / (2 * view.extent));
+    return [box.left + (0.5 + x) * box.width, box.top + (0.5 - y) * box.height];
+}"""
 #: Whether the part that a step looks at is there, in its frame.
 LOOKED_AT = """() => {
     const frame = document.querySelector('.look-here');
@@ -60,7 +87,11 @@ pytestmark = [pytest.mark.slow("exports eight pages of the app, with all lessons
 def site(tmp_path_factory):
     """The folder of an export of a few settings."""
     folder = tmp_path_factory.mktemp("site")
-    writing.export(folder, [replace(page, products=PRODUCTS.get(page.page, ()), sections=()) for page in PAGES])
+    few = [
+        replace(page, products=PRODUCTS.get(page.page, ()), samples=SAMPLES.get(page.page, ()), sections=())
+        for page in PAGES
+    ]
+    writing.export(folder, few)
     return folder
 
 
@@ -118,6 +149,126 @@ def test_the_maps_are_the_engines(open_file):
     # A step of the colour scale is 2 / 255.
     np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
     assert len(toy_sample(data).y) == 300 and len(fresh.y) == TEST_POINTS
+
+
+def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
+    """Arrays of the live view, by their names."""
+    return {name: np.array(page.evaluate(f"Array.from(document.querySelector('.live').view.{name})")) for name in names}
+
+
+def test_landmarks_between_the_grids_values_are_the_engines(open_file):
+    page = open_file("landmarks", "data=circles&beta=10&sigma=0.126&noise=0.37&landmarks=7&D=256")
+    data = ToyData("circles", 300, 0.37, 0)
+    problem, fresh = landmark_problem(LandmarkSettings(data, 0.126, 256, 7, "random")), toy_fresh_sample(data)
+    view = landmark_view(problem, fresh.X, fresh.y, 10.0, 1.0, map_extent(data), LIVE_CELLS)
+    shown = numbers_of(page, "data.omega", "data.loss", "data.points", "Q", "data.prior_maps", "priorDecision")
+    for name, expected in (("omega", problem.omega), ("loss", problem.loss), ("points", problem.X)):
+        np.testing.assert_allclose(shown[f"data.{name}"], expected.ravel(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shown["Q"], view.Q.ravel(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shown["data.prior_maps"] / 127.5 - 1, view.prior_maps.ravel(), atol=1 / 255 + 1e-9)
+    np.testing.assert_allclose(shown["priorDecision"], view.prior.values.ravel(), rtol=1e-4, atol=1e-4)
+    maps = page.evaluate("document.querySelector('.live').view.learnedMaps.map(map => Array.from(map))")
+    np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
+    # A point on the boundary may fall on either side.
+    errors = page.evaluate(
+        "(({data, trainError, testError}) => [data.prior_train, data.prior_test, trainError, "
+        "testError])(document.querySelector('.live').view)"
+    )
+    expected = [view.prior.train_error, view.prior.test_error, view.learned.train_error, view.learned.test_error]
+    np.testing.assert_allclose(errors, expected, atol=2 / 300)
+    assert link(page).count("=") == 6 and page.complaints == []
+
+
+def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
+    page = open_file("learn_kernel", "sigma=0.631&noise=0.23&N=500&beta=10&rho=0.001")
+    settings = CandidateSettings(ToyData("checkerboard", 300, 0.23, 0), 0.631, 500)
+    drawn, (frequencies, delta) = candidates(settings), plane_extents(settings)
+    shown = numbers_of(page, "data.omega", "data.loss", "loss", "prior", "Q.pbrff", "Q.okrff", "maps.okrff")
+    np.testing.assert_allclose(shown["data.omega"], drawn.omega.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["data.loss"], drawn.loss, rtol=1e-6)
+    plane = frequency_plane(settings.data, settings.sigma, frequencies)
+    np.testing.assert_allclose(shown["loss"], plane.loss.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["prior"], plane.prior.ravel(), rtol=1e-6)
+    for method, weighting in (("pbrff", PseudoPosterior(10.0)), ("okrff", OptimizedKernel(0.001, 2.0))):
+        expected = candidate_weights(settings, weighting)
+        np.testing.assert_allclose(shown[f"Q.{method}"], expected, rtol=1e-6, atol=1e-9)
+    kernel = weighted_kernel_map(drawn.omega, candidate_weights(settings, weighting), delta, KERNEL_CELLS)
+    np.testing.assert_allclose(shown["maps.okrff"], kernel.ravel(), atol=1 / 255)
+
+
+def test_the_view_follows_a_slider_that_is_held(open_file):
+    page = open_file("landmarks")
+    sigma = page.get_by_role("slider", name="Bandwidth")
+    before = numbers_of(page, "data.omega")["data.omega"]
+    entries = page.evaluate("history.length")
+    sigma.evaluate("input => { input.value = 0; input.dispatchEvent(new Event('input')); }")
+    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.1")
+    np.testing.assert_allclose(numbers_of(page, "data.omega")["data.omega"], before * 5.01, rtol=1e-9)
+    assert link(page) == ""
+    sigma.evaluate("input => input.dispatchEvent(new Event('change'))")
+    page.wait_for_function("() => location.hash === '#sigma=0.1'")
+    assert page.evaluate("history.length") == entries + 1
+    page.get_by_role("slider", name="Noise").focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => location.hash === '#sigma=0.1&noise=0.5'")
+    assert page.locator(".controls [data-key=noise] output").inner_text() == "0.5"
+    page.go_back()
+    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.1")
+    assert page.complaints == []
+
+
+def click_point(page, row: int) -> None:
+    page.mouse.click(*page.evaluate(PLACE_OF_POINT, row))
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_points_become_landmarks_by_clicks(open_file, width):
+    page = open_file("landmarks", viewport={"width": width, "height": 900})
+    rows = page.evaluate("document.querySelector('.live').view.data.rows")
+    click_point(page, rows[4])
+    page.wait_for_function("() => location.hash.includes('how=clicked')")
+    assert link(page).endswith("picks=" + "-".join(map(str, rows[:4])))
+    expect(page.locator(".controls [name=how]")).to_have_value("clicked")
+    expect(page.locator(".controls [data-key=landmarks]")).to_be_hidden()
+    far = page.evaluate("""() => {
+        const {X, n, data} = document.querySelector('.live').view;
+        const apart = (i, j) => Math.hypot(X[2 * i] - X[2 * j], X[2 * i + 1] - X[2 * j + 1]);
+        const nearest = i => Math.min(...Array.from({length: n}, (_, j) => i === j ? 9 : apart(i, j)));
+        const free = [...Array(n).keys()].filter(i => data.rows.every(row => apart(i, row) > 0.3));
+        return free.sort((i, j) => nearest(j) - nearest(i)).slice(0, 6);
+    }""")
+    click_point(page, far[0])
+    picks = [*rows[:4], far[0]]
+    page.wait_for_function("picks => location.hash.endsWith('picks=' + picks)", arg="-".join(map(str, picks)))
+    data = ToyData("moons", 300, 0.1, 0)
+    problem = landmark_problem(LandmarkSettings(data, 0.501, 256, 5, tuple(picks)))
+    shown = numbers_of(page, "data.landmarks", "data.loss")
+    np.testing.assert_allclose(shown["data.landmarks"], problem.landmarks.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(shown["data.loss"], problem.loss.ravel(), rtol=1e-6, atol=1e-12)
+    assert page.complaints == []
+
+
+def test_no_landmark_and_too_many_are_told_in_the_apps_words(open_file):
+    page = open_file("landmarks", "how=clicked")
+    expect(page.locator(".changes")).to_contain_text("No point is chosen yet")
+    assert len(page.evaluate("document.querySelector('.live').view.data.rows")) == 5
+    page = open_file("landmarks", "how=clicked&picks=" + "-".join(map(str, range(8))))
+    expect(page.locator(".changes")).to_be_hidden()
+    points = page.locator("canvas.points")
+    points.focus()
+    page.keyboard.press("ArrowRight")
+    while page.evaluate("document.querySelector('.live').view.focus.point") < 8:
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".changes")).to_contain_text(TOO_MANY)
+    page = open_file("landmarks", "how=clicked&picks=5-5-999999-x-7-300")  # of another sample, or mistyped
+    assert page.evaluate("document.querySelector('.live').view.data.rows") == [5, 7]
+    expect(page.locator(".changes")).to_have_text(
+        "The link names the points 5-5-999999-x-7-300; kept are at most 8 different ones below n = 300."
+    )
+    expect(page.locator(".preset-line")).to_contain_text("Your own settings")
+    page.get_by_role("button", name="Two moons").click()
+    page.wait_for_function("() => location.hash === ''")
 
 
 def test_controls_and_the_link_follow_each_other(open_file):
@@ -250,9 +401,85 @@ def test_pictures_are_saved(open_file):
     assert saved.value.suggested_filename == "adaptive-live.svg"
 
 
+def saved_numbers(page) -> pd.DataFrame:
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    return pd.read_csv(saved.value.path())
+
+
+def compare_tables(found: pd.DataFrame, expected: pd.DataFrame, names: list[str], tolerance: float = 1e-6) -> None:
+    """Compare tables of two CSV files, by the columns of the first."""
+    assert set(found["table"]) == set(names)
+    for name in names:
+        table, wanted = (frame[frame["table"] == name].reset_index(drop=True) for frame in (found, expected))
+        table = table.dropna(axis=1, how="all")
+        assert len(table.columns) > 1
+        for column in table:
+            if table[column].dtype.kind in "if":
+                one, other = table[column].astype(float), wanted[column].astype(float)
+                np.testing.assert_allclose(one, other, rtol=tolerance, atol=1e-9, err_msg=f"{name}: {column}")
+            else:
+                assert table[column].tolist() == wanted[column].tolist(), column
+
+
+def test_numbers_of_landmarks_are_those_of_the_apps_table(open_file):
+    page = open_file("landmarks", "data=circles&beta=10&sigma=0.316&noise=0.2&D=30&how=clicked&picks=3-17-40")
+    data = ToyData("circles", 300, 0.2, 0)
+    settings = LandmarkSettings(data, 0.316, 30, 5, (3, 17, 40))
+    view = results.landmark_view(settings, 10.0, 1.0)
+    expected = landmark_recipe.numbers(landmark_problem(settings), view, landmark_path(settings, 1.0))
+    found = saved_numbers(page)
+    assert list(found.columns) == list(expected.columns)
+    # Errors are counts of points, of which a few lie on a boundary.
+    rates = ["train_error", "test_error"]
+    np.testing.assert_allclose(found[rates], expected[rates].astype(float), atol=2 / 300)
+    compare_tables(
+        found.drop(columns=rates), expected.drop(columns=rates), ["errors", "landmarks", "weights", "along beta"]
+    )
+
+
+def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
+    page = open_file("learn_kernel", "sigma=0.316&N=200&rho=0.1")
+    settings = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.316, 200)
+    weightings = {"rff": PriorWeights(), "pbrff": PseudoPosterior(10.0), "okrff": OptimizedKernel(0.1, 2.0)}
+    weights = {name: candidate_weights(settings, weighting) for name, weighting in weightings.items()}
+    none = {name: np.zeros((1, 2)) for name in weights}
+    path = (KL_BETAS, kl_path(settings)), (KL_BETAS[:1], np.zeros((1, 2)))
+    expected = kernel_recipe.numbers(candidates(settings), weights, 2.0, [1], none, *path)
+    compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
+
+
+def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):
+    page = open_file("bounds")
+    settings = BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200)
+    free, paid = (all_bounds(settings, Guarantee(0.05, 5.0, "corrected", pay)) for pay in (False, True))
+    others = landmark_union(settings, 1.0, 0.05, "corrected"), worst_case(300, 5.0, 0.05, 0)
+    expected = bound_recipe.numbers(free, paid, 1.0, *others)
+    compare_tables(saved_numbers(page), expected[expected["price"].fillna("") != "paid"], ["posteriors", "bounds"])
+
+
+def test_numbers_of_a_descent_and_of_a_certificate_are_the_engines(open_file):
+    found = saved_numbers(open_file("adaptive"))
+    made = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
+    steps = found[found["table"] == "descent"]
+    assert steps["step"].tolist() == np.repeat(made.steps, 20).tolist()
+    first = steps[steps["step"] == 0]
+    np.testing.assert_allclose(first[["omega_1", "omega_2"]], made.frequencies[0], rtol=1e-6)
+    assert found[found["table"] == "errors as drawn"]["error"].iloc[0] == pytest.approx(made.drawn_error, rel=1e-6)
+    page = open_file("certificates")
+    found = saved_numbers(page)
+    bound = found[found["table"] == "certificate"].iloc[0]
+    terms = found[found["table"] == "terms"]
+    assert terms["risk"].sum() == pytest.approx(bound["risk_bound"], abs=1e-9)
+    assert f"{100 * bound['risk_bound']:.1f} %" == page.locator(".bound-value").inner_text()
+    opening = saved_numbers(open_file("index"))
+    assert set(opening["table"]) == {"errors", "landmarks", "weights"}
+    expect(open_file("kernel").locator(".to-numbers")).to_be_hidden()
+
+
 def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
     shutil.copytree(site, tmp_path / "site")
-    for file in (tmp_path / "site" / "data" / "landmarks").iterdir():
+    for file in (tmp_path / "site" / "data" / "samples").iterdir():
         file.unlink()
     page = open_file("index")
     page.goto(f"file://{tmp_path}/site/landmarks.html")
@@ -262,55 +489,14 @@ def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
 # --- Firefox ------------------------------------------------------------------------------------------------------
 
 
-class Firefox:
-    """Firefox of the system, which Playwright cannot drive, by WebDriver BiDi."""
-
-    def __init__(self, socket):
-        self.socket, self.numbers = socket, itertools.count()
-        self.call("session.new", capabilities={})
-        self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
-
-    def call(self, method: str, **parameters) -> dict:
-        number = next(self.numbers)
-        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
-        while True:
-            answer = json.loads(self.socket.recv(timeout=60))
-            if answer.get("id") == number:
-                assert answer["type"] == "success", answer
-                return answer["result"]
-
-    def open(self, address: str) -> None:
-        self.call("browsingContext.navigate", context=self.context, url=address, wait="complete")
-
-    def evaluate(self, expression: str):
-        target = {"context": self.context}
-        answer = self.call("script.evaluate", expression=expression, target=target, awaitPromise=True)
-        return answer["result"].get("value")
-
-
 @pytest.fixture(scope="module")
-def firefox(tmp_path_factory):
+def firefox():
     """A Firefox without a screen; a test that needs it is skipped where there is none."""
-    program = shutil.which("firefox-esr") or shutil.which("firefox")
-    if program is None:
+    path = program()
+    if path is None:
         pytest.skip("no Firefox on this machine")
-    client = pytest.importorskip("websockets.sync.client")
-    port, folder = _free_port(), tmp_path_factory.mktemp("firefox")
-    command = [program, "--headless", "--profile", str(folder), "--remote-debugging-port", str(port)]
-    process = subprocess.Popen(
-        command, env=os.environ | {"HOME": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            with suppress(OSError), client.connect(f"ws://127.0.0.1:{port}/session", max_size=None) as socket:
-                yield Firefox(socket)
-                return
-            time.sleep(0.2)
-        _missing("Firefox did not start")
-    finally:
-        process.terminate()
-        process.wait(30)
+    with started(path) as browser:
+        yield browser
 
 
 def test_every_page_draws_in_firefox(firefox, site):
@@ -323,3 +509,8 @@ def test_every_page_draws_in_firefox(firefox, site):
     wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
     assert firefox.evaluate("document.querySelector('.controls [name=data]').value") == "circles"
     assert firefox.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(10)
+    firefox.open(f"file://{site}/landmarks.html#sigma=0.126&noise=0.3&how=clicked&picks=3-17")
+    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
+    problem = landmark_problem(LandmarkSettings(ToyData("moons", 300, 0.3, 0), 0.126, 256, 2, (3, 17)))
+    loss = firefox.evaluate("document.querySelector('.live').view.data.loss.join(' ')")
+    np.testing.assert_allclose(np.array(loss.split(), float), problem.loss.ravel(), rtol=1e-6, atol=1e-12)

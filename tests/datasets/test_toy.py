@@ -7,6 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from datasets import Dataset, make_toy, make_toy_inputs, toy_input_names, toy_names
+from datasets.toy import draw_toy
 
 NAMES = ("moons", "circles", "xor", "spirals", "blobs", "checkerboard")
 NOISES = (0.0, 0.05, 0.1, 0.3, 1.0)
@@ -32,6 +33,17 @@ def test_toy_data_have_the_documented_shape_balance_and_range(name, n, noise, se
     assert [(toy.y == label).sum() for label in (-1, 1)] == [n - n // 2, n // 2]
     # Six standard deviations beyond the clean shape: exceeded by about one in 10^8 coordinates.
     assert np.abs(toy.X).max() <= 1.7 + 6 * noise
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_toy_data_are_positions_plus_noise_times_normals(name):
+    draw, clean = draw_toy(name, 2001, 3), make_toy(name, 2001, 0.0, 3)
+    for noise in (0.0, 0.17, 0.5):
+        toy = make_toy(name, 2001, noise, 3)
+        np.testing.assert_array_equal(toy.X, draw.positions + noise * draw.normals)
+        np.testing.assert_array_equal(toy.y, draw.y)
+    np.testing.assert_array_equal(draw.positions, clean.X)
+    assert np.abs(draw.normals.mean(axis=0)).max() < 5 / 2001**0.5 and np.abs(draw.normals.std() - 1) < 0.1
 
 
 @pytest.mark.parametrize("name", NAMES)

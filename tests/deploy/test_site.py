@@ -12,24 +12,25 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from deploy.site import __main__ as command, exporting, words, writing
+from deploy.site import __main__ as command, exporting, samples, words, writing
 from deploy.site.grid import PAGES, Edition
-from pages.components.controls.toy import BETA
+from pages.components.controls.toy import BETA, SIGMA
 from pages.components.controls.toy_data import ToyData
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
 from pages.components.results.kernel import kernel_plane, kernel_settings
 from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
-from pages.components.results.learning import CandidateSettings, candidates, frequency_plane
-from rff_engine.experiments.toy import landmarks as toy_landmarks
+from pages.components.results.learning import CandidateSettings, candidates
 from rff_engine.figures.bounds import BOUND_NAMES
 
 MOONS = ToyData("moons", 300, 0.1, 0)
 
 
 def edition(page: str, *products: dict, sections: tuple[dict, ...] = ()) -> Edition:
-    """A page with a few settings only."""
-    return replace(next(one for one in PAGES if one.page == page), products=products, sections=sections)
+    """A page with a few settings only, of samples where its browser computes the view."""
+    whole = next(one for one in PAGES if one.page == page)
+    chosen = {"samples": products or ({},)} if whole.samples else {"products": products}
+    return replace(whole, sections=sections, **chosen)
 
 
 def unpack(path) -> dict:
@@ -83,6 +84,13 @@ def view_of(folder, page: str, **settings: str) -> dict:
     return unpack(folder / "data" / page / f"{file}.js")["view"]
 
 
+def sample_of(folder, name: str, dtype: str) -> dict:
+    """A toy sample without its noise."""
+    data = unpack(folder / "data" / samples.FOLDER / f"{name}.js")
+    dtypes = {"positions": dtype, "normals": dtype, "labels": "i1"}
+    return data | {key: array(data, key, kind) for key, kind in dtypes.items()}
+
+
 def section_of(folder, page: str, name: str, **settings: str) -> dict:
     """A section of a page for some of its settings, the default of all others."""
     described = description(folder / f"{page}.html")
@@ -99,23 +107,49 @@ def numbers_of(packed: dict) -> np.ndarray:
 
 
 @pytest.mark.slow("opens six pages of the app, two of them for several settings")
-@pytest.mark.parametrize("data", ["moons", "circles"])
-def test_landmarks_are_the_engines(site, data):
-    settings = LandmarkSettings(replace(MOONS, name=data), 0.501, 256, 5, "random")
-    view, problem = view_of(site, "landmarks", data=data), landmark_problem(settings)
-    np.testing.assert_allclose(array(view, "omega", "<f4"), problem.omega.ravel(), rtol=1e-6)
-    np.testing.assert_allclose(array(view, "loss", "<f8"), problem.loss.ravel(), rtol=1e-9)
-    np.testing.assert_allclose(array(view, "points", "<f4"), problem.X.ravel(), rtol=1e-6)
-    prior, decision = toy_landmarks.prior_view(
-        problem,
-        problem.X,
-        problem.y,
-        view["C"],
-        view["extent"],
-        round(len(array(view, "prior_decision", "<f4")) ** 0.5),
-    )
-    assert np.abs(array(view, "prior_maps", "u1") / 127.5 - 1 - prior.ravel()).max() <= 1 / 255 + 1e-6
-    np.testing.assert_allclose(array(view, "prior_decision", "<f4"), decision.values.ravel(), atol=5e-3)
+@pytest.mark.parametrize(
+    ("data", "noise", "sigma", "count"),
+    [("moons", 0.37, 0.126, 5), ("circles", 0.0, 2.51, 8), ("circles", 0.1, 1.0, 3)],
+)
+def test_landmarks_are_made_of_the_engines_draws(site, data, noise, sigma, count):
+    settings = LandmarkSettings(replace(MOONS, name=data, noise=noise), sigma, 256, count, "random")
+    problem, fresh = landmark_problem(settings), settings.data.fresh_sample()
+    train, test = sample_of(site, f"{data}_300_0", "<f8"), sample_of(site, f"{data}_0_fresh", "<f4")
+    np.testing.assert_array_equal(train["positions"] + noise * train["normals"], problem.X.ravel())
+    np.testing.assert_array_equal(train["labels"], problem.y)
+    np.testing.assert_allclose(test["positions"] + noise * test["normals"], fresh.X.ravel(), atol=1e-6)
+    np.testing.assert_array_equal(test["labels"], fresh.y)
+    draws = array(unpack(site / "data" / "samples" / "landmarks_0.js"), "draws", "<f8")
+    np.testing.assert_array_equal(draws[: problem.omega.size] / sigma, problem.omega.ravel())
+    assert train["rows"][:count] == problem.indices.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", samples.KMEANS_NOISES)
+def test_centroids_are_the_engines(site, noise):
+    found = sample_of(site, "moons_300_0", "<f8")["centroids"][f"{noise:g}"]
+    for count in (1, 5, 8):
+        problem = landmark_problem(LandmarkSettings(replace(MOONS, noise=noise), 0.501, 20, count, "kmeans"))
+        np.testing.assert_allclose(found[count - 1]["points"], problem.landmarks.ravel(), rtol=1e-6)
+        assert found[count - 1]["labels"] == problem.labels.tolist()
+
+
+@pytest.mark.slow
+def test_a_page_offers_all_values_of_what_its_browser_computes(site):
+    described = description(site / "landmarks.html")
+    controls = {control["key"]: control for control in described["controls"]}
+    assert [key for key, control in controls.items() if control.get("scale")] == ["sigma", "landmarks", "noise"]
+    assert controls["sigma"]["values"] == [f"{value:g}" for value in SIGMA.values]
+    assert controls["noise"]["values"] == [f"{0.01 * k:g}" for k in range(51)]
+    assert described["clicks"]["gone"] == ["landmarks"] and described["defaults"]["picks"] == ""
+    hows = {row["settings"]["how"] for row in described["scenes"]}
+    assert hows == {"random", "clicked", "k-means"}
+
+
+def test_fewer_random_landmarks_are_the_first_of_more():
+    for data in ("moons", "spirals"):
+        chosen = [samples.Sample(data, 31, 2).problem(0.0, count, "random").indices.tolist() for count in range(1, 9)]
+        assert all(rows == chosen[-1][: len(rows)] for rows in chosen)
 
 
 @pytest.mark.slow
@@ -134,10 +168,10 @@ def test_bounds_are_the_engines(site):
 def test_the_other_views_are_the_engines(site):
     rest = site / "rest"
     board = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000)
-    view, drawn = view_of(rest, "learn_kernel"), candidates(board)
-    np.testing.assert_allclose(array(view, "loss", "<f8"), drawn.loss, rtol=1e-9)
-    plane = frequency_plane(board.data, board.sigma, view["frequency_extent"])
-    np.testing.assert_allclose(array(view, "plane_loss", "<f4"), plane.loss.ravel(), rtol=1e-6)
+    draws = array(unpack(rest / "data" / "samples" / "candidates_0.js"), "draws", "<f8")
+    np.testing.assert_array_equal(draws[:4000] / board.sigma, candidates(board).omega.ravel())
+    train = sample_of(rest, "checkerboard_300_0", "<f8")
+    np.testing.assert_array_equal(train["positions"] + 0.1 * train["normals"], board.data.sample().X.ravel())
     found = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
     view = view_of(rest, "adaptive")
     # Of the first step: rounding grows along a descent.

@@ -147,6 +147,33 @@ def test_the_device_of_the_tests_refuses_numpy():
         np.asarray(library.array(POINTS))
 
 
+@pytest.fixture
+def tensors_stay(monkeypatch):
+    """PyTorch whose tensors refuse to become anything else, as on an accelerator; single numbers may be read."""
+    pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def refuse(*_, **__):
+        raise TypeError("a tensor leaves its device")
+
+    for name in ("__array__", "__dlpack__", "numpy", "tolist", "cpu", "storage", "untyped_storage"):
+        monkeypatch.setattr(pytorch.Tensor, name, refuse)
+    return pytorch
+
+
+def test_tensors_that_refuse_numpy_do_so(tensors_stay):
+    for convert in (np.asarray, np.array, lambda tensor: tensor.tolist(), np.from_dlpack):
+        with pytest.raises(TypeError, match="leaves its device"):
+            convert(tensors_stay.ones(3))
+
+
+@pytest.mark.parametrize("case", cases(*numbers(np.float64), LABELS))
+def test_tensors_are_not_copied_to_numpy_on_the_way(tensors_stay, case):
+    given = [tensors_stay.tensor(a) for a in numbers(np.float32)]
+    function, arguments = cases(*given, tensors_stay.tensor(LABELS), np.arange(L))[case]
+    result = function(*arguments)
+    assert isinstance(result, tensors_stay.Tensor) and result.device == given[0].device
+
+
 def test_numpy_arrays_and_lists_take_the_usual_way():
     from rff_engine._array_api import array_namespace
 

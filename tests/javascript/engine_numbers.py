@@ -13,9 +13,15 @@ import numpy as np
 from scipy.special import ndtr
 
 import rff_engine as rff
+from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from rff_engine.certificates import THRESHOLDS
-from rff_engine.experiments.toy import certificates as toy_certificates, learning as toy_learning
+from rff_engine.experiments.toy import (
+    certificates as toy_certificates,
+    kernel as toy_kernels,
+    landmarks as toy_landmarks,
+    learning as toy_learning,
+)
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.figures import learning, narrow
 from rff_engine.figures.style import darken
@@ -146,6 +152,59 @@ def certificates(X: np.ndarray, y: np.ndarray, test_X: np.ndarray, test_y: np.nd
     }
 
 
+#: Widths, noises, and costs of the SVM, for which the same draws make a problem.
+WIDTHS, NOISES, COSTS = (0.126, 0.501, 2.0), (0.0, 0.37, 0.1), (1.0, 0.01, 100.0)
+RADII = (1e-4, 0.01, 0.3, 1.0)
+
+
+def drawn(name: str, n: int, seed: int) -> tuple[dict, dict]:
+    """Training and test points of a toy problem, their noise apart."""
+    train, test = (vars(draw_toy(name, size, number)) for size, number in ((n, seed), (M, seed + 1)))
+    return train, test
+
+
+def landmark_problems() -> list[dict]:
+    """Data of landmark views from draws: landmarks among the points, and centroids."""
+    cases = []
+    for sigma, noise, C_of_case, selection in zip(WIDTHS, NOISES, COSTS, ("random", "kmeans", [3, 0]), strict=True):
+        train, test = drawn("circles", N, 3)
+        X, test_X = (draw["positions"] + noise * draw["normals"] for draw in (train, test))
+        extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
+
+        def problem_of(kernel, X=X, y=train["y"], selection=selection):
+            return toy_landmarks.landmark_problem(X, y, kernel, 4, D, selection, 3)
+
+        problem = problem_of(rff.GaussianKernel(sigma))
+        maps, prior = toy_landmarks.prior_view(problem, test_X, test["y"], C_of_case, extent, CELLS)
+        cases.append(
+            {"train": train, "test": test, "draws": problem_of(rff.GaussianKernel(1.0)).omega, "sigma": sigma}
+            | {"noise": noise, "C": C_of_case, "X": X, "test_X": test_X, "extent": extent}
+            | {"rows": problem.indices, "landmarks": problem.landmarks, "labels": problem.labels}
+            | {"omega": problem.omega, "loss": problem.loss, "maps": maps, "decision": prior.values}
+            | {"train_error": prior.train_error, "test_error": prior.test_error}
+        )
+    return cases
+
+
+def kernel_problems() -> list[dict]:
+    """Data of views of a learned kernel from draws."""
+    cases = []
+    for sigma, noise in zip(WIDTHS, NOISES, strict=True):
+        train, _ = drawn("checkerboard", N, 5)
+        X, y = train["positions"] + noise * train["normals"], train["y"]
+        extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
+        candidates = toy_learning.draw_candidates(X, y, rff.GaussianKernel(sigma), 60, 5)
+        plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(sigma), 3.5 / sigma, 7)
+        cases.append(
+            {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
+            | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
+            | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII}
+            | {"optimized": [rff.optimized_kernel_weights(candidates.loss, rho * 60, 2.0) for rho in RADII]}
+            | {"kernel": toy_kernels.kernel_map(rff.GaussianKernel(sigma), 2 * extent, CELLS)}
+        )
+    return cases
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -185,6 +244,8 @@ def numbers() -> dict:
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),
         "certificates": certificates(X, y, test_X, test_y),
+        "landmark_problems": landmark_problems(),
+        "kernel_problems": kernel_problems(),
     }
 
 

@@ -15,6 +15,8 @@ from pages.components.server.cache import shared_cache
 
 #: Points of the fresh sample that test errors are measured on.
 TEST_POINTS = 2000
+#: Added to the seed of a sample for that of its fresh sample.
+FRESH_SEED = 1_000_003
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class ToyData:
     def fresh_sample(self, n: int = TEST_POINTS) -> datasets.Dataset:
         """Other points from the same distribution; of the reader's own points, copies moved by the noise."""
         if self.points:
-            return datasets.noisy_copies(self.sample(), n, self.noise, self.seed + 1_000_003)
-        return datasets.make_toy(self.name, n, self.noise, self.seed + 1_000_003)
+            return datasets.noisy_copies(self.sample(), n, self.noise, self.seed + FRESH_SEED)
+        return datasets.make_toy(self.name, n, self.noise, self.seed + FRESH_SEED)
 
     @property
     def test_error(self) -> str:

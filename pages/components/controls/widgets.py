@@ -131,6 +131,9 @@ class Several(Control):
         return taken, self._note(", ".join(raw), ", ".join(taken), "any of " + ", ".join(self.options))
 
     def render(self):
+        # Presets and undo set tuples; Streamlit knows its default, which the URL omits, as a list.
+        if isinstance(set_by_page := st.session_state.get(self.key), tuple):
+            st.session_state[self.key] = list(set_by_page)
         chosen = st.pills(
             self.label,
             self.options,

@@ -11,6 +11,12 @@ from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import landmarks as toy_landmarks
 from rff_engine.figures.live import packing
 
+#: The most landmarks of a problem, and frequencies of a landmark.
+MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
+
+#: What a page says of a click beyond the most landmarks.
+TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
+
 #: Cells along a side of a map.
 MAP_CELLS = 64
 

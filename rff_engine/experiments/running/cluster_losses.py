@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sized
 
 import numpy as np
 
@@ -20,7 +20,13 @@ _BLOCKS_A_THREAD = 2  # one is summed while the next is sent
 
 
 def alignment_loss_on_cluster(
-    blocks: Iterable, omega, classes=None, *, jobs: int | None = None, scheduler: str | None = None
+    blocks: Iterable,
+    omega,
+    classes=None,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> np.ndarray:
     """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
 
@@ -31,13 +37,16 @@ def alignment_loss_on_cluster(
     ----------
     blocks : iterable of pairs (X, y) or triples (X, y, sample_weight), or of callables that return one
         Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), some thousand rows each; a block may lack a
-        class. A worker calls a callable: data that workers can read need not pass through this process.
+        class. A worker calls a callable: data that workers can read need not pass through this process, see
+        `rff_engine.experiments.running.row_blocks.row_group_readers`.
     omega : array of shape (D, d), or FrequencyBlocks
         FrequencyBlocks are sent as their seed.
     classes : array of shape (K,), optional
         All labels; any other is refused. ``None`` collects them from the blocks.
     jobs, scheduler
         See `rff_engine.experiments.running.runner.run`.
+    progress : callable, optional
+        Called after each block with the number of blocks summed so far and in all, ``None`` if that is not known.
 
     Returns
     -------
@@ -53,17 +62,19 @@ def alignment_loss_on_cluster(
     """
     jobs = 1 if jobs is None else check_count(jobs, "jobs")
     if jobs == 1 and scheduler is None:
-        return alignment_loss_batched((_loaded(block) for block in blocks), omega, classes)
+        return alignment_loss_batched(_counted(blocks, progress), omega, classes)
     if jobs > 1 and scheduler is not None:
         raise ValueError(f"jobs is {jobs} and scheduler {scheduler!r}; only one of them may be given.")
     from .cluster import connected, result_of, threads_of_workers
 
-    sums, pending = None, deque()
+    sums, done, pending = None, 0, deque()
 
     def add() -> None:
-        nonlocal sums
+        nonlocal sums, done
         part = result_of(client, pending.popleft())
-        sums = part if sums is None else sums + part
+        sums, done = part if sums is None else sums + part, done + 1
+        if progress is not None:
+            progress(done, _length(blocks))
 
     with connected(jobs, scheduler) as client:
         shared = client.submit(pickle.loads, pickle.dumps((omega, classes)), pure=False)
@@ -80,6 +91,18 @@ def alignment_loss_on_cluster(
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
     return sums.loss()
+
+
+def _length(blocks) -> int | None:
+    return len(blocks) if isinstance(blocks, Sized) else None
+
+
+def _counted(blocks, progress) -> Iterator:
+    """The blocks, loaded; progress is called when the next one is asked for, or the end."""
+    for done, block in enumerate(blocks, 1):
+        yield _loaded(block)
+        if progress is not None:
+            progress(done, _length(blocks))
 
 
 def _loaded(block):

@@ -7,6 +7,7 @@ at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..._validation import check_count
 
-__all__ = ["row_blocks"]
+__all__ = ["row_blocks", "row_group_readers"]
 
 _ROWS = 2**16
 
@@ -64,6 +65,80 @@ def row_blocks(
     """
     max_rows = check_count(max_rows, "max_rows")
     names, total, tables = _opened(source, max_rows)
+    wanted = _columns_of_points(names, target, columns, sample_weight)
+    others = [target] if sample_weight is None else [target, sample_weight]
+    done = 0
+    for table in tables(list(dict.fromkeys([*wanted, *others]))):
+        found = _arrays(table, wanted, others, dtype)
+        yield found
+        done += len(found[0])
+        if progress is not None:
+            progress(done, total)
+
+
+def row_group_readers(
+    source: Any,
+    target: str,
+    *,
+    columns: list[str] | None = None,
+    sample_weight: str | None = None,
+    dtype: Any = np.float64,
+) -> list[Callable[[], tuple]]:
+    """A function for each row group of Parquet files, which reads its points and labels.
+
+    They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums (Letarte et al.
+    2019, Prop. 8), and no row passes through this process, which reads the files' metadata alone.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        Of Parquet files, or a folder of them, which the workers find under the same paths.
+    target, columns, sample_weight, dtype
+        As for `row_blocks`.
+
+    Returns
+    -------
+    list of functions without arguments
+        Each returns X of shape (n_b, d), y of shape (n_b,), and the weights if there are any. They can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing; when one is called, if a column of X or the weights does not hold numbers.
+    ModuleNotFoundError
+        If pyarrow is not installed.
+    """
+    dataset = _parquet(source)
+    wanted = _columns_of_points(list(dataset.schema.names), target, columns, sample_weight)
+    groups = (group for file in dataset.get_fragments() for group in file.split_by_row_group())
+    return [
+        _RowGroup(group.path, group.row_groups[0].id, tuple(wanted), target, sample_weight, np.dtype(dtype).name)
+        for group in groups
+    ]
+
+
+@dataclass(frozen=True)
+class _RowGroup:
+    """A row group of a Parquet file, read when it is called."""
+
+    path: str
+    index: int
+    columns: tuple[str, ...]
+    target: str
+    sample_weight: str | None
+    dtype: str
+
+    def __call__(self) -> tuple:
+        import pyarrow.parquet
+
+        others = [self.target] if self.sample_weight is None else [self.target, self.sample_weight]
+        with pyarrow.parquet.ParquetFile(self.path) as file:
+            rows = file.read_row_group(self.index, columns=list(dict.fromkeys([*self.columns, *others])))
+        return _arrays(lambda name: rows.column(name).to_numpy(), list(self.columns), others, self.dtype)
+
+
+def _columns_of_points(names: list[str], target: str, columns: list[str] | None, sample_weight: str | None) -> list:
+    """The columns of X; a ValueError if one, the target or the weights are missing."""
     others = [target] if sample_weight is None else [target, sample_weight]
     wanted = [name for name in names if name not in others] if columns is None else list(columns)
     for name in [*wanted, *others]:
@@ -71,14 +146,21 @@ def row_blocks(
             raise ValueError(f"column {name!r} is not in the table; its columns are {', '.join(map(repr, names))}.")
     if not wanted:
         raise ValueError(f"columns is {columns!r}; at least one column of X is needed.")
-    done = 0
-    for table in tables(list(dict.fromkeys([*wanted, *others]))):
-        X = np.column_stack([_numbers(table(name), name) for name in wanted]).astype(dtype, copy=False)
-        weights = () if sample_weight is None else (_numbers(table(sample_weight), sample_weight),)
-        yield X, table(target), *weights
-        done += len(X)
-        if progress is not None:
-            progress(done, total)
+    return wanted
+
+
+def _arrays(table: Callable, wanted: list[str], others: list[str], dtype) -> tuple:
+    """X, the labels, and the weights if there are any."""
+    X = np.column_stack([_numbers(table(name), name) for name in wanted]).astype(dtype, copy=False)
+    return X, table(others[0]), *(_numbers(table(name), name) for name in others[1:])
+
+
+def _parquet(source):
+    """Parquet files as a dataset of pyarrow."""
+    import pyarrow.dataset
+
+    paths = [str(path) for path in source] if isinstance(source, list | tuple) else str(Path(source))
+    return pyarrow.dataset.dataset(paths, format="parquet")
 
 
 def _numbers(values: np.ndarray, name: str) -> np.ndarray:
@@ -95,10 +177,7 @@ def _opened(source, max_rows: int):
     if hasattr(source, "partitions"):
         return list(source.columns), None, lambda names: _of_partitions(source, names, max_rows)
     if not hasattr(source, "to_batches"):
-        import pyarrow.dataset
-
-        paths = [str(path) for path in source] if isinstance(source, list | tuple) else str(Path(source))
-        source = pyarrow.dataset.dataset(paths, format="parquet")
+        source = _parquet(source)
     names = list(source.schema.names)
     return names, source.count_rows(), lambda names: _of_batches(source, names, max_rows)
 

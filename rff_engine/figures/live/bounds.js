@@ -8,16 +8,17 @@ import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Frame, Inside, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Report, Root } from "./view.js" */
+/** @import { Data, Report, Root, Tables } from "./view.js" */
 
 /** @typedef {"landmark" | "kernel"} Side */
-/** @typedef {{ label: string, colour: string, values: Float64Array }} Part */
+/** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
 /** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
 /** @typedef {Line & { name: string, best: number, parts: Part[] }} Bound */
 /** @typedef {Line & { truth: boolean }} Loss */
 
 /** @type {Side[]} */
 const SIDES = ["landmark", "kernel"];
+const LOSS_OF = { landmark: "one landmark", kernel: "the whole kernel" };
 const DIGITS = 3; // of every value
 const ANSWER = 3000; // milliseconds within which the server answers a choice
 
@@ -87,6 +88,30 @@ class LiveBounds extends LiveView {
     }));
     this.losses = data.losses.map(withValues);
     this.layOutTables(data.clickable);
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { bounds, losses } = this;
+    const betas = [...this.betas];
+    const [empirical, true_] = [false, true].map((truth) => losses.filter((one) => one.truth === truth));
+    const names = [...new Set(bounds.flatMap(({ parts }) => parts.map(({ name }) => name)))];
+    const termsOf = (/** @type {string} */ name) =>
+      bounds.flatMap(({ parts }) => [...(parts.find((part) => part.name === name)?.values ?? betas.map(() => NaN))]);
+    return {
+      posteriors: {
+        loss_of: empirical.flatMap(({ side }) => betas.map(() => LOSS_OF[side])),
+        beta: empirical.flatMap(() => betas),
+        loss: empirical.flatMap(({ values }) => [...values]),
+        true_loss: true_.flatMap(({ values }) => [...values]),
+      },
+      bounds: {
+        bound: bounds.flatMap(({ label }) => betas.map(() => label)),
+        beta: bounds.flatMap(() => betas),
+        value: bounds.flatMap(({ values }) => [...values]),
+        ...Object.fromEntries(names.map((name) => [name, termsOf(name)])),
+      },
+    };
   }
 
   /** @param {Data} data @param {Report} report */

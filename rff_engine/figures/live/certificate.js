@@ -13,7 +13,7 @@ import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js
 
 /** @import { Frame, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 /** @import { Certificate, Margins, Prices } from "./vote_bound.js" */
 /** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
 
@@ -142,6 +142,19 @@ class LiveCertificate extends LiveView {
     const stretches = [...STRETCHES];
     const bounds = stretches.map((one) => this.certified(count, one).bound);
     this.curves = { of, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { certificate: found, test } = this.now;
+    return {
+      terms: {
+        name: this.data.terms.map((/** @type {[string, string]} */ [label]) => label),
+        risk: found.terms.map(({ risk }) => risk),
+        nats: found.terms.map(({ nats }) => nats),
+      },
+      certificate: { n_bound: [this.data.n], risk_bound: [found.bound], test_error: [test] },
+    };
   }
 
   write() {

@@ -8,7 +8,7 @@ import { LiveView, mounting, reducedMotion } from "./view.js";
 
 /** @import { Dash, Scale, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 /** @typedef {"all" | "landmarks" | "drawn"} Curve of the errors: over all points, at the landmarks, before the descent */
 
@@ -98,6 +98,27 @@ class LiveDescent extends LiveView {
 
   get track() {
     return { input: this.slider, from: 0, to: this.last, step: "any" };
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { steps, omega, weights, r } = this;
+    const each = Array.from(weights, (_, k) => k);
+    return {
+      descent: {
+        step: each.map((k) => steps[Math.floor(k / r)]),
+        frequency: each.map((k) => k % r),
+        omega_1: each.map((k) => omega[2 * k]),
+        omega_2: each.map((k) => omega[2 * k + 1]),
+        weight: weights,
+      },
+      "errors at the landmarks": {
+        step: Array.from(this.landmarkErrors, (_, k) => k),
+        error: this.landmarkErrors,
+      },
+      "errors over all points": { step: steps, error: this.errors },
+      "errors as drawn": { error: [this.data.drawn_error] },
+    };
   }
 
   // --- the step -----------------------------------------------------------------------------------------------------

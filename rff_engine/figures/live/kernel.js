@@ -4,6 +4,7 @@
 import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
 import { INK } from "./colours.js";
 import { CELLS, PALETTE } from "./constants.js";
+import { kernelData } from "./kernel_data.js";
 import { circle, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
   cellCentres,
@@ -25,7 +26,7 @@ import { LiveView, mounting } from "./view.js";
 
 /** @import { Dash, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 /** @typedef {"rff" | "pbrff" | "okrff"} Method */
 /** @typedef {"pbrff" | "okrff"} Learned */
@@ -33,6 +34,10 @@ import { LiveView, mounting } from "./view.js";
 
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
+const PLANE = 121; // cells along a side of the plane of frequencies, where it is computed here
+
+/** As powers of ten, rounded to three figures: those of the app's curve. */
+const KL_BETAS = Array.from({ length: 61 }, (_, k) => Number((10 ** (-3 + k / 10)).toPrecision(3)));
 
 /** @type {Learned[]} */
 const LEARNED = ["pbrff", "okrff"];
@@ -109,6 +114,21 @@ class LiveKernel extends LiveView {
   }
 
   // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    const { draws, sigma, noise } = data;
+    const cells = { plane: PLANE, map: CELLS };
+    return draws ? { ...data, ...kernelData(draws, sigma, noise, this.radii, cells) } : data;
+  }
+
+  /** The radius of OKRFF at each step of its slider. */
+  get radii() {
+    const { min, max, step } = this.inputs.rho;
+    const count = Math.round((Number(max) - Number(min)) / Number(step)) + 1;
+    const power = (/** @type {number} */ k) => 10 ** (Number(min) + k * Number(step));
+    return Float64Array.from({ length: count }, (_, k) => Number(power(k).toPrecision(3))); // as the app rounds them
+  }
 
   /** @param {Data} data */
   receive(data) {
@@ -212,6 +232,35 @@ class LiveKernel extends LiveView {
     this.kernels[method].set(this.maps[method], -1, 1, "similarity");
     this.order[method] = descendingOrder(Q);
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { N, Q, data } = this;
+    const omega = data.draws ? data.omega : this.omega;
+    const numbers = Array.from({ length: N }, (_, m) => m);
+    const summaries = METHODS.map((method) => ({
+      kl: klDivergence(Q[method], 0, N),
+      ...concentration(Q[method], data.mu),
+    }));
+    const at = new Float64Array(N);
+    return {
+      candidates: {
+        omega_1: numbers.map((m) => omega[2 * m]),
+        omega_2: numbers.map((m) => omega[2 * m + 1]),
+        ...{ loss: this.candidateLoss, Q_rff: Q.rff, Q_pbrff: Q.pbrff, Q_okrff: Q.okrff },
+      },
+      distributions: {
+        method: METHODS,
+        KL: summaries.map(({ kl }) => kl),
+        D_mu: summaries.map(({ divergence }) => divergence),
+        effective_frequencies: summaries.map(({ effective }) => effective),
+      },
+      "KL along beta": {
+        beta: KL_BETAS,
+        KL: KL_BETAS.map((beta) => klDivergence(pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, at), 0, N)),
+      },
+    };
   }
 
   write() {

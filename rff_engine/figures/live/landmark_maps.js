@@ -2,11 +2,14 @@
 // What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
 
 import { GRID } from "./constants.js";
+import { landmarkData } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
   cellCentres,
+  concentration,
   cosineTable,
   errorRate,
+  klDivergence,
   linearSvm,
   pseudoPosterior,
   similarities,
@@ -21,7 +24,7 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 /** @import { Waves } from "./maths.js" */
 /** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root } from "./view.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
@@ -70,6 +73,11 @@ export class LandmarkMaps extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    return data.draws ? { ...data, ...landmarkData(data.draws, data.sigma, data.noise, data.C, GRID) } : data;
+  }
+
   /** @param {Data} data */
   receive(data) {
     this.omega = this.array("omega", Float32Array);
@@ -92,11 +100,12 @@ export class LandmarkMaps extends LiveView {
     }
   }
 
-  /** Compute all cosines, and make room for what depends on the sliders. */
+  /** Make room for what depends on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
     this.nodes = new Nodes(this.extent, GRID, this.omega);
-    this.cosines = Array.from({ length: L }, (_, l) => this.cosinesOf(l));
+    this.cosines = /** @type {Cosines[]} */ ([]);
+    this.reached = 0;
     this.Q = new Float64Array(L * maxD);
     this.allMaps = new Float32Array(L * CELL_COUNT);
     this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
@@ -111,24 +120,32 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** @param {number} l @returns {Cosines} */
-  cosinesOf(l) {
+  /** Compute cosines of the first D frequencies, of twice as many where some are there. @param {number} D */
+  reach(D) {
+    if (D <= this.reached) return;
+    this.reached = Math.min(this.maxD, this.reached ? 2 * D : D);
+    this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
+  }
+
+  /** @param {number} l @param {number} count @returns {Cosines} */
+  cosinesOf(l, count) {
     const { omega, maxD } = this;
     const { at } = this.nodes;
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
     return {
-      u: waves(omega, start, maxD, x, 0, at),
-      v: waves(omega, start, maxD, y, 1, at),
-      train: cosineTable(omega, start, maxD, x, y, this.X),
-      test: cosineTable(omega, start, maxD, x, y, this.testX),
+      u: waves(omega, start, count, x, 0, at),
+      v: waves(omega, start, count, y, 1, at),
+      train: cosineTable(omega, start, count, x, y, this.X),
+      test: cosineTable(omega, start, count, x, y, this.testX),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
   }
 
-  /** From now on, sum on the graphics processor, if there is one. */
+  /** From now on, have the cosines of all frequencies, and sum on the graphics processor, if there is one. */
   prepareGraphics() {
+    this.reach(this.maxD);
     if (hasGraphics()) this.mapWaves = this.wavesAtCells();
   }
 
@@ -201,6 +218,7 @@ export class LandmarkMaps extends LiveView {
 
   computeMaps() {
     const { L, D, maxD, n, Q, scratch } = this;
+    this.reach(D);
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
     this.singleQ.set(Q);
     const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
@@ -258,6 +276,43 @@ export class LandmarkMaps extends LiveView {
     for (const [k, canvas] of this.maps.querySelectorAll("canvas").entries()) {
       canvas.classList.toggle("on", this.focus.landmark === k % this.L);
     }
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { L, D, maxD, Q, data } = this;
+    const weights = Array.from({ length: L }, (_, l) => Q.subarray(l * maxD, l * maxD + D));
+    const first = (/** @type {ArrayLike<number>} */ of, /** @type {number} */ width, /** @type {number} */ k) =>
+      weights.flatMap((row, l) => Array.from(row, (_, m) => of[(l * maxD + m) * width + k]));
+    const [omega, loss, at] = [
+      data.draws ? data.omega : this.omega,
+      this.loss,
+      data.draws ? data.landmarks : this.landmarks,
+    ];
+    const each = (/** @type {(l: number) => number} */ of) => weights.map((_, l) => of(l));
+    return {
+      errors: {
+        similarity: ["prior", "learned"],
+        train_error: [data.prior_train, this.trainError],
+        test_error: [data.prior_test, this.testError],
+      },
+      landmarks: {
+        landmark: each((l) => l + 1),
+        x_1: each((l) => at[2 * l]),
+        x_2: each((l) => at[2 * l + 1]),
+        label: each((l) => data.landmark_labels?.[l] ?? this.y[data.rows[l]]),
+        KL: each((l) => klDivergence(Q, l * maxD, D)),
+        effective_frequencies: each((l) => concentration(weights[l], 2).effective),
+      },
+      weights: {
+        landmark: weights.flatMap((row, l) => Array.from(row, () => l + 1)),
+        frequency: weights.flatMap((row) => Array.from(row, (_, m) => m + 1)),
+        omega_1: first(omega, 2, 0),
+        omega_2: first(omega, 2, 1),
+        loss: first(loss, 1, 0),
+        Q: first(Q, 1, 0),
+      },
+    };
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import { GRID } from "./constants.js";
 import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps, percent } from "./landmark_maps.js";
 import { paintPoints, paintStar, pointerIn } from "./marks.js";
-import { klDivergence, largest, nearestPoint } from "./maths.js";
+import { errorRate, klDivergence, largest, linearSvm, nearestPoint, pseudoPosterior, similarities } from "./maths.js";
 import { Raster, paintBoundary } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { mounting } from "./view.js";
@@ -13,6 +13,8 @@ import { mounting } from "./view.js";
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Panel, Root } from "./view.js" */
 
+/** As powers of ten, rounded to three figures: those of the app's curves. */
+const PATH_BETAS = Array.from({ length: 31 }, (_, k) => Number((10 ** (-3 + k / 5)).toPrecision(3)));
 const STAR = 11; // radius in pixels of the stars beside the weights
 
 class LiveLandmarks extends LandmarkMaps {
@@ -197,6 +199,32 @@ class LiveLandmarks extends LandmarkMaps {
     for (const [l, map] of this.learnedMaps.entries()) {
       for (let i = 0; i < map.length; i++) decision[i] += svm[l] * map[i];
     }
+  }
+
+  tables() {
+    return { ...super.tables(), "along beta": this.alongBeta() };
+  }
+
+  /** Errors and the mean KL divergence at every beta that the app's curves have. */
+  alongBeta() {
+    const { L, D, maxD, n, loss, data } = this;
+    const m = this.testY.length;
+    const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
+    const [psi, testPsi] = [n, m].map((count) => new Float64Array(count * L));
+    const scratch = new Float64Array(Math.max(n, m));
+    const rows = PATH_BETAS.map((beta) => {
+      pseudoPosterior(loss, L, maxD, D, beta, n, Q);
+      let kl = 0;
+      for (const [l, { train, test }] of this.cosines.entries()) {
+        similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
+        similarities(Q, l * maxD, D, test, m, testPsi, l, L, scratch);
+        kl += klDivergence(Q, l * maxD, D) / L;
+      }
+      linearSvm(psi, this.y, n, L, data.C, w);
+      return [errorRate(psi, this.y, n, L, w), errorRate(testPsi, this.testY, m, L, w), kl];
+    });
+    const [train_error, test_error, KL] = [0, 1, 2].map((k) => rows.map((row) => row[k]));
+    return { beta: PATH_BETAS, train_error, test_error, KL };
   }
 
   write() {

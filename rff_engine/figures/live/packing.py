@@ -105,6 +105,7 @@ def pack_bounds(curves) -> dict:
             "best": curve.best,
             "parts": [
                 {
+                    "name": term,
                     "label": bound_style.TERM_NAMES[term],
                     "colour": bound_style.TERM_COLOURS[term],
                     "values": _packed(values, "<f8"),

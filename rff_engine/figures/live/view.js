@@ -12,8 +12,9 @@ import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 /** @import { Context } from "./svg.js" */
 /** @typedef {(c: Context, w: number, h: number) => void} Painter */
 /** @typedef {Record<string, number>} Settings */
+/** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
-/** @typedef {{ version: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
+/** @typedef {{ version: string, sample?: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
 /**
  * @typedef {object} Component of Streamlit
@@ -51,8 +52,11 @@ export class Panel {
     canvas.oncontextrestored = () => (this.painted = this.layer.look = "");
   }
 
-  /** @param {string} look what the panel's picture depends on, apart from sliders and focus @param {string} focus */
-  redraw(look, focus) {
+  /**
+   * @param {string} look what the panel's picture depends on, apart from data, sliders and focus
+   * @param {Data} data @param {string} focus
+   */
+  redraw(look, { version, sample = version }, focus) {
     const { canvas, context } = this;
     const ratio = window.devicePixelRatio || 1;
     const w = canvas.clientWidth;
@@ -60,8 +64,8 @@ export class Panel {
     if (!w || !h) return; // hidden
     const width = Math.max(1, Math.round(w * ratio));
     const height = Math.max(1, Math.round(h * ratio));
-    this.look = `${look} ${width} ${height}`;
-    const now = `${this.look} ${focus}`;
+    this.look = `${look} ${sample} ${width} ${height}`;
+    const now = `${this.look} ${version} ${focus}`;
     if (this.fixed && this.painted === now) return;
     this.painted = now;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -177,11 +181,29 @@ export class LiveView {
   // --- what a view implements ---------------------------------------------------------------------------------------
 
   /**
+   * Data with all that the view draws: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
+   *
+   * @param {Data} data @returns {Data}
+   */
+  completed(data) {
+    return data;
+  }
+
+  /**
    * Take in new data.
    *
    * @param {Data} _data
    */
   receive(_data) {}
+
+  /**
+   * The numbers that the view shows, by the names of tables and columns that the app's CSV has.
+   *
+   * @returns {Tables}
+   */
+  tables() {
+    return {};
+  }
 
   /** Compute what depends on the sliders. */
   compute() {}
@@ -246,9 +268,9 @@ export class LiveView {
     this.report = report;
     const first = !this.data;
     if (data.version !== this.data?.version) {
-      this.data = data;
+      this.data = this.completed(data);
       this.focus = {};
-      this.receive(data);
+      this.receive(this.data);
     }
     this.hide(data.hidden);
     this.isolate(data.alone);
@@ -286,12 +308,13 @@ export class LiveView {
   }
 
   /**
-   * An array of the data, sent as base64.
+   * An array of the data, sent as base64 or as it is.
    *
    * @template {Floats | Int8Array | Uint8Array | Uint16Array} T
-   * @param {string} name @param {new (buffer: ArrayBuffer) => T} Type @param {Record<string, any>} from
+   * @param {string} name @param {{ new (buffer: ArrayBuffer): T, from(values: ArrayLike<number>): T }} Type @param {Record<string, any>} from
    */
   array(name, Type, from = this.data) {
+    if (typeof from[name] !== "string") return Type.from(from[name]);
     return new Type(Uint8Array.from(atob(from[name]), (c) => c.charCodeAt(0)).buffer);
   }
 
@@ -443,9 +466,9 @@ export class LiveView {
     setFamily(style.fontFamily);
     setTheme(isLight(this.ink) ? "dark" : "light");
     this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const look = [this.data.version, this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
+    const look = [this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
     const focus = JSON.stringify(this.focus);
-    for (const panel of panels) panel.redraw(look, focus);
+    for (const panel of panels) panel.redraw(look, this.data, focus);
     if (this.beta) followBeta(this.value("beta"));
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;

@@ -1,5 +1,7 @@
 """Losses of tables that are read block by block equal those of all rows."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,7 +10,8 @@ import pyarrow.parquet
 import pytest
 
 import rff_engine as rff
-from rff_engine.experiments.running.row_blocks import row_blocks
+from rff_engine.experiments.running.cluster_losses import alignment_loss_on_cluster
+from rff_engine.experiments.running.row_blocks import row_blocks, row_group_readers
 
 N = 1000
 RNG = np.random.default_rng(0)
@@ -51,6 +54,26 @@ def test_all_columns_but_labels_and_weights_are_points(file):
     np.testing.assert_allclose(loss, expected, rtol=0, atol=1e-12)
 
 
+def test_every_row_group_has_a_reader_that_can_be_sent(file):
+    readers = pickle.loads(pickle.dumps(row_group_readers(file, "label", columns=["c", "a", "b"], dtype=np.float32)))
+    read = [reader() for reader in readers]
+    assert [len(labels) for _, labels in read] == [300, 300, 300, 100]
+    np.testing.assert_array_equal(np.concatenate([points for points, _ in read]), X[:, [2, 0, 1]].astype(np.float32))
+    np.testing.assert_array_equal(np.concatenate([labels for _, labels in read]), Y)
+
+
+@pytest.mark.slow("starts a Dask cluster of two processes")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_workers_read_their_row_groups_with_progress(file, jobs):
+    said = []
+    readers = row_group_readers([file, file], "label", sample_weight="weight")
+    loss = alignment_loss_on_cluster(readers, OMEGA, jobs=jobs, progress=lambda *counts: said.append(counts))
+    twice = TABLE["weight"].to_numpy().repeat(2)
+    expected = rff.alignment_loss(X.repeat(2, axis=0), Y.repeat(2), OMEGA, sample_weight=twice)
+    np.testing.assert_allclose(loss, expected, rtol=0, atol=1e-12)
+    assert said == [(done, 8) for done in range(1, 9)]
+
+
 def test_folders_lists_and_arrow_datasets_are_read_too(tmp_path):
     paths = [tmp_path / f"part{i}.parquet" for i in range(3)]
     for path, rows in zip(paths, np.array_split(np.arange(N), 3), strict=True):
@@ -88,6 +111,14 @@ def test_an_estimator_learns_from_blocks(file):
 def test_bad_columns_are_named(file, change, says):
     with pytest.raises(ValueError, match=rf"^{says}.*\.$"):
         list(row_blocks(file, **{"target": "label"} | change))
+
+
+def test_a_missing_column_of_a_row_group_is_named_before_anything_is_read(file):
+    with pytest.raises(ValueError, match=r"^column 'd' is not in the table; its columns are .*\.$"):
+        row_group_readers(file, "label", columns=["d"])
+    (reader, *_) = row_group_readers(file, "weight", columns=["label"])
+    with pytest.raises(ValueError, match=r"^column 'label' holds .*; numbers are needed\.$"):
+        reader()
 
 
 def test_missing_values_are_refused_by_the_loss(tmp_path):

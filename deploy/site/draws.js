@@ -1,0 +1,116 @@
+// @ts-check
+// Draws from which the browser computes a view: those of a sample, of its fresh sample, and of frequencies (samples.py).
+
+import { load } from "./store.js";
+
+/** @import { Settings } from "./settings.js" */
+/** @typedef {{ positions: Float32Array | Float64Array, normals: Float32Array | Float64Array, labels: Int8Array }} Sample */
+/** @typedef {{ points: number[], labels: number[] }} Centroids */
+/** @typedef {{ settings: Settings, file?: string }} Row settings that need files, and that of their sample */
+
+const FOLDER = "samples"; // of the files, which pages share
+const STREAMS = 8; // of frequencies, one for each landmark
+
+/**
+ * Load the draws of a view.
+ *
+ * @param {"landmarks" | "kernel"} view @param {Row} row
+ * @returns {Promise<LandmarkDraws | KernelDraws>}
+ */
+export async function loadDraws(view, { file, settings: { data, seed } }) {
+  if (view === "kernel") {
+    const [train, candidates] = await Promise.all([load(FOLDER, file), load(FOLDER, `candidates_${seed}`)]);
+    return new KernelDraws(file, train, candidates);
+  }
+  const names = [file, `landmarks_${seed}`, `${data}_${seed}_fresh`];
+  const [train, frequencies, fresh] = await Promise.all(names.map((name) => load(FOLDER, name)));
+  return new LandmarkDraws(file, train, frequencies, fresh);
+}
+
+/** Draws of the view of landmarks. */
+export class LandmarkDraws {
+  /** @param {string} file @param {any} train @param {any} frequencies @param {any} fresh what files hold */
+  constructor(file, train, frequencies, fresh) {
+    this.file = file;
+    this.train = sampleOf(train, Float64Array);
+    this.test = sampleOf(fresh, Float32Array);
+    this.frequencies = arrayOf(frequencies.draws, Float64Array);
+    /** @type {number[]} */
+    this.random = train.rows;
+    /** By noise, and then by number. @type {Record<string, Centroids[]>} */
+    this.centroids = train.centroids;
+  }
+
+  /**
+   * Rows of the training points that are landmarks, none if these are centroids.
+   *
+   * @param {Settings} settings
+   */
+  rows({ how, landmarks, picks }) {
+    if (how === "k-means") return [];
+    const picked = how === "clicked" ? rowsNamed(picks, this.train.labels.length) : [];
+    return picked.length ? picked : this.random.slice(0, Number(landmarks));
+  }
+
+  /** What the view gets for these settings. @param {Settings} settings */
+  view(settings) {
+    const { file, train, test, frequencies } = this;
+    const { how, landmarks, sigma, noise, C } = settings;
+    const rows = this.rows(settings);
+    const centroids = how === "k-means" ? this.centroids[noise][Number(landmarks) - 1] : null;
+    return {
+      draws: { train, test, frequencies, count: frequencies.length / (2 * STREAMS), rows, centroids },
+      ...{ sigma: Number(sigma), noise: Number(noise), C: Number(C), test_error: "test error" },
+      sample: `${file} ${noise}`, // which alone the points depend on
+      version: [file, sigma, noise, C, centroids ? `k-means ${landmarks}` : rows].join(" "),
+    };
+  }
+}
+
+/** Draws of the view of a learned kernel. */
+export class KernelDraws {
+  /** @param {string} file @param {any} train @param {any} candidates what files hold */
+  constructor(file, train, candidates) {
+    this.file = file;
+    this.train = sampleOf(train, Float64Array);
+    this.frequencies = arrayOf(candidates.draws, Float64Array);
+  }
+
+  /** Landmarks there are none. @returns {number[]} */
+  rows() {
+    return [];
+  }
+
+  /** What the view gets for these settings. @param {Settings} settings */
+  view({ sigma, noise, N }) {
+    return {
+      draws: { train: this.train, frequencies: this.frequencies.subarray(0, 2 * Number(N)) },
+      ...{ sigma: Number(sigma), noise: Number(noise) },
+      version: [this.file, sigma, noise, N].join(" "),
+    };
+  }
+}
+
+/**
+ * The different rows below n that a text such as 3-17-40 names, as many as there may be landmarks; as in the app.
+ *
+ * @param {string} text @param {number} n
+ */
+export function rowsNamed(text, n) {
+  const parts = text.split("-").filter((part) => /^\d{1,6}$/.test(part));
+  return [...new Set(parts.map(Number))].filter((row) => row < n).slice(0, STREAMS);
+}
+
+/** @param {any} packed @param {new (buffer: ArrayBuffer) => Float32Array | Float64Array} Type @returns {Sample} */
+function sampleOf({ positions, normals, labels }, Type) {
+  return {
+    positions: arrayOf(positions, Type),
+    normals: arrayOf(normals, Type),
+    labels: arrayOf(labels, Int8Array),
+  };
+}
+
+/** @template T @param {string} text base64 @param {new (buffer: ArrayBuffer) => T} Type */
+function arrayOf(text, Type) {
+  return new Type(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+}

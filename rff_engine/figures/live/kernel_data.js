@@ -1,0 +1,92 @@
+// @ts-check
+// The data of a view of a learned kernel from draws: what `pack_kernel` of the engine packs, for any width and noise.
+
+import { gaussianFrequencies, gaussianMap, mapExtent, pairLosses, planeLosses, pointsAt } from "./alignment.js";
+import { cellCentres, descendingOrder, largest } from "./maths.js";
+
+/** @import { Floats } from "./maths.js" */
+/** @import { Sample } from "./landmark_data.js" */
+/** @typedef {{ train: Sample, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
+/** @typedef {{ plane: number, map: number }} Cells along a side of the plane of frequencies, and of the map of a kernel */
+
+const WIDTHS = 3.5; // standard deviations of the prior that the plane of frequencies shows, to either side
+
+/**
+ * The data of a view of a learned kernel, arrays as such; the divergence of OKRFF is that of order 2.
+ *
+ * @param {Draws} draws @param {number} sigma @param {number} noise @param {Floats} radii of OKRFF, rho / N
+ * @param {Cells} cells
+ */
+export function kernelData({ train, frequencies }, sigma, noise, radii, cells) {
+  const X = pointsAt(train.positions, train.normals, noise);
+  const y = train.labels;
+  const omega = gaussianFrequencies(frequencies, sigma);
+  const loss = pairLosses(X, y, omega);
+  const extent = mapExtent(X);
+  const [frequency_extent, delta_extent] = [WIDTHS / sigma, 2 * extent];
+  const grid = cellCentres(frequency_extent, cells.plane);
+  const density = sigma ** 2 / (2 * Math.PI);
+  const prior = gaussianMap(0, 0, 1 / sigma, frequency_extent, cells.plane).map((value) => density * value);
+  const map = gaussianMap(0, 0, sigma, delta_extent, cells.map);
+  return {
+    ...{ omega, loss, points: X, labels: y, n: y.length, mu: 2 },
+    ...{ prior, plane_loss: planeLosses(X, y, grid), optimized: optimizedWeights(loss, radii) },
+    prior_kernel: Uint8Array.from(map, (value) => Math.round((value + 1) * 127.5)),
+    ...{ frequency_extent, delta_extent, data_extent: extent },
+  };
+}
+
+/**
+ * Weights of the best-aligned kernel within a divergence of order 2 from the prior, for several radii, (R, N) (Letarte
+ * et al. 2019, Eq. 17 and 18). On a support of the k largest gains, Q_i = 1/k + (a_i - mean) s, with s from the radius.
+ *
+ * @param {Float64Array} loss (N,) @param {Floats} radii rho / N, above 0
+ */
+export function optimizedWeights(loss, radii) {
+  const N = loss.length;
+  const gain = loss.map((value) => -value);
+  const order = descendingOrder(gain);
+  const top = largest(gain);
+  const span = top - gain[order[N - 1]] || 1; // a common shift and scale of the losses change nothing
+  const a = Float64Array.from(order, (m) => (gain[m] - top) / span);
+  const best = a.findIndex((value) => value < 0);
+  const out = new Float64Array(radii.length * N);
+  for (const [r, radius] of radii.entries()) {
+    const growth = 1 + radius * N;
+    const weights = best < 0 || N / best <= growth ? null : heights(a, best, growth);
+    const size = weights?.length ?? (best < 0 ? N : best);
+    const total = weights?.reduce((sum, weight) => sum + weight, 0) ?? size;
+    for (let k = 0; k < size; k++) out[r * N + order[k]] = (weights ? weights[k] : 1) / total;
+  }
+  return out;
+}
+
+/**
+ * Weights of the first candidates, which alone have any.
+ *
+ * @param {Float64Array} a gains, the largest first, which is 0 @param {number} best how many of them are 0
+ * @param {number} growth the bound of N sum Q^2
+ */
+function heights(a, best, growth) {
+  const N = a.length;
+  const fits = (/** @type {number} */ k) => {
+    let [sum, squares] = [0, 0];
+    for (let i = 0; i < k; i++) {
+      const height = (a[i] - a[k]) / -a[k];
+      sum += height;
+      squares += height ** 2;
+    }
+    return (N * squares) / sum ** 2 <= growth;
+  };
+  let [low, size] = [best, N]; // the least k that fits, or N
+  while (low < size) {
+    const middle = (low + size) >> 1;
+    if (fits(middle)) size = middle;
+    else low = middle + 1;
+  }
+  const some = a.subarray(0, size);
+  const mean = some.reduce((sum, value) => sum + value, 0) / size;
+  const spread = some.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const slope = spread > 0 ? Math.sqrt(Math.max(growth / N - 1 / size, 0) / spread) : 0;
+  return some.map((value) => Math.max(1 / size + (value - mean) * slope, 0));
+}

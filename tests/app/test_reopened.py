@@ -1,0 +1,105 @@
+"""A session that opens the link of another has its settings, after each control of each page has been moved.
+
+The browser's tabs are simulated (`benchmarks.tab`), the server is real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from benchmarks.app_response import served
+from benchmarks.load import paste_table
+from benchmarks.tab import Tab, as_text
+from pages.components.controls.widgets import Control, Tabs, without_headings
+
+ROOT = Path(__file__).parents[2]
+#: Names of the tabs of a page; they are no controls of the sidebar, and `tests/browser/test_live.py` opens their links.
+TABS = {"question"}
+#: Other data may be missing on this machine, and the page then says so in place of its last row, with the link.
+CHOSEN = {("real_data", "dataset"): "adult"}
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def server():
+    with served() as address:
+        yield address
+
+
+def controls_of(page: str) -> list[Control]:
+    """The controls of the sidebar."""
+    return [one for one in without_headings(import_module(f"pages.{page}").CONTROLS) if not isinstance(one, Tabs)]
+
+
+async def move(tab: Tab, key: str, name: str | None = None) -> None:
+    """Give a control a name of its options, by default any other value."""
+    (control,) = [one for one in tab.widgets if one.parameter == key]
+    value = control.another(tab.values[control.id], tab.choices)
+    if name is not None:
+        value = name if isinstance(control.default, str) else (name,)
+    await tab.set(control, value)
+
+
+def as_texts(value) -> list[str]:
+    return [as_text(one) for one in (value if isinstance(value, tuple) else (value,))]
+
+
+def assert_in_links(tab: Tab) -> None:
+    """The address has the settings that are not the default, and the copied link has all."""
+    copied, address = tab.component("sharing")[1]["query"], parse_qs(urlsplit(tab.address).query)
+    for one in tab.widgets:
+        if one.parameter:
+            expected = sorted(as_texts(tab.values[one.id]))
+            assert sorted(text for key, text in copied if key == one.parameter) == expected
+            in_address = expected if tab.values[one.id] != one.default else []
+            assert sorted(address.get(one.parameter, [])) == in_address, one.parameter
+    assert {key for key, _ in copied} - TABS == tab.settings.keys()
+    assert address.keys() <= tab.settings.keys()
+
+
+async def assert_same_again(server: str, link: str, tab: Tab) -> None:
+    """A new session that opens a link has the settings of this tab."""
+    async with Tab(server, link, random.Random(0)) as again:
+        assert again.settings == tab.settings
+        if urlsplit(link).path == "your_data":  # an upload is of its session
+            await paste_table(again)
+        assert not again.faults
+        assert sorted(again.component("sharing")[1]["query"]) == sorted(tab.component("sharing")[1]["query"])
+
+
+async def walk(server: str, page: str) -> list[str]:
+    """Move every control, take moves back and make one again; return what has been moved."""
+    moved = []
+    async with Tab(server, page, random.Random(page)) as tab:
+        if page == "your_data":
+            await paste_table(tab)
+        for control in controls_of(page):
+            if control.key not in tab.settings:  # it applies for another value of an earlier one
+                await move(tab, control.only_if[0], control.only_if[1][0])
+            await move(tab, control.key, CHOSEN.get((page, control.key)))
+            assert_in_links(tab)
+            await assert_same_again(server, tab.address, tab)
+            moved.append(control.key)
+        for button in ("Undo", "Undo", "Redo"):
+            await tab.press(button)
+            assert_in_links(tab)
+        copied = urlencode([tuple(one) for one in tab.component("sharing")[1]["query"]])
+        await assert_same_again(server, f"{page}?{copied}", tab)
+        assert not tab.faults
+    return moved
+
+
+@pytest.mark.slow("moves every control of a page on a server, and opens its link each time")
+@pytest.mark.xdist_group("reopened")  # of one server
+@pytest.mark.parametrize("page", PAGES)
+def test_a_new_session_with_the_link_has_the_settings(page, server):
+    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
+        moved = pool.submit(asyncio.run, walk(server, page)).result()
+    assert moved == [control.key for control in controls_of(page)]

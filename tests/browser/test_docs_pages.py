@@ -1,0 +1,146 @@
+"""The documentation's site as `make docs` wrote it: each kind of page fits a phone and is accessible, light and dark.
+
+Of the second group, for which `.ci/run 2` builds the site; links are checked when it is built.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from conftest import wait_until
+from test_access import axe_core
+
+SITE = Path(__file__).parents[2] / "build" / "docs"
+PAGES = (
+    "index.html",
+    "tutorial.html",
+    "how-to/index.html",
+    "how-to/few-features.html",
+    "gallery/index.html",
+    "gallery/02_landmarks.html",
+    "gallery/05_read_a_bound.html",
+    "reference/index.html",
+    "reference/generated/rff_engine.GaussianKernel.html",
+    "reference/generated/rff_engine.landmark_alignment_loss.html",
+    "_modules/rff_engine/kernels.html",
+    "foundations.html",
+    "coverage-of-sources.html",
+    "errata.html",
+    "performance.html",
+    "readme.html",
+    "search.html",
+    "genindex.html",
+)
+pytestmark = [pytest.mark.second, pytest.mark.slow("opens each page twice, and axe-core takes a second")]
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site():
+    if not (SITE / "index.html").exists():
+        reason = "the documentation is not built; `make docs` does"
+        if "docs" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(SITE)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Function that opens a page of the site, with its figures drawn, and notes what a script or request fails at."""
+    contexts = []
+
+    def open_(path: str, width: int, scheme: str):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("response", lambda answer: answer.status >= 400 and page.complaints.append(answer.url))
+        page.goto(f"{site}/{path}")
+        for figure in page.locator(".rff-figure, .rff-live").all():
+            figure.scroll_into_view_if_needed()
+        wait_until(lambda: page.evaluate(DRAWN))
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+DRAWN = """() => [...document.querySelectorAll('.rff-figure')].every(figure => figure.dataset.drawn)
+    && [...document.querySelectorAll('.rff-live')].every(frame =>
+        frame.contentDocument?.querySelector('.live')?.view?.ink !== undefined)"""
+FINDINGS = """async () => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
+    const answer = await axe.run(document, {resultTypes: ['violations'], runOnly: tags});
+    return answer.violations
+        .filter(({id, impact}) => ['serious', 'critical'].includes(impact) || id === 'heading-order')
+        .flatMap(({id, nodes}) => nodes.map(({target, failureSummary}) => [id, target.join(' '), failureSummary]));
+}"""
+# A title or a figure may be wider than its column even where the page does not scroll.
+CUT = """() => [...document.querySelectorAll('.bd-article :is(h1, h2, h3, p, .main-svg)')]
+    .filter(element => element.checkVisibility() && !element.closest('table, pre, .formula'))
+    .filter(element => element.scrollWidth > element.clientWidth + 1
+        || element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map(element => element.tagName + ' ' + element.textContent.trim().slice(0, 40))"""
+# A figure with more than an eighth of itself left empty below what is drawn.
+EMPTY = """() => [...document.querySelectorAll('.rff-figure .canvas')].map(canvas => {
+        const marks = [...canvas.querySelectorAll('.main-svg text, .main-svg .bg, .main-svg .nsewdrag')];
+        const lowest = Math.max(...marks.map(mark => mark.getBoundingClientRect().bottom));
+        const place = canvas.getBoundingClientRect();
+        return (place.bottom - lowest) / place.height;
+    }).filter(share => share > 0.2)"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_fits_and_axe_finds_nothing_serious(opened, path, width, scheme):
+    page = opened(path, width, scheme)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert (page.evaluate(overflow), page.evaluate(CUT), page.evaluate(EMPTY)) == (0, [], [])
+    assert page.complaints == []
+    page.evaluate(axe_core())
+    assert page.evaluate(FINDINGS) == []
+
+
+def test_axe_and_the_check_of_widths_find_planted_defects(opened):
+    page = opened("tutorial.html", 390, "light")
+    page.evaluate(
+        """() => document.querySelector('article h1').insertAdjacentHTML('afterend',
+            '<p style="color: #bbb; white-space: nowrap">' + 'faint words '.repeat(20) + '</p><button></button>')"""
+    )
+    page.evaluate(axe_core())
+    assert {rule for rule, *_ in page.evaluate(FINDINGS)} == {"color-contrast", "button-name"}
+    assert page.evaluate(CUT)
+
+
+def test_a_live_view_answers_within_the_page_and_takes_its_colours(opened):
+    page = opened("foundations.html", 1440, "light")
+    frame = page.frame_locator("iframe.rff-live.landmarks")
+    before = frame.locator("output.beta-value").inner_text()
+    frame.locator("input[name=beta]").evaluate(
+        "input => { input.value = input.max; input.dispatchEvent(new Event('input')); }"
+    )
+    wait_until(lambda: frame.locator("output.beta-value").inner_text() != before)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    ground = frame.locator("body")
+    wait_until(lambda: ground.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(14, 17, 23)")
+
+
+def test_search_finds_a_function(opened):
+    page = opened("search.html?q=pseudo_posterior", 1440, "light")
+    page.get_by_role("link", name="pseudo_posterior", exact=False).first.wait_for()

@@ -1,0 +1,110 @@
+// @ts-check
+// Problems that the browser makes from draws, held to those of the engine.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as alignment from "../../rff_engine/figures/live/alignment.js";
+import { kernelData, optimizedWeights } from "../../rff_engine/figures/live/kernel_data.js";
+import { landmarkData } from "../../rff_engine/figures/live/landmark_data.js";
+import { assertClose, engine } from "./engine.js";
+
+const { cells } = engine;
+/** Rounding: a sum of cosines of two signs may be near 0. */
+const ROUNDING = { relative: 1e-9, absolute: 1e-12 };
+
+/** @param {any} draw */
+function sampleOf({ positions, normals, y }) {
+  return {
+    positions: Float64Array.from(positions),
+    normals: Float64Array.from(normals),
+    labels: Int8Array.from(y),
+  };
+}
+
+/** @param {any} problem */
+function landmarksOf({ train, test: fresh, draws, sigma, noise, C, rows, landmarks, labels }) {
+  const of = {
+    train: sampleOf(train),
+    test: sampleOf(fresh),
+    frequencies: Float64Array.from(draws),
+    count: engine.D,
+    rows: rows ?? [],
+    centroids: rows ? null : { points: landmarks, labels },
+  };
+  return landmarkData(of, sigma, noise, C, cells);
+}
+
+/** @param {any} problem */
+function kernelOf({ train, draws, sigma, noise, radii }) {
+  const of = { train: sampleOf(train), frequencies: Float64Array.from(draws) };
+  return kernelData(of, sigma, noise, radii, { plane: 7, map: cells });
+}
+
+for (const [k, problem] of engine.landmark_problems.entries()) {
+  const name = `landmark problem ${k}`;
+  const data = landmarksOf(problem);
+
+  test(`points, frequencies and losses of ${name} are the engine's`, () => {
+    assertClose(data.points, problem.X, ROUNDING);
+    assertClose(data.test_points, problem.test_X, ROUNDING);
+    assertClose(data.omega, problem.omega, ROUNDING);
+    assertClose(data.landmarks, problem.landmarks, ROUNDING);
+    assertClose(data.landmark_labels, problem.labels);
+    assertClose(data.loss, problem.loss, ROUNDING);
+    assert.equal(data.extent, problem.extent);
+    assert.deepEqual(data.rows, problem.rows ?? data.landmark_labels.map(() => -1));
+  });
+
+  test(`the prior of ${name} is the engine's`, () => {
+    const maps = Float64Array.from(data.prior_maps, (level) => level / 127.5 - 1);
+    assertClose(maps, problem.maps.flat(), { relative: 0, absolute: 1 / 255 + 1e-9 });
+    assertClose(data.prior_decision, problem.decision, { relative: 1e-6, absolute: 1e-6 });
+    assertClose([data.prior_train, data.prior_test], [problem.train_error, problem.test_error]);
+  });
+}
+
+test("a landmark's losses are those of all its pairs, one by one", () => {
+  const { X, train, landmarks, labels, rows, omega, loss } = engine.landmark_problems[0];
+  const D = engine.D;
+  for (const [l, row] of rows.entries()) {
+    for (let m = 0; m < D; m++) {
+      const [a, b] = omega.slice(2 * (l * D + m), 2 * (l * D + m) + 2);
+      const pairs = train.y.map((/** @type {number} */ y, /** @type {number} */ j) => {
+        const angle = a * (landmarks[2 * l] - X[2 * j]) + b * (landmarks[2 * l + 1] - X[2 * j + 1]);
+        return j === row ? 0 : (1 - y * labels[l] * Math.cos(angle)) / 2;
+      });
+      const mean = pairs.reduce((/** @type {number} */ s, /** @type {number} */ v) => s + v, 0) / (pairs.length - 1);
+      assertClose([loss[l * D + m]], [mean], ROUNDING);
+    }
+  }
+});
+
+for (const [k, problem] of engine.kernel_problems.entries()) {
+  const data = kernelOf(problem);
+
+  test(`candidates and planes of kernel problem ${k} are the engine's`, () => {
+    assertClose(data.omega, problem.omega, ROUNDING);
+    assertClose(data.loss, problem.loss, ROUNDING);
+    assertClose(data.plane_loss, problem.plane_loss, ROUNDING);
+    assertClose(data.prior, problem.prior, ROUNDING);
+    assert.deepEqual([data.data_extent, data.delta_extent], [problem.extent, 2 * problem.extent]);
+    const map = Float64Array.from(data.prior_kernel, (level) => level / 127.5 - 1);
+    assertClose(map, problem.kernel, { relative: 0, absolute: 1 / 255 + 1e-9 });
+  });
+
+  test(`weights of OKRFF of kernel problem ${k} are the engine's`, () => {
+    assertClose(data.optimized, problem.optimized.flat(), { relative: 1e-9, absolute: 1e-9 });
+  });
+}
+
+test("OKRFF weighs equal losses equally, and all but the lowest by 0 where the radius allows", () => {
+  assertClose(optimizedWeights(Float64Array.of(0.4, 0.4, 0.4), Float64Array.of(0.01)), [1 / 3, 1 / 3, 1 / 3]);
+  assertClose(optimizedWeights(Float64Array.of(0.4, 0.2, 0.2, 0.9), Float64Array.of(1)), [0, 0.5, 0.5, 0]);
+  const two = optimizedWeights(Float64Array.of(0.1, 0.2, 0.3, 0.4), Float64Array.of(0.05));
+  assertClose(two, [0.4, 0.3, 0.2, 0.1]); // as in the engine's docstring
+});
+
+test("the square of a map holds all points, and grows in quarters", () => {
+  assert.equal(alignment.mapExtent(Float64Array.of(0.1, -1, 0.5, 0.2)), 1.25);
+});
