@@ -33,7 +33,7 @@ from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
 from rff_engine.landmarks import landmark_count
 
 SHIPPED = reproduction.SHIPPED.parent / "learners.csv"
-DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "adult")
+DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "farm", "adult")
 SHARES = (0.01, 0.02, 0.05, 0.10)
 FREQUENCIES = (10, 50, 200)
 METHODS = {
@@ -45,9 +45,7 @@ METHODS = {
 FEATURES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "leverage": "leverage scores"}
 COLUMNS = ["dataset", "repeat", "method", "share", "D", "K", "beta", "ridge", "gamma", "C"]
 COLUMNS += ["valid_error", "test_error", "seconds"]
-# 10 % of adult's 26048 training rows would be 2604 rounds, on as many rows each: it has 1 % alone.
-_REPEATS = {"breast": 10, "ads": 5, "mnist17": 2, "mnist49": 2, "mnist56": 2, "adult": 1}
-_SHARES = {"adult": (0.01,)}
+_REPEATS = dict.fromkeys(DATASETS, 10) | {"farm": 5, "adult": 5}  # as many as the bundled reruns have
 _K, _BETA = 32, 10.0  # of boosted landmarks
 _RIDGE, _CANDIDATES, _PILOT = 1e-4, 2000, 200  # of leverage scores
 _CS = LandmarkStudy().Cs
@@ -64,7 +62,7 @@ def main() -> None:
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
-    parser.add_argument("--repeats", type=int, help="random splits (default: 2 to 10, by the data set)")
+    parser.add_argument("--repeats", type=int, help="random splits (default: 10, of farm and adult 5)")
     parser.add_argument("--output", type=Path, help="CSV file to add the rows to")
     return parser.parse_args()
 
@@ -100,8 +98,7 @@ def _has(known: pd.DataFrame, setting: dict) -> bool:
 def fits(name: str, repeat: int) -> Iterator[tuple[dict, Callable[[], list[dict]]]]:
     """Settings of a split, each with the function that computes its rows, of all shares or numbers of frequencies."""
     fixed = {"dataset": name, "repeat": repeat}
-    if 0.02 in shares_of(name):
-        yield fixed | {"method": "pb_landmarks"}, partial(_pb_landmarks, name, repeat)
+    yield fixed | {"method": "pb_landmarks"}, partial(_pb_landmarks, name, repeat)
     yield fixed | {"method": "landmarks"}, partial(_boosted, name, repeat, "landmark")
     yield fixed | {"method": "cosines"}, partial(_boosted, name, repeat, "cosine")
     yield fixed | {"method": "leverage"}, partial(_leverage, name, repeat)
@@ -124,14 +121,13 @@ def _pb_landmarks(name: str, repeat: int) -> list[dict]:
 def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
     """The vote after as many rounds as landmarks in each share and, for landmarks, a linear SVM on them."""
     problem = problem_of(name, repeat)
-    shares = shares_of(name)
-    counts = [landmark_count(len(problem.train.y), 2, share) for share in shares]
+    counts = [landmark_count(len(problem.train.y), 2, share) for share in SHARES]
     model = rff.LandmarkBoosting(
         problem.kernel, max(counts), weak_learner=weak, n_components=_K, beta=_BETA, random_state=repeat
     ).fit(*problem.train)
     values = {part: model.transform(getattr(problem, part).X).astype(np.float32) for part in PARTS}
     rows = []
-    for share, count in zip(shares, counts, strict=True):
+    for share, count in zip(SHARES, counts, strict=True):
         count = min(count, len(model.step_sizes_))
         row = {"share": share, "D": count, "gamma": problem.gamma}
         row |= {"K": _K, "beta": _BETA} if weak == "landmark" else {}
@@ -139,11 +135,6 @@ def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
         if weak == "landmark":
             rows.append(row | {"method": "landmarks_svm"} | _svm(problem, {p: v[:, :count] for p, v in values.items()}))
     return rows
-
-
-def shares_of(name: str) -> tuple[float, ...]:
-    """Rounds of boosting as fractions of the training rows."""
-    return _SHARES.get(name, SHARES)
 
 
 def _vote_error(model, values: dict, problem: LetarteProblem, part: str, count: int) -> float:

@@ -11,7 +11,6 @@ from pages.components.controls import screen
 from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, mount, powers
 from pages.components.results.your_data import (
-    CERTIFIED_FREQUENCIES,
     bounds_along_beta,
     certificate,
     coordinates,
@@ -295,6 +294,10 @@ def show_bounds(values, chosen):
     return lambda: recipe.bound_numbers(made.curves), None
 
 
+def certificate_key(values, chosen) -> tuple:
+    return "certificate", *chosen.key, values.seed
+
+
 def show_certificate(values, chosen) -> None:
     """What a classifier of your rows can promise about itself, with the assumption first."""
     st.subheader("What can a classifier of your data promise?")
@@ -303,17 +306,17 @@ def show_certificate(values, chosen) -> None:
         "same. Several rows of one person, rows in the order of time, or copies of rows break it: then the number "
         "below says nothing."
     )
-    found = remembered(("certificate", *chosen.key, values.seed), lambda: certificate(chosen.binary, values.seed))
+    found = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
     layout.figure(
         certificate_figures.ledger(found),
         f"**Certified: this vote errs on at most {layout.percent(found.risk_bound)} of new rows.** On held-out rows it "
         f"errs on {layout.percent(found.test_error)}.",
-        f"A vote on {CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all {chosen.dataset.n_features} "
-        "columns. Half of its rows choose the kernel's width and the weights' start; the other "
-        f"{found.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]). Dashed: the bound "
-        "that counting errors on these rows alone would give. Not covered, as they look at all rows: filled values, "
-        "the scaling of columns and, for numbers, the median between the two classes. *Certificates* explains the "
-        "terms.",
+        f"A vote on {recipe.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
+        f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights' start; "
+        f"the other {found.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]). "
+        "Dashed: the bound that counting errors on these rows alone would give. Not covered, as they look at all "
+        "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
+        "*Certificates* explains the terms.",
         key="certificate",
         alt="Terms of the certificate of a classifier of your data, bars that add up to the certified risk",
     )
@@ -347,11 +350,16 @@ def main() -> None:
     show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
     numbers, axes = show[values.view](values, chosen)
     deferred.show("certificate", lambda: show_certificate(values, chosen))
+    shown = known(certificate_key(values, chosen))
+
+    def certify():  # runs on a click, without the session
+        return shown or certificate(chosen.binary, values.seed)
+
     sharing.offer(
         "your_data",
         CONTROLS,
         values,
-        numbers,
+        lambda: recipe.with_certificate(numbers(), values.view, certify),
         chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
         caption=CAPTION,
     )

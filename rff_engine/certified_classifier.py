@@ -35,6 +35,12 @@ __all__ = ["CertifiedClassifier"]
 _VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
 
 
+def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
+    """Of n rows those of the prior, and of these the ones on which the feature maps to choose among are fitted."""
+    n_prior = min(round(fraction * n), n - 1)
+    return n_prior, n_prior - round(_VALID_SHARE * n_prior)
+
+
 class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     """Classifier of two classes that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
 
@@ -150,7 +156,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         rng, signs = as_rng(self.random_state), 2.0 * codes - 1
         maps = [self._seeded(features, rng) for features in self._maps()]
         order = rng.permutation(len(signs))
-        n_prior = min(round(fraction * len(signs)), len(signs) - 1)
+        n_prior, _ = prior_sizes(len(signs), fraction)
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
         fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
         found = fit(maps, X, signs, prior)
@@ -181,7 +187,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_on_other_rows(self, maps, X, signs, prior) -> VotePosterior:
         """Features and the prior's mean from the prior's rows, the posterior from the others."""
-        n_valid = round(_VALID_SHARE * len(prior))
+        _, n_train = prior_sizes(len(signs), self.prior_fraction)
+        n_valid = len(prior) - n_train
         valid, train = prior[:n_valid], prior[n_valid:]
         for rows in (train, prior):
             if len(set(signs[rows])) < 2:

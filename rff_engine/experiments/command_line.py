@@ -29,7 +29,7 @@ from rff_engine.experiments.reports.tables import error_by_features, error_by_sh
 from rff_engine.experiments.running.recomputation import draw_rows, recompute
 from rff_engine.experiments.running.runner import COLUMNS, run_stored
 from rff_engine.experiments.running.store import Store, default_store
-from rff_engine.experiments.studies.certificate import METHODS, certify
+from rff_engine.experiments.studies.certificate import DEFAULT_COMPONENTS, METHODS, certify
 from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, RunSpec
 from rff_engine.experiments.toy.coverage import (
     PAIR_CASES,
@@ -183,6 +183,8 @@ def _add_coverage(parser) -> None:
 def _add_certify(parser) -> None:
     parser.add_argument("--dataset", required=True, metavar="NAME", help="with a published split")
     parser.add_argument("--method", choices=METHODS, default="pbrff", help="of the features (default pbrff)")
+    words = "frequencies, landmarks or rounds (default 200, or as many landmarks as there are rows to take)"
+    parser.add_argument("--D", type=int, metavar="D", help=words)
     parser.add_argument("--epsilon", type=float, default=0.05, help="failures allowed (default 0.05)")
     parser.add_argument("--seed", type=int, default=0)
 
@@ -444,7 +446,11 @@ def _coverage_of_paper(options) -> int:
 
 
 def _certify(options) -> int:
-    found = certify(options.dataset, options.method, options.epsilon, options.seed)
+    found = certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
+    unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(options.method, "frequencies")
+    fewer = options.D is None and found.n_components < DEFAULT_COMPONENTS
+    note = f", as many as the rows allow (default {DEFAULT_COMPONENTS})" if fewer else ""
+    print(f"{options.dataset}, {options.method}: {found.n_components} {unit}{note}\n")
     print(f"{'term':<44} {'nats':>8} {'risk':>8}")
     for name, nats, risk in found.terms:
         print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")

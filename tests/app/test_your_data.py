@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from datasets.tables.table import UploadError
 from pages.components import sharing, upload
+from pages.components.sharing.recipes import your_data as recipe
 from tests import programs
 
 ROOT = Path(__file__).parents[2]
@@ -312,5 +313,20 @@ def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_pa
     ran = programs.run(offered["code"](), tmp_path, environment)
     assert ran.returncode == 0, ran.stderr.decode()
     printed, ours = (pd.read_csv(io.BytesIO(text)) for text in (ran.stdout, offered["numbers"]().encode()))
-    assert len(printed) > 5
+    assert len(printed) > 5 and b"No certificate" not in ran.stderr
     pd.testing.assert_frame_equal(printed, ours, rtol=1e-9)
+    promised = printed[printed["table"] == "certificate"]
+    terms = printed.loc[printed["table"] == "terms of the certificate", "risk"]
+    assert terms.sum() == pytest.approx(promised["risk_bound"].item(), rel=1e-6)
+    found = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
+    assert (found.risk_bound, found.test_error) == pytest.approx(tuple(promised[["risk_bound", "test_error"]].iloc[0]))
+
+
+def test_numbers_without_enough_rows_for_a_certificate_are_those_of_the_view(capsys):
+    def refused():
+        raise ValueError("too few rows")
+
+    found = recipe.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
+    assert found.to_dict("list") == {"table": ["bounds"] * 2, "beta": [1, 2]}
+    assert capsys.readouterr().err == "No certificate: too few rows\n"
+    assert recipe.with_certificate(pd.DataFrame(), "error against D", refused).empty

@@ -51,12 +51,17 @@ def test_tables_hold_the_means():
     rows = pd.DataFrame(
         [
             row
-            | {"dataset": "breast", "split": s, "method": "rff", "D": 100, "test_error": 0.01 * s, "risk_bound": 0.1}
+            | {"dataset": "breast", "split": s, "method": method, "D": 100, "test_error": 0.01 * s, "risk_bound": bound}
+            for method, bound in (("rff", 0.1), ("boosting", 0.2))
             for s in (1, 2)
         ]
     )
     against, of_bounds = certificates.tables(rows).split("\n\n")
-    assert against.splitlines()[-1] == "| breast | RFF | 1.5 / 10.0 | 2 |"
+    assert against.splitlines()[-2:] == [
+        "| breast | RFF | 1.5 / 10.0 / 50.0 | 2 |",
+        "| breast | boosting | 1.5 / 20.0 / 50.0 | 2 |",
+    ]
+    assert set(certificates.NAMES) == set(certificates.METHODS)
     assert of_bounds.splitlines()[-1].startswith("| breast | RFF | 100 | 1.50 | 10.00 | 50.00 |")
     assert certificates.interval([1.0, 3.0]) == "+2.00 ± 1.96" and certificates.interval([-1.0]) == "-1.00"
 
@@ -82,7 +87,9 @@ def test_paired_differences_of_the_choices_of_beta():
 def test_least_bounds_over_pairs_are_reached_at_some_beta():
     rng = np.random.default_rng(0)
     loss, variance, n = rng.uniform(0.3, 0.5, 40), rng.uniform(0.05, 0.13, 40), 2000
-    least = pair_bounds.least_bounds(loss, variance, n)
+    *least, elsewhere, bernstein = pair_bounds.least_bounds(loss, variance, n)
+    assert least[1] <= elsewhere < 0.5
+    least = np.array([*least, bernstein])
     at_prior = (
         bounds.second_order_kl_inverse(loss.mean(), 0.0, n, 0.05),
         bounds.second_order_two_class(loss.mean(), 0.0, n, 0.05),

@@ -29,11 +29,11 @@ from rff_engine.experiments.reports import tables as report
 from rff_engine.experiments.running.runner import run_repeats
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
-    certificates as toy_certificates,
     kernel as toy_kernels,
     landmarks as toy_landmarks,
     learning as toy_learning,
 )
+from rff_engine.experiments.toy.certificates import Certificate
 from rff_engine.figures.live import packing
 
 #: The order of OKRFF's divergence.
@@ -218,28 +218,11 @@ def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundR
     return BoundResult(curves, train.n_samples, fresh.n_samples, width)
 
 
-#: Frequencies of the certified classifier, and draws of them among which the prior's rows choose.
-CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS = 50, 3
-
-
-def certificate(dataset: Dataset, seed: int, epsilon: float = 0.05) -> toy_certificates.Certificate:
-    """A classifier on half of the rows that bounds its own risk, and its errors on the held-out rows.
-
-    Half of its rows are for the prior; they choose the kernel's width and the draw of the frequencies.
-    """
+def certificate(dataset: Dataset, seed: int) -> Certificate:
+    """A classifier on half of the rows that bounds its own risk, and its errors on the held-out rows."""
     train, fresh = halves(dataset, recipe.ROWS, seed)
     _two_classes_in(train, fresh)
-    model = toy_certificates.certified_classifier(
-        train.X,
-        train.y,
-        rff.GaussianKernel("scale"),
-        "rff",
-        CERTIFIED_FREQUENCIES,
-        tries=CERTIFIED_DRAWS,
-        epsilon=epsilon,
-        random_state=seed,
-    )
-    return toy_certificates.certificate(model, fresh.X, fresh.y)
+    return recipe.certified(train, fresh, seed)
 
 
 def _two_classes_in(train: Dataset, test: Dataset) -> None:

@@ -6,6 +6,7 @@ scalings of columns are chosen on the prior's half.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ..._typing import MatrixLike
 from ..._validation import check_choice, check_count
 from ...certificates import CertificateTerm
-from ...certified_classifier import CertifiedClassifier
+from ...certified_classifier import CertifiedClassifier, prior_sizes
 from ...estimators import (
     LandmarkSimilarity,
     OptimizedKernelFeatures,
@@ -29,10 +30,11 @@ from ...landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 from .. import datasets
 from .problem import LetarteSplit
 
-__all__ = ["METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "NamedSplit", "certify"]
+__all__ = ["DEFAULT_COMPONENTS", "METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "NamedSplit", "certify"]
 
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
-_N_COMPONENTS, _N_CANDIDATES = 200, 2000
+DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
+_PRIOR_FRACTION = 0.5
 # Chosen on the prior's rows, at no price.
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # sigma, in units of the width "scale"
@@ -62,12 +64,22 @@ class CertifiedRun:
     n_bound: int
     test_error: float
     gibbs_error: float
+    n_components: int
 
 
-def certify(dataset: str, method: str = "pbrff", epsilon: float = 0.05, random_state: int = 0) -> CertifiedRun:
-    """Fit a certified classifier to the training and validation rows of a published split, and test it."""
+def certify(
+    dataset: str, method: str = "pbrff", epsilon: float = 0.05, random_state: int = 0, n_components: int | None = None
+) -> CertifiedRun:
+    """Fit a certified classifier to the training and validation rows of a published split, and test it.
+
+    `n_components`, D, is the number of frequencies, landmarks or rounds; ``None`` stands for
+    DEFAULT_COMPONENTS, or for as many landmarks as there are rows to take them from.
+    """
     check_choice(method, "method", METHODS)
-    return CertifiedSplit(datasets.published_split(dataset), random_state).run(method, epsilon=epsilon)
+    split = CertifiedSplit(datasets.published_split(dataset), random_state)
+    if n_components is None:
+        n_components = min(DEFAULT_COMPONENTS, split.most_components(method))
+    return split.run(method, n_components, epsilon=epsilon)
 
 
 class CertifiedSplit:
@@ -93,13 +105,19 @@ class CertifiedSplit:
     def run(
         self,
         method: str,
-        n_components: int = _N_COMPONENTS,
+        n_components: int = DEFAULT_COMPONENTS,
         kernel: SpectralKernel | None = None,
         epsilon: float = 0.05,
     ) -> CertifiedRun:
         """Bounds and test errors of a method with D features or landmarks; `kernel` None is one of width "scale"."""
         check_choice(method, "method", METHODS)
-        maps = self._maps(method, kernel, check_count(n_components, "n_components"))
+        most = self.most_components(method)
+        if check_count(n_components, "n_components") > most:
+            raise ValueError(
+                f"n_components is {n_components}; landmarks are rows of the prior's half, of which {most} are for "
+                f"fitting, so at most {most} are allowed."
+            )
+        maps = self._maps(method, kernel, n_components)
         model, split = self._fitted(maps, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
         chances = model.predict_proba(split.X_test)
@@ -114,7 +132,12 @@ class CertifiedSplit:
             len(model.bound_rows_),
             float(wrong.mean()),
             float(gibbs_error),
+            n_components,
         )
+
+    def most_components(self, method: str) -> int:
+        """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""
+        return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
 
     def kernel(self) -> SpectralKernel:
         """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
@@ -126,7 +149,7 @@ class CertifiedSplit:
 
     def _fitted(self, maps, epsilon: float) -> CertifiedClassifier:
         # All seeds are given, so that the prior's rows are the same for all maps.
-        return CertifiedClassifier(maps, epsilon=epsilon, random_state=self.random_state).fit(self.X, self.y)
+        return CertifiedClassifier(maps, _PRIOR_FRACTION, epsilon, self.random_state).fit(self.X, self.y)
 
     def _maps(self, method: str, kernel, D: int) -> list:
         N, seed = self.n_candidates, self.random_state
@@ -137,7 +160,13 @@ class CertifiedSplit:
         elif method == "okrff":
             maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
         elif method == "boosting":
-            maps = [LandmarkBoosting(kernel, D, weak_learner, random_state=seed) for weak_learner in WEAK_LEARNERS]
+            # Descended frequencies leave the prior: the width that suits drawn ones need not suit them.
+            kernels = [None] if kernel is None else [kernel, GaussianKernel("scale")]
+            maps = [
+                LandmarkBoosting(one, D, weak_learner, random_state=seed)
+                for one in kernels
+                for weak_learner in WEAK_LEARNERS
+            ]
         else:
             frequencies = _LANDMARK_FREQUENCIES
             maps = [

@@ -1,5 +1,7 @@
 """Your data: the numbers of a view of the page on your own table, which you put into the current folder.
 
+They end with a certificate of your data, where there are enough rows for one.
+
 From the repository's root: python your_data_experiment.py [numbers.csv]
 """
 
@@ -17,6 +19,7 @@ from rff_engine.experiments.running.runner import run_repeats
 from rff_engine.experiments.studies.protocols import FeatureSweep
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks
+from rff_engine.experiments.toy.certificates import Certificate, certificate, certified_classifier
 from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem
 from rff_engine.figures.bounds import BOUND_NAMES
 
@@ -41,6 +44,8 @@ C = 1.0  # of the linear SVM on the similarities
 
 ROWS = 2000  # at most: of training rows, and of held-out rows
 CANDIDATES = 1000  # of the learned kernel in the plane
+CERTIFIED_FREQUENCIES = 50  # of the certified classifier
+CERTIFIED_DRAWS = 3  # of its frequencies, among which the prior's rows choose
 SPLITS = 4  # of the sweep
 SWEEP = FeatureSweep(
     n_candidates=1000,
@@ -106,6 +111,28 @@ def bound_numbers(curves) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def certified(train, fresh, seed, epsilon=0.05) -> Certificate:
+    """A classifier that bounds its own risk: half of its rows choose the kernel's width and the frequencies."""
+    kernel, D, draws = rff.GaussianKernel("scale"), CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS
+    model = certified_classifier(train.X, train.y, kernel, "rff", D, tries=draws, epsilon=epsilon, random_state=seed)
+    return certificate(model, fresh.X, fresh.y)
+
+
+def with_certificate(found, view, certify) -> pd.DataFrame:
+    """The numbers of a view, then the terms of the certificate and its bounds; `certify` makes it, if rows allow."""
+    tables = [found if "table" in found or found.empty else found.assign(table=view)]
+    try:
+        promise = certify()
+    except ValueError as error:
+        print(f"No certificate: {error}", file=sys.stderr)
+    else:
+        names = ("n_bound", "risk_bound", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
+        tables.append(pd.DataFrame(promise.terms).assign(table="terms of the certificate"))
+        tables.append(pd.DataFrame([{name: getattr(promise, name) for name in names}]).assign(table="certificate"))
+    joined = pd.concat([one for one in tables if len(one)] or tables, ignore_index=True).convert_dtypes()
+    return joined[sorted(joined, key=lambda name: name != "table")]
+
+
 if __name__ == "__main__":
     table = datasets.read_table(Path(file).read_bytes(), file)
     dataset = two_classes(datasets.prepare(table, target, columns, scaling, imputation, task), label)
@@ -134,4 +161,8 @@ if __name__ == "__main__":
             found = landmark_numbers(problem, landmark_path(problem, test.X, test.y, betas, C), beta)
         else:
             found = kernel_numbers(toy_learning.draw_candidates(train.X, train.y, kernel, CANDIDATES, seed), beta, rho)
-    found.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+
+    def certify() -> Certificate:
+        return certified(*halves(dataset, ROWS, seed), seed)
+
+    with_certificate(found, view, certify).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
