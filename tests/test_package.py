@@ -139,15 +139,16 @@ def pages_with_code() -> list[Path]:
 
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.stem)
 def test_code_of_the_page_runs_in_an_empty_folder(python, page):
-    if "import skops" in page.read_text("utf-8"):
-        pytest.importorskip("skops", reason="skops is not installed")
+    for name in ("skops", "torch"):
+        if f"import {name}" in page.read_text("utf-8"):
+            pytest.importorskip(name, reason=f"{name} is not installed")
     done = python("-W", "ignore", "-c", RUN_PAGE, str(page))
     assert done.returncode == 0, done.stdout
 
 
 def commands() -> dict[str, str]:
-    """The engine's commands in indented lines of all pages, without `python -m rff_engine`, and a page of each."""
-    line = re.compile(r"^    python -m rff_engine ([^#\n]+)", re.MULTILINE)
+    """The engine's commands in indented lines and tables, without `python -m rff_engine`, and a page of each."""
+    line = re.compile(r"^(?:    |\| `)python -m rff_engine ([^#`\n]+)", re.MULTILINE)
     return {command.strip(): page.name for page in PAGES for command in line.findall(page.read_text("utf-8"))}
 
 
