@@ -47,12 +47,6 @@ def test_work_is_done_by_another_process_if_there_are_any(one_worker, monkeypatc
     assert workers.compute(where) == HERE
 
 
-@pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no niceness")
-def test_pages_come_before_workers(one_worker):
-    own = os.nice(0)
-    assert workers.compute(os.nice, 0) == min(own + workers._NICENESS, 19)
-
-
 def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
     with pytest.raises(ValueError, match="value is 7"):
         workers.compute(refuse, 7)

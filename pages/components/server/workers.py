@@ -26,8 +26,6 @@ Result = TypeVar("Result")
 
 _log = get_logger(__name__)
 _IDLE_SECONDS = 3600
-# Pages come first where cores are short, and workers before runs.
-_NICENESS = 5
 # Small products gain nothing from threads, and are slower with them where other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
@@ -46,11 +44,7 @@ def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
 
 def _workers() -> Executor:
     return get_reusable_executor(
-        LIMITS.workers,
-        timeout=_IDLE_SECONDS,
-        env=_ONE_THREAD,
-        initializer=end_with,
-        initargs=(os.getpid(), _NICENESS),
+        LIMITS.workers, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
     )
 
 

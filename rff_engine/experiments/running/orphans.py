@@ -11,18 +11,14 @@ __all__ = ["end_with"]
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
-def end_with(starter: int, niceness: int = 0) -> None:
+def end_with(starter: int) -> None:
     """End this process once the one that started it is gone: pipes do not tell, as other workers hold them open.
 
     Parameters
     ----------
     starter : int
         Its process id.
-    niceness : int
-        How far other processes come first where cores are short, from 0 to 19; without effect on Windows.
     """
-    if niceness and hasattr(os, "nice"):
-        os.nice(niceness)
     threading.Thread(target=_wait_and_end, args=(starter,), daemon=True).start()
 
 
