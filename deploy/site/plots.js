@@ -1,5 +1,6 @@
 // @ts-check
-// Plotly figures of a page, in its theme, drawn by Plotly's library.
+// Plotly figures of a page, in its theme, drawn by Plotly's library: the part for figures of a plane, which is a third of
+// the whole, and the whole for others.
 
 import { loadPlotly } from "./store.js";
 import { figureFor } from "./variants.js";
@@ -11,6 +12,8 @@ const CONFIG = { displaylogo: false, displayModeBar: true, modeBarButtons: [["to
 const TEXT = { light: "#31333f", dark: "#fafafa" };
 const GROUND = { light: "#ffffff", dark: "#262730" };
 const LINES = "rgba(128, 128, 128, 0.25)";
+/** Kinds of traces that Plotly's part for a plane is used for. */
+const PLANE = ["scatter", "bar", "heatmap"];
 const NOTHING = "rgba(0, 0, 0, 0)";
 
 /**
@@ -19,14 +22,19 @@ const NOTHING = "rgba(0, 0, 0, 0)";
  * @param {HTMLElement} place @param {Packed} packed @param {Look} look
  */
 export async function drawPlot(place, packed, look) {
-  const plotly = await loadPlotly();
   const { data, layout } = figureFor(packed, look);
+  const plotly = await loadPlotly(data.every(isPlane) ? "plotly-cartesian" : "plotly");
   await plotly.react(
     place,
     data,
     { ...layout, template: templateFor(look), autosize: true },
     { ...CONFIG, responsive: true },
   );
+}
+
+/** @param {{ type?: string }} trace */
+function isPlane({ type }) {
+  return PLANE.includes(type ?? "scatter");
 }
 
 /** What figures have in common with the page around them. @param {Look} look */

@@ -17,8 +17,8 @@ import { load } from "./store.js";
  * @property {Record<string, string>} names of settings for the reader
  */
 
-/** How near is near: a reader who scrolls should not wait. */
-const NEAR = "600px 0px";
+/** How near is near, in pixels: a reader who scrolls should not wait. */
+const NEAR = 600;
 
 export class Sections {
   /** @param {Known} known @param {() => Look} look */
@@ -40,17 +40,14 @@ export class Sections {
     const root = document.querySelector("main");
     this.observer = new IntersectionObserver(
       (entries) => {
-        for (const { target, isIntersecting } of entries) {
-          const section = this.all.find(({ place }) => place === target);
-          section.near = isIntersecting;
-          if (isIntersecting) guard(section.show());
-        }
+        const near = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
+        guard(this.draw(this.all.filter(({ place }) => near.includes(place))));
       },
-      { root, rootMargin: NEAR },
+      { root, rootMargin: `${NEAR}px 0px` },
     );
     for (const { place } of this.all) this.observer.observe(place);
     document.addEventListener("show-all", (event) => {
-      const shown = Promise.all(this.all.map((section) => section.show())).then(() => {});
+      const shown = this.draw(this.all, true);
       guard(shown);
       /** @type {CustomEvent} */ (event).detail?.push(shown);
     });
@@ -70,17 +67,26 @@ export class Sections {
       section.file = files[section.name];
       section.note = other.map((key) => `${names[key] ?? key}: ${found[key]}`).join("; ");
     }
-    await Promise.all(this.all.filter(({ near }) => near).map((section) => section.show()));
+    if (this.observer) await this.draw(this.all.filter(({ near }) => near));
+  }
+
+  /**
+   * Draw sections, one after the other: the reader has the first early. It may move others away, which wait then.
+   *
+   * @param {Section[]} sections @param {boolean} [all] far ones too
+   */
+  async draw(sections, all) {
+    for (const section of sections) section.load().catch(() => {}); // told when it is shown
+    for (const section of sections) if (all || section.near) await section.show();
   }
 
   /** Draw what is shown for another screen or theme. */
   async redraw() {
-    await Promise.all(this.all.map((section) => section.draw()));
+    for (const section of this.all) await section.draw();
   }
 }
 
 class Section {
-  near = false;
   file = "";
   note = "";
 
@@ -89,6 +95,9 @@ class Section {
 
   /** Its figures, by their keys. @type {Record<string, Packed>} */
   figures = {};
+
+  /** Fulfilled when they are drawn. @type {Promise<void> | undefined} */
+  drawn;
 
   /** @param {HTMLElement} place @param {string} page @param {() => Look} look */
   constructor(place, page, look) {
@@ -101,16 +110,28 @@ class Section {
     place.append(this.words, this.inside);
   }
 
+  /** Whether the reader is near. */
+  get near() {
+    const { top, bottom } = this.place.getBoundingClientRect();
+    return this.place.checkVisibility() && top <= window.innerHeight + NEAR && bottom >= -NEAR;
+  }
+
+  /** What is to be shown. @returns {Promise<{ html: string, figures: Record<string, Packed> }>} */
+  async load() {
+    return this.file ? load(this.page, this.file) : { html: "", figures: {} };
+  }
+
   async show() {
     this.words.textContent = this.note && `Computed beforehand, here for other settings than yours: ${this.note}.`;
     const { file } = this;
-    if (!file || file === this.shown) return;
-    const { html, figures } = await load(this.page, file);
+    if (!file || file === this.shown) return this.drawn;
+    const { html, figures } = await this.load();
     if (file !== this.file) return; // the reader has gone on
     this.shown = file;
     this.figures = figures;
     this.write(html);
-    await this.draw();
+    this.drawn = this.draw();
+    return this.drawn;
   }
 
   /** Write a section; figures and what is unfolded stay. @param {string} html */
@@ -128,13 +149,23 @@ class Section {
     this.inside.replaceChildren(next);
   }
 
+  /** Draw the figures, and let the browser show each before it draws the next. */
   async draw() {
-    const drawn = plotsIn(this.inside).map((plot) => {
-      const packed = this.figures[plot.dataset.plot];
-      return drawPlot(/** @type {HTMLElement} */ (plot.firstElementChild), packed, this.look());
-    });
-    await Promise.all(drawn);
+    const { figures } = this;
+    for (const plot of plotsIn(this.inside)) {
+      if (figures !== this.figures) return; // the reader has gone on
+      await drawPlot(/** @type {HTMLElement} */ (plot.firstElementChild), figures[plot.dataset.plot], this.look());
+      await frame();
+    }
   }
+}
+
+/** The next frame; at once in a window that nobody sees, which has no frames. @returns {Promise<void>} */
+function frame() {
+  return new Promise((resolve) => {
+    if (document.hidden) setTimeout(resolve);
+    else requestAnimationFrame(() => setTimeout(resolve));
+  });
 }
 
 /** @param {ParentNode} place @returns {HTMLElement[]} */

@@ -30,10 +30,14 @@ export function load(folder, name) {
   });
 }
 
-/** Plotly's library, which is loaded once. @returns {Promise<any>} */
-export function loadPlotly() {
-  return once("plotly", async () => {
-    const text = await unpack(await textOf("assets/plotly.js", "plotly")).text();
+/**
+ * Plotly's library, whole or what figures of a plane need, which is loaded once.
+ *
+ * @param {"plotly" | "plotly-cartesian"} name @returns {Promise<any>}
+ */
+export function loadPlotly(name) {
+  return once(name, async () => {
+    const text = await unpack(await textOf(`assets/${name}.js`, name)).text();
     document.head.append(Object.assign(document.createElement("script"), { text }));
     return /** @type {any} */ (window).Plotly;
   });
@@ -66,6 +70,8 @@ function textOf(src, name) {
 /** @param {string} text */
 function unpack(text) {
   if (!("DecompressionStream" in window)) throw new Error("This browser is too old: it cannot unpack the data.");
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const content = atob(text);
+  const bytes = new Uint8Array(content.length);
+  for (let k = 0; k < content.length; k++) bytes[k] = content.charCodeAt(k); // ten times as fast as Uint8Array.from
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }

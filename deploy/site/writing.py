@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import multiprocessing
@@ -31,6 +32,10 @@ COMPONENTS = ROOT / "pages" / "components"
 #: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
+#: Plotly's library for figures of a plane: the npm package plotly.js-cartesian-dist-min, of the version in package.json
+#: and of the Python package's own library. `npm run plotly` writes the file. It has its licence inside.
+PLANE = HERE / "plotly-cartesian.min.js.gz"
+_PLANE = "plotly-cartesian"
 #: By this file a folder is known to hold a former export.
 _MARK = "assets/site.js"
 
@@ -113,7 +118,8 @@ def write_shared(folder: Path) -> None:
     """Write what all pages share; it also marks the folder as an export, should the rest be interrupted."""
     (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
     (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
-    (folder / "assets" / "plotly.js").write_text(packed("plotly", get_plotlyjs().encode()), encoding="utf-8")
+    for name, library in (("plotly", get_plotlyjs().encode()), (_PLANE, gzip.decompress(PLANE.read_bytes()))):
+        (folder / "assets" / f"{name}.js").write_text(packed(name, library), encoding="utf-8")
 
 
 def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
@@ -149,6 +155,8 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
     terms = {term.key: [term.name, term.meaning] for term in TERMS}
     description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        # The first picture of a page without a live view is Plotly's.
+        early="" if page.edition.view else f'<link rel="preload" href="assets/{_PLANE}.js" as="script">',
         title=escape(f"{page.edition.name} – PAC-Bayesian random Fourier features"),
         menu=_menu(exported, page.edition),
         opening=page.opening,
