@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -42,11 +43,12 @@ from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
 from rff_engine.figures.live.packing import KERNEL_CELLS, LIVE_CELLS
 
-DRAWN = """() => {
+#: Whether the first picture is there, be it of the live view or one of Plotly's.
+FIRST_PICTURE = """() => {
     const live = document.querySelector('.live');
-    const drawn = live ? live.view?.ink !== undefined : document.querySelector('.js-plotly-plot .main-svg') !== null;
-    return drawn && !('loading' in document.documentElement.dataset);
+    return live ? live.view?.ink !== undefined : document.querySelector('.js-plotly-plot .main-svg') !== null;
 }"""
+DRAWN = f"() => ({FIRST_PICTURE})() && !('loading' in document.documentElement.dataset)"
 #: Shows all that waits for the reader to come near.
 SHOW_ALL = """() => {
     const shown = [];
@@ -78,6 +80,16 @@ LOOKED_AT = """() => {
 TRACES = """key => [...document.querySelector(`[data-plot=${key}] .js-plotly-plot`)._fullData].map(
     ({x, y}) => ({x: Array.from(x), y: Array.from(y)})
 )"""
+#: Notes the scripts and style sheets that a page asks for.
+ASKED = """
+    window.asked = new Set();
+    new MutationObserver(records => {
+        for (const {nodeName, src, href} of records.flatMap(record => [...record.addedNodes]))
+            if (/^(script|link)$/i.test(nodeName) && /^file/.test(src ?? href)) asked.add(src ?? href);
+    }).observe(document, {childList: true, subtree: true});
+"""
+#: Bytes that a page may load before its first picture.
+BEFORE_FIRST_PICTURE = 1_000_000
 PAGE_NAMES = ["index", *(edition.page for edition in PAGES[1:])]
 
 pytestmark = [pytest.mark.slow("exports eight pages of the app, with all lessons"), pytest.mark.second]
@@ -138,6 +150,35 @@ def test_every_page_draws_and_fits_a_phone(open_file, name):
     page.keyboard.press("Escape")
     assert Axe().run(page).response["violations"] == []
     assert page.complaints == []
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_a_page_loads_little_before_its_first_picture(browser, site, name):
+    """Whatever has been asked for until then counts as loaded."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = new_page(context)
+    page.add_init_script(ASKED)
+    page.goto(f"file://{site}/{name}.html", wait_until="commit")
+    asked = page.wait_for_function(f"() => ({FIRST_PICTURE})() && [...asked]").json_value()
+    context.close()
+    files = [site / f"{name}.html", *(Path(address.removeprefix("file://")) for address in asked)]
+    assert {path.name for path in files} >= {"site.js", "site.css"}
+    assert sum(path.stat().st_size for path in files) <= BEFORE_FIRST_PICTURE, [path.name for path in files]
+
+
+def test_the_whole_of_plotly_is_loaded_for_a_figure_in_space_alone(browser, site):
+    """Which is far from the reader at first."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    for name, whole in (("kernel", True), ("approximate", False)):
+        page = new_page(context)
+        page.add_init_script(ASKED)
+        page.goto(f"file://{site}/{name}.html")
+        page.wait_for_function(DRAWN)
+        names = "Array.from(asked, address => address.split('/').at(-1))"
+        assert "plotly-cartesian.js" in page.evaluate(names) and "plotly.js" not in page.evaluate(names)
+        page.evaluate(SHOW_ALL)
+        assert ("plotly.js" in page.evaluate(names)) is whole
+    context.close()
 
 
 def test_the_maps_are_the_engines(open_file):

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
 from deploy.site.grid import PAGES, Edition
@@ -268,6 +269,14 @@ def test_every_link_leads_to_a_file(site):
         for link in re.findall(r'(?:href|src)="([^"#]+)(?:#[^"]*)?"', text):
             assert link.startswith(("http", "data:")) or (site / link).exists(), f"{page.name}: {link}"
         assert "http" not in "".join(re.findall(r'src="([^"]+)"', text))  # works without a network
+
+
+def test_the_part_of_plotly_is_of_the_version_of_the_whole():
+    text = gzip.decompress(writing.PLANE.read_bytes()).decode()
+    (version,) = re.findall(r"^\* plotly\.js \(cartesian - minified\) v(\S+)$", text, re.MULTILINE)
+    assert version == get_plotlyjs_version()
+    package = json.loads((writing.ROOT / "package.json").read_text("utf-8"))
+    assert package["devDependencies"]["plotly.js-cartesian-dist-min"] == version
 
 
 # --- words --------------------------------------------------------------------------------------------------------
