@@ -30,7 +30,7 @@ from benchmarks.app_response import ARGUMENTS, DRAG_SECONDS
 from deploy.site.grid import PAGES
 
 BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
-#: Links of the live views, and the sliders that are dragged: the first of the view, or a control that it follows.
+#: Links of the live views, and the sliders that are dragged: the first of the view, or one by its name.
 DRAGS = (
     ("index.html", ""),
     ("landmarks.html#D=20", ""),
@@ -192,9 +192,12 @@ def drags(browser, name: str, site: Path) -> None:
         for link, control in DRAGS:
             if not (site / link.partition("#")[0]).exists():
                 continue
+            browser.open("about:blank")  # another fragment alone would not open the page again
             browser.open(f"http://127.0.0.1:{port}/{link}")
             _wait_until_drawn(browser)
-            rate, delays = _drag(browser, f".controls input[name={control}]" if control else ".live input[type=range]")
+            rate, delays = _drag(
+                browser, f":is(.controls, .live) input[name={control}]" if control else ".live input[type=range]"
+            )
             middle, slow = np.percentile(delays, [50, 95])
             of = f"{link}, {control}" if control else link
             print(f"| {of} | {name} | {rate:.0f} | {middle:.0f} | {slow:.0f} |", flush=True)

@@ -17,7 +17,7 @@ from pages.components.controls.toy import (
     NUMBER_DRAWN,
     PLAIN,
     SEED,
-    SIGMA,
+    SIGMA_LIVE,
     toy_data,
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
@@ -28,10 +28,10 @@ from pages.components.results.landmarks import (
     MAX_LANDMARKS,
     TOO_MANY,
     LandmarkSettings,
+    drawn_landmarks,
     landmark_path,
     landmark_problem,
     landmark_view,
-    live_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
 from rff_engine.figures import comparison as pictures, landmarks as figures, paths
@@ -42,7 +42,7 @@ CONTROLS = (
     "Learning",
     BETA,
     FREQUENCIES,
-    SIGMA,
+    SIGMA_LIVE,
     "Landmarks",
     Options(
         "how",
@@ -164,9 +164,9 @@ def show_live(values, settings: LandmarkSettings) -> None:
     shown = shown_rows(problem)
     live.mount(
         "landmarks",
-        live_landmarks(settings, values.C),
+        drawn_landmarks(settings, values.C),
         values,
-        (BETA, FREQUENCIES),
+        (BETA, FREQUENCIES, SIGMA_LIVE),
         on_clicked=lambda row: toggle(row, shown),
     )
     layout.caption_below(
@@ -343,8 +343,8 @@ def main() -> None:
         show_comparison(values, settings)
         with drawing.beside(values.points, follow_points):
             if not values.plain:
-                # Frequencies are drawn in sequence: a smaller D uses the first of them.
-                show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES))
+                # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
+                show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES, sigma=1.0))
             else:
                 show_plain(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))

@@ -18,7 +18,7 @@ from pages.components.controls.toy import (
     NUMBER_DRAWN,
     PLAIN,
     SEED,
-    SIGMA,
+    SIGMA_LIVE,
     toy_data,
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
@@ -37,6 +37,7 @@ from pages.components.results.learning import (
     Weighting,
     candidate_weights,
     candidates,
+    drawn_kernel,
     feature_error_path,
     feature_errors,
     feature_errors_at,
@@ -61,6 +62,7 @@ RADIUS = Scale(
     powers(-4, 0, 5),
     0.01,
 )
+WIDTH = replace(SIGMA_LIVE, default=0.251)
 
 CONTROLS = (
     "Learning",
@@ -69,7 +71,7 @@ CONTROLS = (
     Number("mu", "Order μ of the divergence", "2 is the chi-square divergence.", 1.1, 5.0, 2.0, 0.1),
     Scale("D", "Features drawn: frequencies D", None, tuple(D for D in FREQUENCY_COUNTS if CURVE_COUNTS[-1] >= D), 10),
     "Prior",
-    replace(SIGMA, default=0.251),
+    WIDTH,
     Scale("N", "Candidates N", "Frequencies drawn from the prior.", (50, 100, 200, 500, 1000, 2000, 5000), 2000),
     "Data",
     replace(DATA_OR_OWN, default="checkerboard"),
@@ -79,6 +81,9 @@ CONTROLS = (
     COST,
     PLAIN,
 )
+
+#: The order of the divergence for which the live view computes OKRFF by itself.
+LIVE_ORDER = 2.0
 
 PIN = Pin(CONTROLS)
 
@@ -109,6 +114,16 @@ def heading(method: str, summary: toy_learning.WeightSummary, N: int) -> str:
         f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:,.4g}"
         f"<br>effective: {effective} of {N}"
     )
+
+
+def show_live(values, settings: CandidateSettings) -> None:
+    """The live view; its own sliders replace those of the sidebar."""
+    if values.mu == LIVE_ORDER:
+        # Another width divides the same draws, so that the view needs no server to move it.
+        packed, sliders = drawn_kernel(replace(settings, sigma=1.0)), (TEMPERATURE, RADIUS, WIDTH)
+    else:
+        packed, sliders = live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
+    live.mount("kernel", packed, values, sliders)
 
 
 def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
@@ -287,7 +302,7 @@ def main() -> None:
         "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
         "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "
         "weight to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the "
-        "prior turn into a learned kernel, and how much that helps with few features.",
+        "prior turn into a learned kernel, and how much that helps with few features; **σ** is the prior's width.",
     )
     with st.container(horizontal=True, key="beginnings"):
         PIN.offer(values)
@@ -299,7 +314,7 @@ def main() -> None:
         show_comparison(values)
         with drawing.beside(values.points):
             if not values.plain:
-                live.mount("kernel", live_kernel(settings, RADIUS.values, values.mu), values, (TEMPERATURE, RADIUS))
+                show_live(values, settings)
             else:
                 show_plain(values, settings, weightings)
     layout.caption_below(

@@ -55,14 +55,14 @@ export class LandmarkDraws {
   /** What the view gets for these settings. @param {Settings} settings */
   view(settings) {
     const { file, train, test, frequencies } = this;
-    const { how, landmarks, sigma, noise, C } = settings;
+    const { how, landmarks, noise, C } = settings;
     const rows = this.rows(settings);
     const centroids = how === "k-means" ? this.centroids[noise][Number(landmarks) - 1] : null;
     return {
       draws: { train, test, frequencies, count: frequencies.length / (2 * STREAMS), rows, centroids },
-      ...{ sigma: Number(sigma), noise: Number(noise), C: Number(C), test_error: "test error" },
+      ...{ noise: Number(noise), C: Number(C), test_error: "test error" },
       sample: `${file} ${noise}`, // which alone the points depend on
-      version: [file, sigma, noise, C, centroids ? `k-means ${landmarks}` : rows].join(" "),
+      version: [file, noise, C, centroids ? `k-means ${landmarks}` : rows].join(" "),
     };
   }
 }
@@ -82,11 +82,11 @@ export class KernelDraws {
   }
 
   /** What the view gets for these settings. @param {Settings} settings */
-  view({ sigma, noise, N }) {
+  view({ noise, N }) {
     return {
       draws: { train: this.train, frequencies: this.frequencies.subarray(0, 2 * Number(N)) },
-      ...{ sigma: Number(sigma), noise: Number(noise) },
-      version: [this.file, sigma, noise, N].join(" "),
+      noise: Number(noise),
+      version: [this.file, noise, N].join(" "),
     };
   }
 }

@@ -27,8 +27,8 @@ from pages.components.results.landmarks import (
 )
 from pages.components.sharing import as_text
 
-#: Controls whose values the browser computes, by view.
-SCALES = {"landmarks": ("landmarks", "sigma", "noise"), "kernel": ("sigma", "noise", "N")}
+#: Controls beside the live view whose values the browser computes, by view.
+SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}
 #: The control among them that changes words of the page.
 IN_WORDS = {"kernel": "N"}
 #: The folder of the files, which pages share.

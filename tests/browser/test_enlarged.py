@@ -53,6 +53,17 @@ def test_cosines_add_up_to_the_whole_map(open_page):
     assert found[-1]["words"][1:] == ["100.0 %", "0.000"]
 
 
+def test_the_width_moves_beside_an_enlarged_map(open_page):
+    page = open_live(open_page)
+    enlarge(page)
+    before, fastest = reached(page, 5), page.evaluate("document.querySelector('.live').view.enlarged.fastest")
+    move_sliders(page, {"sigma": 1.0}, "view.sigma")
+    assert page.evaluate("document.querySelector('.live').view.enlarged.fastest") == pytest.approx(0.501 * fastest)
+    after = reached(page, 5)
+    assert after["share"] != before["share"] and after["apart"] <= 1 - after["share"] + 1e-5
+    assert reached(page, 20)["apart"] < 1e-5
+
+
 def test_the_last_cosine_is_the_next_heaviest(open_page):
     page = open_live(open_page)
     enlarge(page)

@@ -162,7 +162,7 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
     )
     reach = phone.evaluate(
         """() => {
-            const thumb = document.querySelector('.st-key-sigma [data-testid=stSliderThumbValue]').parentElement;
+            const thumb = document.querySelector('.st-key-landmarks [data-testid=stSliderThumbValue]').parentElement;
             const {left, right, top, bottom} = thumb.getBoundingClientRect(), far = 20;
             const [x, y] = [(left + right) / 2, (top + bottom) / 2];
             return [[-far, 0], [far, 0], [0, -far], [0, far]].map(([dx, dy]) =>

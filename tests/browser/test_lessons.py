@@ -322,14 +322,14 @@ def test_hidden_controls_have_effect_and_can_be_shown(open_page):
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
     # Play would move beta; the live view has the sliders of the first heading.
     heading = page.get_by_test_id("stSidebar").get_by_text("Learning", exact=True)
-    for part in (page.locator(".st-key-sigma"), page.locator(".live input[name=beta]"), page.locator(".play"), heading):
+    beta, sigma, play = (page.locator(f".live {part}") for part in ("input[name=beta]", "input[name=sigma]", ".play"))
+    for part in (sigma, beta, play, heading):
         expect(part).to_be_hidden()
     expect(page.locator(".live input[name=D]")).to_be_visible()
     wait_until(lambda: abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02)
     wait_until(lambda: query(page).get("sigma") == "1")
     page.get_by_role("button", name="Show 2 hidden controls").click()
-    expect(page.locator(".st-key-sigma")).to_be_visible()
-    for part in (page.locator(".live input[name=beta]"), page.locator(".play"), heading):
+    for part in (sigma, beta, play):
         expect(part).to_be_visible()
     wait_until(lambda: "hide" not in query(page))
 

@@ -213,12 +213,104 @@ def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     )
 
 
+# What the view shows at its width: numbers, colours and words.
+SHOWN = """() => {
+    const {view} = document.querySelector('.live'), {pbrff, okrff} = view.Q;
+    // Those of more than D frequencies of a landmark are filled when they are needed.
+    const used = values => values.filter((_, k) => pbrff || k % view.maxD < view.D);
+    const rasters = view.tiles ?? [...Object.values(view.planes), ...Object.values(view.kernels)];
+    return {
+        sigma: view.sigma,
+        Q: pbrff ? [...pbrff, ...okrff] : [...used(view.Q)],
+        loss: [...used(pbrff ? view.candidateLoss : view.loss)],
+        errors: [view.data.prior_train, view.data.prior_test, view.trainError, view.testError],
+        pixels: rasters.map(({image}) => image.data.reduce((sum, value, k) => (31 * sum + (k + 1) * value) % 1e9, 0)),
+        words: view.root.querySelector('.scrubbers').textContent + view.root.querySelector('figcaption').textContent,
+    };
+}"""
+
+
+def engine_at(page_name: str, sigma: float) -> dict:
+    """What the engine computes for the page's defaults and a width: losses, weights and errors."""
+    kernel = rff.GaussianKernel(sigma)
+    if page_name == "learn_kernel":
+        sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
+        drawn = toy_learning.draw_candidates(sample.X, sample.y, kernel, 2000, 0)
+        weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 20.0, 2.0)
+        return {"loss": drawn.loss, "Q": np.concatenate(weights), "errors": []}
+    sample, fresh = (datasets.make_toy("moons", n, 0.1, seed) for n, seed in ((300, 0), (2000, 1_000_003)))
+    problem = landmark_problem(sample.X, sample.y, kernel, 5, 20, "random", 0)
+    view = landmark_view(problem, fresh.X, fresh.y, 1.0, 1.0, 2.0, 4)
+    errors = [(made.train_error, made.test_error) for made in (view.prior, view.learned)]
+    return {"loss": problem.loss, "Q": view.Q, "errors": np.ravel(errors)}
+
+
+@pytest.mark.parametrize("name", ["landmarks", "learn_kernel"])
+def test_the_width_moves_under_the_hand_and_its_release_changes_nothing(open_page, name):
+    page = open_live(open_page, name)
+    before = page.evaluate(SHOWN)
+    page.evaluate(
+        "() => { window.received = 0; const view = document.querySelector('.live').view, update = view.update;"
+        " view.update = (...a) => { window.received++; update.apply(view, a); }; }"
+    )
+    box = page.locator(".live input[name=sigma]").bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.713, y, steps=3)
+    page.wait_for_function(
+        "() => (view => view.sigma > 2 && view.data.sigma === view.sigma)(document.querySelector('.live').view)"
+    )
+    settle(page)
+    held = page.evaluate(SHOWN)
+    assert held["sigma"] > 2 > before["sigma"] and held["pixels"] != before["pixels"]
+    assert page.evaluate("window.received") == 0 and "sigma" not in page.url
+    page.mouse.up()
+    page.wait_for_function(SETTLED.format("sigma", f"{held['sigma']:g}"))
+    page.wait_for_function("() => window.received > 0")
+    settle(page)
+    assert page.evaluate(SHOWN) == held
+    again = open_live(open_page, page.url.split("/", 3)[3])
+    again.wait_for_function("sigma => document.querySelector('.live').view.data.sigma === sigma", arg=held["sigma"])
+    settle(again)
+    assert again.evaluate(SHOWN) == held
+    engine = engine_at(name, held["sigma"])
+    np.testing.assert_allclose(held["loss"], np.ravel(engine["loss"]), rtol=1e-9)
+    np.testing.assert_allclose(held["Q"], np.ravel(engine["Q"]), atol=1e-7)
+    if name == "landmarks":
+        np.testing.assert_allclose(held["errors"], engine["errors"], atol=1e-3)
+
+
+def test_the_width_follows_a_preset_and_undo(open_page):
+    page = open_live(open_page, "landmarks")
+    page.get_by_role("button", name="Spirals", exact=True).click()
+    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.2")
+    page.wait_for_function(SETTLED.format("sigma", "0.2"))
+    settle(page)
+    page.locator(".live input[name=sigma]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(SETTLED.format("sigma", "0.209"))
+    settle(page)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.2")
+    page.wait_for_function(SETTLED.format("sigma", "0.2"))
+
+
+def test_the_width_of_another_order_is_in_the_sidebar(open_page):
+    page = open_live(open_page, "learn_kernel?mu=3")
+    expect(page.locator(".live input[name=sigma]")).to_be_hidden()
+    expect(page.locator(".st-key-sigma")).to_be_visible()
+    page = open_live(open_page, "learn_kernel")
+    expect(page.locator(".live input[name=sigma]")).to_be_visible()
+    expect(page.locator(".st-key-sigma")).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     ("path", "names"),
     [
         ("", ["β: how much the labels count"]),
-        ("landmarks", ["Inverse temperature β", "Frequencies per landmark D"]),
-        ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N"]),
+        ("landmarks", ["Inverse temperature β", "Frequencies per landmark D", "Bandwidth σ"]),
+        ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N", "Bandwidth σ"]),
         ("bounds", ["Inverse temperature β"]),
         ("certificates", ["Step away from the prior's weights", "Frequencies D"]),
     ],

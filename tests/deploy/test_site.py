@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
 from deploy.site.grid import PAGES, Edition
-from pages.components.controls.toy import BETA, SIGMA
+from pages.components.controls.toy import BETA, SIGMA_LIVE
 from pages.components.controls.toy_data import ToyData
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
@@ -139,8 +139,8 @@ def test_centroids_are_the_engines(site, noise):
 def test_a_page_offers_all_values_of_what_its_browser_computes(site):
     described = description(site / "landmarks.html")
     controls = {control["key"]: control for control in described["controls"]}
-    assert [key for key, control in controls.items() if control.get("scale")] == ["sigma", "landmarks", "noise"]
-    assert controls["sigma"]["values"] == [f"{value:g}" for value in SIGMA.values]
+    assert [key for key, control in controls.items() if control.get("scale")] == ["landmarks", "noise"]
+    assert described["sliders"]["sigma"] == [f"{value:g}" for value in SIGMA_LIVE.values]
     assert controls["noise"]["values"] == [f"{0.01 * k:g}" for k in range(51)]
     assert described["clicks"]["gone"] == ["landmarks"] and described["defaults"]["picks"] == ""
     hows = {row["settings"]["how"] for row in described["scenes"]}

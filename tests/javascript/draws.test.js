@@ -2,11 +2,13 @@
 // Problems that the browser makes from draws, held to those of the engine.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 import * as alignment from "../../rff_engine/figures/live/alignment.js";
 import { kernelData, optimizedWeights } from "../../rff_engine/figures/live/kernel_data.js";
-import { landmarkData } from "../../rff_engine/figures/live/landmark_data.js";
+import { fillLosses, landmarkSample, ofWidth } from "../../rff_engine/figures/live/landmark_data.js";
+import { cosineOfTurns, roundedPower } from "../../rff_engine/figures/live/maths.js";
 import { assertClose, engine } from "./engine.js";
 
 const { cells } = engine;
@@ -27,18 +29,21 @@ function landmarksOf({ train, test: fresh, draws, sigma, noise, C, rows, landmar
   const of = {
     train: sampleOf(train),
     test: sampleOf(fresh),
-    frequencies: Float64Array.from(draws),
     count: engine.D,
     rows: rows ?? [],
     centroids: rows ? null : { points: landmarks, labels },
   };
-  return landmarkData(of, sigma, noise, C, cells);
+  const sample = landmarkSample(of, noise);
+  const data = { ...sample, ...ofWidth(sample, Float64Array.from(draws), sigma, C, cells) };
+  const loss = new Float64Array(data.omega.length / 2);
+  // In two parts, as for a growing D.
+  return { ...data, loss: fillLosses(sample, data.omega, fillLosses(sample, data.omega, loss, 0, 5), 5, engine.D) };
 }
 
 /** @param {any} problem */
-function kernelOf({ train, draws, sigma, noise, radii }) {
+function kernelOf({ train, draws, sigma, noise }) {
   const of = { train: sampleOf(train), frequencies: Float64Array.from(draws) };
-  return kernelData(of, sigma, noise, radii, { plane: 7, map: cells });
+  return kernelData(of, sigma, noise, { plane: 7, map: cells });
 }
 
 for (const [k, problem] of engine.landmark_problems.entries()) {
@@ -94,7 +99,8 @@ for (const [k, problem] of engine.kernel_problems.entries()) {
   });
 
   test(`weights of OKRFF of kernel problem ${k} are the engine's`, () => {
-    assertClose(data.optimized, problem.optimized.flat(), { relative: 1e-9, absolute: 1e-9 });
+    const found = optimizedWeights(data.loss, Float64Array.from(problem.radii));
+    assertClose(found, problem.optimized.flat(), { relative: 1e-9, absolute: 1e-9 });
   });
 }
 
@@ -107,4 +113,23 @@ test("OKRFF weighs equal losses equally, and all but the lowest by 0 where the r
 
 test("the square of a map holds all points, and grows in quarters", () => {
   assert.equal(alignment.mapExtent(Float64Array.of(0.1, -1, 0.5, 0.2)), 1.25);
+});
+
+test("every place of the slider of the width is a value of the app's control, and the other way round", async () => {
+  for (const view of ["landmarks", "kernel"]) {
+    const html = await readFile(new URL(`../../rff_engine/figures/live/${view}.html`, import.meta.url), "utf8");
+    const [, low, high, step] = html
+      .match(/name="sigma" data-scale="log" min="(.+?)" max="(.+?)" step="(.+?)"/)
+      .map(Number);
+    const places = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step);
+    assert.deepEqual(places.map(roundedPower), engine.widths);
+  }
+});
+
+test("cosines by the series are those of the library, at any angle that a view has", () => {
+  for (let k = -20000; k <= 20000; k++) {
+    const t = k * 0.00317;
+    assert.ok(Math.abs(cosineOfTurns(t) - Math.cos(2 * Math.PI * (t - Math.round(t)))) < 1e-14, `${t}`);
+  }
+  assertClose([0, 0.25, 0.5, 0.75, 1, -0.5].map(cosineOfTurns), [1, 0, -1, 0, 1, -1], { relative: 0, absolute: 1e-15 });
 });

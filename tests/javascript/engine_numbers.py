@@ -15,6 +15,7 @@ from scipy.special import ndtr
 import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
+from pages.components.controls.toy import SIGMA_LIVE
 from rff_engine.certificates import THRESHOLDS
 from rff_engine.experiments.toy import (
     certificates as toy_certificates,
@@ -244,6 +245,7 @@ def numbers() -> dict:
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),
         "certificates": certificates(X, y, test_X, test_y),
+        "widths": SIGMA_LIVE.values,
         "landmark_problems": landmark_problems(),
         "kernel_problems": kernel_problems(),
     }

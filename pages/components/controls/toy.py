@@ -32,6 +32,8 @@ SIGMA = Scale(
     powers(-1, 1, 10),
     0.501,
 )
+#: For pages whose live view has its slider, on which each of the values is a place.
+SIGMA_LIVE = replace(SIGMA, values=powers(-1, 1, 50))
 BETA = Scale(
     "beta",
     "Inverse temperature β",

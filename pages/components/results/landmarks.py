@@ -73,6 +73,13 @@ def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.Landmar
 
 
 @shared_cache
+def drawn_landmarks(settings: LandmarkSettings, C: float) -> dict:
+    """Draws packed for the live view, which makes the problem of any width from them; `settings` have width 1."""
+    problem, fresh = landmark_problem(settings), toy_fresh_sample(settings.data)
+    return packing.pack_landmark_draws(problem, fresh, map_extent(settings.data), C, settings.data.test_error)
+
+
+@shared_cache
 def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """The problem packed for the live view, with the frequencies of the largest D, and the prior's maps."""
     problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)

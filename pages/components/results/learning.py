@@ -153,6 +153,12 @@ def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
 
 
 @shared_cache
+def drawn_kernel(settings: CandidateSettings) -> dict:
+    """Draws packed for the live view, which makes the candidates of any width from them; `settings` have width 1."""
+    return packing.pack_kernel_draws(candidates(settings).omega, toy_sample(settings.data), map_extent(settings.data))
+
+
+@shared_cache
 def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
     frequency_extent, delta_extent = plane_extents(settings)

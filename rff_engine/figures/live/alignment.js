@@ -2,17 +2,17 @@
 // Frequencies of the Gaussian kernel from standard normal draws, and alignment losses of their cosines in the plane, in
 // time linear in the number of points. Tests compare them with the engine.
 
-import { cellCentres, labelSpectrum, largest, least } from "./maths.js";
+import { cellCentres, cosineOfTurns, labelSpectrum, largest, least } from "./maths.js";
 
 /** @import { Floats, Numbers } from "./maths.js" */
 
 /**
- * Draws times a factor, added to positions if there are any: points at a noise.
+ * Points at a noise, or as they are where their noise is not known apart.
  *
- * @param {Floats} positions @param {Floats} normals standard normal draws @param {number} noise
+ * @param {{ positions: Floats, normals?: Floats }} draw standard normal draws @param {number} noise
  */
-export function pointsAt(positions, normals, noise) {
-  return Float64Array.from(positions, (position, k) => position + noise * normals[k]);
+export function pointsAt({ positions, normals }, noise) {
+  return Float64Array.from(positions, (position, k) => (normals ? position + noise * normals[k] : position));
 }
 
 /**
@@ -37,11 +37,11 @@ export function landmarkLosses(X, y, x, z, label, isRow, omega, offset, D, out, 
   const n = y.length;
   const itself = isRow ? 1 : 0;
   for (let m = 0; m < D; m++) {
-    const a = omega[offset + 2 * m];
-    const b = omega[offset + 2 * m + 1];
+    const a = omega[offset + 2 * m] / (2 * Math.PI);
+    const b = omega[offset + 2 * m + 1] / (2 * Math.PI);
     const phase = a * x + b * z;
     let aligned = 0;
-    for (let j = 0; j < n; j++) aligned += y[j] * Math.cos(a * X[2 * j] + b * X[2 * j + 1] - phase);
+    for (let j = 0; j < n; j++) aligned += y[j] * cosineOfTurns(a * X[2 * j] + b * X[2 * j + 1] - phase);
     const loss = 0.5 - (label * aligned - itself) / (2 * (n - itself));
     out[to + m] = Math.min(Math.max(loss, 0), 1);
   }
@@ -62,30 +62,50 @@ export function pairLosses(X, y, omega) {
 /**
  * The same for the frequencies of a product grid, row by row: waves of a sum of phases are products of waves.
  *
- * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1 @param {Floats} grid (G,), either coordinate
+ * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1
+ * @param {Floats} grid (G,), either coordinate; symmetric, so that half of the losses are those of the other half
  */
 export function planeLosses(X, y, grid) {
   const G = grid.length;
   const n = y.length;
-  const real = new Float64Array(G * G);
-  const imaginary = new Float64Array(G * G);
-  const cos = new Float64Array(G);
-  const sin = new Float64Array(G);
-  for (let j = 0; j < n; j++) {
-    for (let i = 0; i < G; i++) {
-      cos[i] = Math.cos(grid[i] * X[2 * j]);
-      sin[i] = Math.sin(grid[i] * X[2 * j]);
-    }
-    for (let k = 0; k < G; k++) {
-      const c = y[j] * Math.cos(grid[k] * X[2 * j + 1]);
-      const s = y[j] * Math.sin(grid[k] * X[2 * j + 1]);
+  const rows = Math.ceil(G / 2);
+  const real = new Float64Array(G * rows);
+  const imaginary = new Float64Array(G * rows);
+  const [cos, sin, nextCos, nextSin] = Array.from({ length: 4 }, () => new Float64Array(G));
+  for (let j = 0; j < n; j += 2) {
+    const next = Math.min(j + 1, n - 1); // two points at a time; the last one alone where their number is odd
+    const [v, w] = [y[j], next > j ? y[next] : 0];
+    fillWaves(X[2 * j], grid, cos, sin);
+    fillWaves(X[2 * next], grid, nextCos, nextSin);
+    for (let k = 0; k < rows; k++) {
+      const [t, u] = [(grid[k] * X[2 * j + 1]) / (2 * Math.PI), (grid[k] * X[2 * next + 1]) / (2 * Math.PI)];
+      const [a, b] = [v * cosineOfTurns(t), v * cosineOfTurns(t - 0.25)];
+      const [c, d] = [w * cosineOfTurns(u), w * cosineOfTurns(u - 0.25)];
       for (let i = 0, at = k * G; i < G; i++, at++) {
-        real[at] += c * cos[i] - s * sin[i];
-        imaginary[at] += s * cos[i] + c * sin[i];
+        real[at] += a * cos[i] - b * sin[i] + c * nextCos[i] - d * nextSin[i];
+        imaginary[at] += b * cos[i] + a * sin[i] + d * nextCos[i] + c * nextSin[i];
       }
     }
   }
-  return real.map((value, k) => 0.5 - (value ** 2 + imaginary[k] ** 2 - n) / (2 * n * (n - 1)));
+  const loss = new Float64Array(G * G);
+  for (let at = 0; at < real.length; at++) {
+    const power = real[at] ** 2 + imaginary[at] ** 2;
+    loss[at] = loss[G * G - 1 - at] = 0.5 - (power - n) / (2 * n * (n - 1));
+  }
+  return loss;
+}
+
+/**
+ * The cosine and the sine of a coordinate times each frequency.
+ *
+ * @param {number} x @param {Floats} grid frequencies @param {Float64Array} cos @param {Float64Array} sin
+ */
+function fillWaves(x, grid, cos, sin) {
+  for (const [i, frequency] of grid.entries()) {
+    const t = (frequency * x) / (2 * Math.PI);
+    cos[i] = cosineOfTurns(t);
+    sin[i] = cosineOfTurns(t - 0.25);
+  }
 }
 
 /**
@@ -108,7 +128,9 @@ export function gaussianKernel(X, x, z, sigma, out, from, step) {
 export function gaussianMap(x, z, sigma, extent, cells) {
   const centres = cellCentres(extent, cells);
   const [along, across] = [x, z].map((at) => centres.map((u) => Math.exp(-((u - at) ** 2) / (2 * sigma ** 2))));
-  return Float64Array.from({ length: cells ** 2 }, (_, k) => across[Math.floor(k / cells)] * along[k % cells]);
+  const map = new Float64Array(cells ** 2);
+  for (let k = 0, to = 0; k < cells; k++) for (let i = 0; i < cells; i++, to++) map[to] = across[k] * along[i];
+  return map;
 }
 
 /**

@@ -166,12 +166,18 @@ export class Enlarged {
    * @param {number} landmark
    */
   show(landmark) {
-    const { view } = this;
+    this.landmark = landmark;
+    this.takeFrequencies();
+    this.view.request();
+  }
+
+  /** Take the frequencies of the landmark, and its waves. */
+  takeFrequencies() {
+    const { view, landmark } = this;
     const { maxD, omega } = view;
     const [x, y] = view.landmark(landmark);
     const centres = cellCentres(view.extent, COARSE);
     const start = 2 * landmark * maxD;
-    this.landmark = landmark;
     this.coarse = {
       u: waves(omega, start, maxD, x, 0, centres),
       v: waves(omega, start, maxD, y, 1, centres),
@@ -180,7 +186,6 @@ export class Enlarged {
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(...this.frequency(m)));
     /** Half the side of the plane that is shown. */
     this.fastest = 1.08 * Math.max(...speeds);
-    view.request();
   }
 
   /** @param {number} m @returns {[number, number]} */

@@ -4,7 +4,7 @@
 import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
 import { INK } from "./colours.js";
 import { CELLS, PALETTE } from "./constants.js";
-import { kernelData } from "./kernel_data.js";
+import { kernelData, optimizedWeights } from "./kernel_data.js";
 import { circle, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
   cellCentres,
@@ -18,12 +18,15 @@ import {
   nearestPoint,
   planePosterior,
   pseudoPosterior,
+  roundedPower,
   waves,
 } from "./maths.js";
 import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
+import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView, mounting } from "./view.js";
 
+/** @import { Draws } from "./kernel_data.js" */
 /** @import { Dash, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root, Tables } from "./view.js" */
@@ -58,6 +61,10 @@ class LiveKernel extends LiveView {
 
   /** @type {Record<"prior" | "loss" | "posterior", Raster>} */
   planes;
+
+  /** Draws that data are made from, with their arrays as such.
+   * @type {Draws & { of: any } | undefined} */
+  drawn;
 
   /** Settings that the weights belong to.
    * @type {{ beta?: number, rho?: string }} */
@@ -115,19 +122,20 @@ class LiveKernel extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  /** @param {Data} data @returns {Data} */
-  completed(data) {
-    const { draws, sigma, noise } = data;
-    const cells = { plane: PLANE, map: CELLS };
-    return draws ? { ...data, ...kernelData(draws, sigma, noise, this.radii, cells) } : data;
+  /** @param {Data} data @param {number} sigma @returns {Data} */
+  completed(data, sigma) {
+    if (this.drawn?.of !== data.draws) {
+      const [train, frequencies] = [unpackedDraw(data.draws.train, Float64Array), data.draws.frequencies];
+      this.drawn = { of: data.draws, train, frequencies: unpackedArray(frequencies, Float64Array) };
+    }
+    return { ...data, ...kernelData(this.drawn, sigma, data.noise, { plane: PLANE, map: CELLS }, data.extent) };
   }
 
   /** The radius of OKRFF at each step of its slider. */
   get radii() {
     const { min, max, step } = this.inputs.rho;
     const count = Math.round((Number(max) - Number(min)) / Number(step)) + 1;
-    const power = (/** @type {number} */ k) => 10 ** (Number(min) + k * Number(step));
-    return Float64Array.from({ length: count }, (_, k) => Number(power(k).toPrecision(3))); // as the app rounds them
+    return Float64Array.from({ length: count }, (_, k) => roundedPower(Number(min) + k * Number(step)));
   }
 
   /** @param {Data} data */
@@ -136,7 +144,7 @@ class LiveKernel extends LiveView {
     this.loss = this.array("plane_loss", Float32Array);
     this.omega = this.array("omega", Float32Array);
     this.candidateLoss = this.array("loss", Float64Array);
-    this.optimized = this.array("optimized", Float32Array);
+    this.optimized = data.draws ? null : this.array("optimized", Float32Array);
     this.X = this.array("points", Float32Array);
     this.y = this.array("labels", Int8Array);
     const N = (this.N = this.candidateLoss.length);
@@ -219,7 +227,8 @@ class LiveKernel extends LiveView {
     if (slider.value !== this.computed.rho) {
       // Each step of the slider has its row of weights.
       const row = Math.round((Number(slider.value) - Number(slider.min)) / Number(slider.step));
-      this.Q.okrff.set(this.optimized.subarray(row * N, (row + 1) * N));
+      const weights = this.optimized?.subarray(row * N, (row + 1) * N);
+      this.Q.okrff.set(weights ?? optimizedWeights(this.candidateLoss, this.radii.subarray(row, row + 1)));
       this.summarise("okrff");
     }
     this.computed = { beta, rho: slider.value };

@@ -5,34 +5,33 @@ import { gaussianFrequencies, gaussianMap, mapExtent, pairLosses, planeLosses, p
 import { cellCentres, descendingOrder, largest } from "./maths.js";
 
 /** @import { Floats } from "./maths.js" */
-/** @import { Sample } from "./landmark_data.js" */
-/** @typedef {{ train: Sample, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
+/** @import { Draw } from "./landmark_data.js" */
+/** @typedef {{ train: Draw, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
 /** @typedef {{ plane: number, map: number }} Cells along a side of the plane of frequencies, and of the map of a kernel */
 
 const WIDTHS = 3.5; // standard deviations of the prior that the plane of frequencies shows, to either side
 
 /**
- * The data of a view of a learned kernel, arrays as such; the divergence of OKRFF is that of order 2.
+ * The data of a view of a learned kernel, arrays as such, but for the weights of OKRFF; its divergence is that of order 2.
  *
- * @param {Draws} draws @param {number} sigma @param {number} noise @param {Floats} radii of OKRFF, rho / N
- * @param {Cells} cells
+ * @param {Draws} draws @param {number} sigma @param {number} noise @param {Cells} cells
+ * @param {number} [extent] half the side of the square of data, where the points do not tell it
  */
-export function kernelData({ train, frequencies }, sigma, noise, radii, cells) {
-  const X = pointsAt(train.positions, train.normals, noise);
+export function kernelData({ train, frequencies }, sigma, noise, cells, extent) {
+  const X = pointsAt(train, noise);
   const y = train.labels;
   const omega = gaussianFrequencies(frequencies, sigma);
-  const loss = pairLosses(X, y, omega);
-  const extent = mapExtent(X);
-  const [frequency_extent, delta_extent] = [WIDTHS / sigma, 2 * extent];
+  const data_extent = extent ?? mapExtent(X);
+  const [frequency_extent, delta_extent] = [WIDTHS / sigma, 2 * data_extent];
   const grid = cellCentres(frequency_extent, cells.plane);
   const density = sigma ** 2 / (2 * Math.PI);
   const prior = gaussianMap(0, 0, 1 / sigma, frequency_extent, cells.plane).map((value) => density * value);
   const map = gaussianMap(0, 0, sigma, delta_extent, cells.map);
   return {
-    ...{ omega, loss, points: X, labels: y, n: y.length, mu: 2 },
-    ...{ prior, plane_loss: planeLosses(X, y, grid), optimized: optimizedWeights(loss, radii) },
+    ...{ omega, loss: pairLosses(X, y, omega), points: X, labels: y, n: y.length, mu: 2 },
+    ...{ prior, plane_loss: planeLosses(X, y, grid) },
     prior_kernel: Uint8Array.from(map, (value) => Math.round((value + 1) * 127.5)),
-    ...{ frequency_extent, delta_extent, data_extent: extent },
+    ...{ frequency_extent, delta_extent, data_extent },
   };
 }
 

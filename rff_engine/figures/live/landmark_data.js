@@ -4,51 +4,68 @@
 import { gaussianFrequencies, gaussianKernel, gaussianMap, landmarkLosses, mapExtent, pointsAt } from "./alignment.js";
 import { errorRate, linearSvm } from "./maths.js";
 
-/** @import { Floats, Numbers } from "./maths.js" */
-/** @typedef {{ positions: Floats, normals: Floats, labels: Int8Array }} Sample positions without noise, and its draws, (n, 2) each */
+/** @import { Floats } from "./maths.js" */
+/** @typedef {{ positions: Floats, normals?: Floats, labels: Int8Array }} Draw positions and, if these are without noise, its draws, (n, 2) each */
 /**
- * @typedef {object} Draws what a problem of landmarks consists of, apart from width, noise and C
- * @property {Sample} train
- * @property {Sample} test
- * @property {Float64Array} frequencies standard normal draws of each landmark, (L or more, D, 2)
- * @property {number} count number D of each landmark
+ * @typedef {object} Draws what a problem of landmarks consists of, apart from frequencies, width, noise and C
+ * @property {Draw} train
+ * @property {Draw} test
+ * @property {number} count number D of frequencies of each landmark
  * @property {number[]} rows of the training points that are landmarks
- * @property {{ points: Floats, labels: Numbers } | null} centroids the landmarks, where they are no training points
+ * @property {{ points: ArrayLike<number>, labels: ArrayLike<number> } | null} centroids the landmarks, where they are no training points
  */
+/** @typedef {ReturnType<typeof landmarkSample>} Sample */
 
 /**
- * The data of a landmark view, arrays as such.
+ * Points and landmarks, arrays as such.
  *
- * @param {Draws} draws @param {number} sigma @param {number} noise @param {number} C of the linear SVM
- * @param {number} cells along a side of the prior's maps
+ * @param {Draws} draws @param {number} noise @param {number} [extent] half the side of the maps, where the points do not tell it
  */
-export function landmarkData({ train, test, frequencies, count, rows, centroids }, sigma, noise, C, cells) {
-  const [X, testX] = [train, test].map(({ positions, normals }) => pointsAt(positions, normals, noise));
+export function landmarkSample({ train, test, count, rows, centroids }, noise, extent) {
+  const [X, testX] = [train, test].map((draw) => pointsAt(draw, noise));
   const y = train.labels;
-  const landmarks = Float64Array.from(centroids?.points ?? rows.flatMap((row) => [X[2 * row], X[2 * row + 1]]));
-  const labels = Array.from(centroids?.labels ?? rows, (of) => (centroids ? of : y[of]));
-  const L = labels.length;
-  const omega = gaussianFrequencies(frequencies.subarray(0, 2 * L * count), sigma);
-  const loss = new Float64Array(L * count);
-  for (const [l, label] of labels.entries()) {
-    const [x, z] = landmarks.subarray(2 * l, 2 * l + 2);
-    landmarkLosses(X, y, x, z, label, !centroids, omega, 2 * l * count, count, loss, l * count);
-  }
-  const extent = mapExtent(X);
   return {
-    ...{ omega, loss, landmarks, landmark_labels: labels, points: X, labels: y, test_points: testX },
-    ...{ test_labels: test.labels, rows: centroids ? labels.map(() => -1) : rows, max_D: count, extent, C },
-    ...priorView(landmarks, sigma, C, { extent, cells }, { X, y, testX, testY: test.labels }),
+    landmarks: Float64Array.from(centroids?.points ?? rows.flatMap((row) => [X[2 * row], X[2 * row + 1]])),
+    landmark_labels: centroids ? Array.from(centroids.labels) : rows.map((row) => y[row]),
+    rows: centroids ? Array.from(centroids.labels, () => -1) : rows,
+    ...{ points: X, labels: y, test_points: testX, test_labels: test.labels },
+    ...{ max_D: count, extent: extent ?? mapExtent(X) },
   };
+}
+
+/**
+ * What the width changes, but for the losses: frequencies, and maps, decision and errors of the prior.
+ *
+ * @param {Sample} sample @param {Float64Array} draws of frequencies, (L or more, D, 2) @param {number} sigma
+ * @param {number} C of the linear SVM @param {number} cells along a side of the prior's maps
+ */
+export function ofWidth(sample, draws, sigma, C, cells) {
+  const omega = gaussianFrequencies(draws.subarray(0, 2 * sample.rows.length * sample.max_D), sigma);
+  return { omega, C, ...priorView(sample, sigma, C, cells) };
+}
+
+/**
+ * Fill in the losses of some frequencies of every landmark.
+ *
+ * @param {Sample} sample @param {Floats} omega (L, D, 2) @param {Float64Array} loss (L, D)
+ * @param {number} from the first of a landmark @param {number} to behind the last
+ */
+export function fillLosses({ points, labels, landmarks, landmark_labels, rows, max_D }, omega, loss, from, to) {
+  for (const [l, label] of landmark_labels.entries()) {
+    const [x, z] = landmarks.subarray(2 * l, 2 * l + 2);
+    const at = l * max_D + from;
+    landmarkLosses(points, labels, x, z, label, rows[l] >= 0, omega, 2 * at, to - from, loss, at);
+  }
+  return loss;
 }
 
 /**
  * Maps, decision and errors of the prior.
  *
- * @param {Float64Array} landmarks (L, 2) @param {number} sigma @param {number} C @param {{ extent: number, cells: number }} grid
- * @param {{ X: Floats, y: Numbers, testX: Floats, testY: Numbers }} sample
+ * @param {Sample} sample @param {number} sigma @param {number} C @param {number} cells
  */
-function priorView(landmarks, sigma, C, { extent, cells }, { X, y, testX, testY }) {
+function priorView(sample, sigma, C, cells) {
+  const { landmarks, extent, points: X, labels: y, test_points: testX, test_labels: testY } = sample;
   const L = landmarks.length / 2;
   const [psi, testPsi] = [X, testX].map((points) => similaritiesOf(points, landmarks, sigma));
   const svm = linearSvm(psi, y, y.length, L, C, new Float64Array(L + 1));

@@ -2,7 +2,7 @@
 // What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
 
 import { GRID } from "./constants.js";
-import { landmarkData } from "./landmark_data.js";
+import { fillLosses, landmarkSample, ofWidth } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
   cellCentres,
@@ -18,9 +18,11 @@ import {
 } from "./maths.js";
 import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
+import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView } from "./view.js";
 import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
+/** @import { Sample } from "./landmark_data.js" */
 /** @import { Waves } from "./maths.js" */
 /** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
@@ -56,6 +58,16 @@ export class LandmarkMaps extends LiveView {
   /** @type {ReturnType<typeof setTimeout>} */
   graphicsTimer;
 
+  /** Draws that data are made from, and their sample.
+   * @type {{ of: any, frequencies: Float64Array, sample: Sample } | undefined} */
+  drawn;
+
+  /** @type {Cosines[]} */
+  cosines = [];
+
+  /** Frequencies of each landmark whose cosines are there. */
+  reached = 0;
+
   trainError = NaN;
 
   testError = NaN;
@@ -73,9 +85,17 @@ export class LandmarkMaps extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  /** @param {Data} data @returns {Data} */
-  completed(data) {
-    return data.draws ? { ...data, ...landmarkData(data.draws, data.sigma, data.noise, data.C, GRID) } : data;
+  /** @param {Data} data @param {number} sigma @returns {Data} */
+  completed(data, sigma) {
+    if (this.drawn?.of !== data.draws) {
+      const { train, test, frequencies, ...rest } = data.draws;
+      const samples = { train: unpackedDraw(train, Float64Array), test: unpackedDraw(test, Float32Array), ...rest };
+      const sample = landmarkSample(samples, data.noise, data.extent);
+      this.drawn = { of: data.draws, frequencies: unpackedArray(frequencies, Float64Array), sample };
+    }
+    const { sample, frequencies } = this.drawn;
+    const loss = new Float64Array(sample.rows.length * sample.max_D); // to be filled where they are reached
+    return { ...data, ...sample, ...ofWidth(sample, frequencies, sigma, data.C, GRID), loss };
   }
 
   /** @param {Data} data */
@@ -104,7 +124,6 @@ export class LandmarkMaps extends LiveView {
   prepare() {
     const { L, n, maxD } = this;
     this.nodes = new Nodes(this.extent, GRID, this.omega);
-    this.cosines = /** @type {Cosines[]} */ ([]);
     this.reached = 0;
     this.Q = new Float64Array(L * maxD);
     this.allMaps = new Float32Array(L * CELL_COUNT);
@@ -122,8 +141,10 @@ export class LandmarkMaps extends LiveView {
 
   /** Compute cosines of the first D frequencies, of twice as many where some are there. @param {number} D */
   reach(D) {
-    if (D <= this.reached) return;
-    this.reached = Math.min(this.maxD, this.reached ? 2 * D : D);
+    const { reached, data } = this;
+    if (D <= reached) return;
+    this.reached = Math.min(this.maxD, reached ? 2 * D : D);
+    if (data.draws) fillLosses(this.drawn.sample, data.omega, this.loss, reached, this.reached);
     this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
   }
 
@@ -131,14 +152,15 @@ export class LandmarkMaps extends LiveView {
   cosinesOf(l, count) {
     const { omega, maxD } = this;
     const { at } = this.nodes;
+    const before = this.cosines[l]; // of another width, or fewer
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
     return {
       u: waves(omega, start, count, x, 0, at),
       v: waves(omega, start, count, y, 1, at),
-      train: cosineTable(omega, start, count, x, y, this.X),
-      test: cosineTable(omega, start, count, x, y, this.testX),
+      train: cosineTable(omega, start, count, x, y, this.X, before?.train),
+      test: cosineTable(omega, start, count, x, y, this.testX, before?.test),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
   }
@@ -207,7 +229,7 @@ export class LandmarkMaps extends LiveView {
   // --- numbers ------------------------------------------------------------------------------------------------------
 
   compute() {
-    const settings = `${this.value("beta")} ${this.D}`;
+    const settings = `${this.value("beta")} ${this.D} ${this.data.version}`;
     if (this.computed !== settings) {
       this.computeMaps();
       this.computeDecision();

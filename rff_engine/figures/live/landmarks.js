@@ -11,7 +11,7 @@ import { fontOf } from "./typeface.js";
 import { mounting } from "./view.js";
 
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Panel, Root } from "./view.js" */
+/** @import { Data, Panel, Report, Root } from "./view.js" */
 
 /** As powers of ten, rounded to three figures: those of the app's curves. */
 const PATH_BETAS = Array.from({ length: 31 }, (_, k) => Number((10 ** (-3 + k / 5)).toPrecision(3)));
@@ -60,9 +60,19 @@ class LiveLandmarks extends LandmarkMaps {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
+  /** @param {Data} data @param {Report} report */
+  update(data, report) {
+    if (data.version !== this.given?.version) this.enlarged.close();
+    super.update(data, report);
+  }
+
+  complete() {
+    super.complete();
+    if (this.enlarged.dialog) this.enlarged.takeFrequencies(); // which are others
+  }
+
   /** @param {Data} data */
   receive(data) {
-    this.enlarged.close();
     super.receive(data);
     this.inputs.D.max = String(this.maxD);
     this.priorDecision = this.array("prior_decision", Float32Array);

@@ -33,6 +33,8 @@ __all__ = [
     "pack_certificate",
     "pack_descent",
     "pack_kernel",
+    "pack_kernel_draws",
+    "pack_landmark_draws",
     "pack_landmarks",
 ]
 
@@ -98,6 +100,36 @@ def pack_landmarks(
     )
 
 
+def pack_landmark_draws(
+    problem: LandmarkProblem | SimpleNamespace,
+    fresh: Sample | SimpleNamespace,
+    extent: float,
+    C: float,
+    test_error: str = "test error",
+) -> dict[str, Any]:
+    """Data from which the view of landmarks makes those of `pack_landmarks` for any width of a Gaussian kernel.
+
+    The `problem` is that of width 1, whose frequencies are the draws. In double precision, as the engine has them:
+    a large beta multiplies errors of the losses.
+    """
+    centroids = {"points": problem.landmarks.ravel().tolist(), "labels": problem.labels.tolist()}
+    return _with_version(
+        {
+            "draws": {
+                "train": {"positions": _packed(problem.X, "<f8"), "labels": _packed(problem.y, "i1")},
+                "test": {"positions": _packed(fresh.X, "<f4"), "labels": _packed(fresh.y, "i1")},
+                "frequencies": _packed(problem.omega, "<f8"),
+                "count": problem.omega.shape[1],
+                "rows": [] if problem.indices is None else problem.indices.tolist(),
+                "centroids": centroids if problem.indices is None else None,
+            },
+            "extent": extent,
+            "C": C,
+            "test_error": test_error,
+        }
+    )
+
+
 def pack_kernel(
     plane: FrequencyPlane | SimpleNamespace,
     candidates: Candidates | SimpleNamespace,
@@ -127,6 +159,16 @@ def pack_kernel(
             "data_extent": data_extent,
         }
     )
+
+
+def pack_kernel_draws(draws: np.ndarray, sample: Sample, extent: float) -> dict[str, Any]:
+    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width of a Gaussian kernel.
+
+    `draws` (N, 2) are the candidates of width 1, in double precision as the engine has them; the divergence of OKRFF is
+    that of order 2.
+    """
+    train = {"positions": _packed(sample.X, "<f8"), "labels": _packed(sample.y, "i1")}
+    return _with_version({"draws": {"train": train, "frequencies": _packed(draws, "<f8")}, "extent": extent})
 
 
 def pack_bounds(curves: BoundCurves) -> dict[str, Any]:

@@ -5,8 +5,10 @@
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
 import { Film } from "./film.js";
+import { roundedPower } from "./maths.js";
 import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
+import { unpackedArray } from "./unpacking.js";
 
 /** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
@@ -95,7 +97,12 @@ export class Panel {
 }
 
 export class LiveView {
-  /** @type {Data} */
+  /** Data as they came.
+   * @type {Data} */
+  given;
+
+  /** Data with all that the view draws.
+   * @type {Data} */
   data;
 
   /** @type {Report} */
@@ -183,9 +190,9 @@ export class LiveView {
   /**
    * Data with all that the view draws: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
    *
-   * @param {Data} data @returns {Data}
+   * @param {Data} data @param {number} _sigma the width of the prior, where there are draws @returns {Data}
    */
-  completed(data) {
+  completed(data, _sigma) {
     return data;
   }
 
@@ -243,6 +250,11 @@ export class LiveView {
     return isLog(input) ? 10 ** Number(input.value) : Number(input.value);
   }
 
+  /** The width of the prior that its slider is at: the value of the app's control, which has three figures. */
+  get sigma() {
+    return roundedPower(Number(this.inputs.sigma.value));
+  }
+
   /**
    * A slider's value as text.
    *
@@ -267,17 +279,30 @@ export class LiveView {
   update(data, report) {
     this.report = report;
     const first = !this.data;
-    if (data.version !== this.data?.version) {
-      this.data = this.completed(data);
+    if (data.version !== this.given?.version) {
+      this.given = data;
+      if (first) this.moveTo(data.settings, false);
       this.focus = {};
-      this.receive(this.data);
+      this.complete();
     }
-    this.hide(data.hidden);
+    this.hide(data.draws ? data.hidden : [...data.hidden, "sigma"]);
     this.isolate(data.alone);
     if (!this.dragging && !this.playTimer && !this.filming && !this.outdated(data.settings)) {
       this.moveTo(data.settings, !first && !reducedMotion());
     }
     this.request();
+  }
+
+  /** Take in the data for where the slider of sigma is. */
+  complete() {
+    const { given } = this;
+    const { version, sample = version } = given;
+    if (!given.draws) this.data = given;
+    else {
+      const { sigma } = this;
+      this.data = { ...this.completed(given, sigma), sigma, sample, version: `${version} ${sigma}` };
+    }
+    this.receive(this.data);
   }
 
   /**
@@ -314,8 +339,7 @@ export class LiveView {
    * @param {string} name @param {{ new (buffer: ArrayBuffer): T, from(values: ArrayLike<number>): T }} Type @param {Record<string, any>} from
    */
   array(name, Type, from = this.data) {
-    if (typeof from[name] !== "string") return Type.from(from[name]);
-    return new Type(Uint8Array.from(atob(from[name]), (c) => c.charCodeAt(0)).buffer);
+    return unpackedArray(from[name], Type);
   }
 
   /** @param {Settings} settings @param {boolean} glide @param {number} duration in milliseconds */
@@ -353,9 +377,10 @@ export class LiveView {
   outdated(settings) {
     const { reported } = this;
     if (!reported || performance.now() - reported.time > ECHO) return false;
-    const answered = Object.entries(this.inputs).every(
-      ([name, input]) => Math.abs(position(input, settings[name]) - reported.positions[name]) <= SAME * range(input),
-    );
+    const answered = Object.entries(settings).every(([name, value]) => {
+      const input = this.inputs[name];
+      return Math.abs(position(input, value) - reported.positions[name]) <= SAME * range(input);
+    });
     if (answered) this.reported = null;
     return !answered;
   }
@@ -454,6 +479,7 @@ export class LiveView {
   }
 
   draw(panels = this.panels) {
+    if (this.data.draws && this.data.sigma !== this.sigma) this.complete();
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
       this.find(`.${name}-value`).textContent = this.text(name);
