@@ -26,6 +26,7 @@ from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.comparison import judgement
 from rff_engine.experiments.reports.reproduction import TARGETS
 from rff_engine.experiments.reports.tables import error_by_features, error_by_share, to_csv, to_frame
+from rff_engine.experiments.running.interrupts import Interrupts
 from rff_engine.experiments.running.recomputation import draw_rows, recompute
 from rff_engine.experiments.running.runner import COLUMNS, run_stored
 from rff_engine.experiments.running.store import Store, default_store
@@ -225,11 +226,13 @@ def _run_and_write(store: Store, spec: RunSpec, options) -> int:
 def _compute(store: Store, spec: RunSpec, options) -> int:
     known = 0
     try:
-        steps = run_stored(store, spec, jobs=options.jobs, scheduler=options.scheduler)
-        with closing(steps), _Progress() as progress:
-            for step in steps:
-                known += len(step.rows)
-                progress.show(step)
+        with Interrupts() as interrupts:
+            steps = run_stored(store, spec, jobs=options.jobs, scheduler=options.scheduler)
+            with closing(steps), _Progress() as progress:
+                for step in steps:
+                    known += len(step.rows)
+                    progress.show(step)
+                    interrupts.check()
     except KeyboardInterrupt:
         print(f"interrupted: {known} new rows of {spec.run_id} are kept; the same command goes on", file=sys.stderr)
         return 130
