@@ -497,12 +497,16 @@ def test_few_scripts_hold_slots_first_come_first_served(enter):
     line = ComputeSlots(2)
     scripts = [enter(line) for _ in range(4)]
     assert at_work(scripts) == [True, True, False, False] and len(line) == 2
-    scripts[1].step_aside.set()  # the third gets its slot; afterwards it waits behind the fourth
+    scripts[1].step_aside.set()  # the third gets its slot
     assert soon(scripts[2].at_work.is_set) and not scripts[3].at_work.is_set()
-    scripts[1].back.set()
-    assert soon(lambda: len(line) == 2)
-    scripts[0].step_aside.set()
-    assert soon(scripts[3].at_work.is_set) and scripts[1].at_work.is_set() and len(line) == 1
+    scripts[1].back.set()  # it goes on at once, as a third
+    assert soon(lambda: not scripts[1].at_work.is_set())
+    scripts[0].step_aside.set()  # two are left
+    scripts[0].back.set()
+    assert soon(lambda: not scripts[0].at_work.is_set()) and len(line) == 1
+    for script in scripts[:2]:
+        script.end.set()
+    assert soon(scripts[3].at_work.is_set) and len(line) == 0
 
 
 @pytest.mark.parametrize("problem", [None, ValueError("refused")])

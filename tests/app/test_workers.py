@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,8 @@ import psutil
 import pytest
 
 from pages.components.results import approximation
-from pages.components.server import queues, workers
+from pages.components.server import cache, queues, workers
+from pages.components.server.cache import shared_cache
 from pages.components.server.limits import LIMITS
 
 HERE, ROOT = os.getpid(), Path(__file__).parents[2]
@@ -107,26 +108,36 @@ def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
     assert set(curves) == {"monte_carlo", "nystroem"} and "Laplacian" in refused["orthogonal"]
 
 
-GIVES_WAY = {"give_way", "side_by_side", "results", "release_slot"}
+@shared_cache
+def slow_result(number):
+    return workers.compute(pause, number)
 
 
-def called(function: ast.AST, *kinds: type) -> set[str]:
-    """Names that a function uses, and of modules and objects what it uses of them."""
-    found = [node for node in ast.walk(function) if isinstance(node, kinds or (ast.Name, ast.Attribute))]
-    return {node.attr if isinstance(node, ast.Attribute) else node.id for node in found}
+def pause(number):
+    time.sleep(0.5)
+    return number
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "pages" / "components" / "results").glob("*.py")), ids=lambda p: p.stem)
-def test_no_cached_result_gives_its_slot_away(path):
-    """Its lock would be held while it waits for a slot, and the slots by scripts that wait for its lock."""
-    functions = {
-        node.name: node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
-    }
-    calls = {name: called(function) for name, function in functions.items()}
-    own = {name: called(function, ast.Name) & functions.keys() for name, function in functions.items()}
-    for _ in functions:  # through functions of the same file
-        for name, others in own.items():
-            calls[name] = calls[name].union(*(calls[other] for other in others))
-    for name, function in functions.items():
-        if any("shared_cache" in called(one) for one in function.decorator_list):
-            assert not calls[name] & GIVES_WAY, name
+def test_scripts_that_need_one_result_do_not_block_each_other(one_worker, monkeypatch):
+    """One computes it, the others wait for it; each gives its slot away, and none needs another's to go on."""
+    slots, found, other = queues.ComputeSlots(1), [], threading.Event()
+    for module in (workers, cache):
+        monkeypatch.setattr(module, "release_slot", slots.release)
+
+    def script(needed):
+        with slots.hold():
+            found.append(slow_result(needed))
+
+    threads = [threading.Thread(target=script, args=(7,), daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+
+    def light_script():
+        with slots.hold():
+            other.set()
+
+    threading.Thread(target=light_script, daemon=True).start()
+    assert other.wait(30)
+    for thread in threads:
+        thread.join(30)
+    assert found == [7, 7, 7]

@@ -1,7 +1,7 @@
 """One cache of results for all sessions, bounded in bytes; the least recently used result is dropped first.
 
-Sessions that need the same result at the same time compute it once. Errors are not cached, nor is a result larger than
-the whole cache.
+Sessions that need the same result at the same time compute it once; those that wait free their slots. Errors are not
+cached, nor is a result larger than the whole cache.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from pages.components.server.limits import LIMITS
+from pages.components.server.queues import release_slot
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -51,8 +52,16 @@ def n_bytes(value) -> int:
     return total
 
 
+class _Computed(threading.Condition):
+    """Notified when a result is known; a script that waits for it leaves its slot to others."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        with release_slot():
+            return super().wait(timeout)
+
+
 _results = LRUCache(1_000_000 * LIMITS.cache_megabytes, getsizeof=n_bytes)
-_computed = threading.Condition()
+_computed = _Computed()
 
 
 def shared_cache(function: Function) -> Function:

@@ -2,7 +2,8 @@
 
 Both serve first come, first served. As many scripts compute at a time as there are cores: all at once would hand the
 interpreter's lock around, and one whose work is many calls of NumPy, each of which releases the lock, would wait for
-all others at every call. Fragments that poll a run each second take no slot: they compute nothing.
+all others at every call. A script that waits for a worker or for another script's result has no slot meanwhile.
+Fragments that poll a run each second take no slot: they compute nothing.
 """
 
 from __future__ import annotations
@@ -52,21 +53,24 @@ class ComputeSlots:
 
     @contextmanager
     def release(self) -> Iterator[None]:
-        """Free the slot for work that is long or mostly waits, and wait for another one afterwards.
+        """Free the slot for work that is long or mostly waits, and take one at once afterwards.
 
-        After an exception the script ends and waits for none. Without a slot nothing happens.
+        The script goes on without a wait, even if it is one too many for a moment: so it may hold locks that scripts in
+        the line need. After an exception it ends and takes no slot. Without a slot nothing happens.
         """
         held = getattr(self._mine, "held", False)
         if held:
             self._free_slot()
         yield
         if held:
-            self._acquire()
+            with self._lock:
+                self._free -= 1
+            self._mine.held = True
 
     def _acquire(self) -> None:
         with self._lock:
             granted = threading.Event()
-            if self._free and not self._line:
+            if self._free > 0 and not self._line:
                 self._free -= 1
                 granted.set()
             else:
@@ -77,10 +81,10 @@ class ComputeSlots:
     def _free_slot(self) -> None:
         self._mine.held = False
         with self._lock:
-            if self._line:
+            self._free += 1
+            if self._line and self._free > 0:
+                self._free -= 1
                 self._line.popleft().set()
-            else:
-                self._free += 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,8 @@ def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
     """What an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
         try:
-            return _workers().submit(function, *arguments, **keywords).result()
+            with release_slot():
+                return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             reason = str(error).partition("\n")[0]
             _log.warning("The app computes what a worker process could not finish: %s", reason)
