@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow
 import pytest
@@ -46,6 +47,12 @@ def served(asked):
     return CompressedOnce(Starlette(routes=[Route(path, endpoint) for path in ANSWERS]))
 
 
+def run(coroutine):
+    """What a coroutine returns, run in a thread of its own: Playwright may keep a loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
 def get(served, *requests):
     """Responses to concurrent requests: (status, headers, body) of each."""
 
@@ -64,7 +71,7 @@ def get(served, *requests):
     async def all_of_them():
         return await asyncio.gather(*(one(path, **dict(options)) for path, options in requests))
 
-    return asyncio.run(all_of_them())
+    return run(all_of_them())
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -139,7 +146,7 @@ def test_a_client_that_disconnects_does_not_affect_the_next(tmp_path, disconnect
             bodies.append(b"".join(message.get("body", b"") for message in said))
         return bodies[-1]
 
-    assert gzip.decompress(asyncio.run(visits())) == SCRIPT * 20
+    assert gzip.decompress(run(visits())) == SCRIPT * 20
 
 
 def test_an_incomplete_response_is_not_cached(served, monkeypatch):
