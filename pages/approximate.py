@@ -32,7 +32,6 @@ from pages.components.results.approximation import (
 )
 from pages.components.results.kernel import KERNELS
 from pages.components.results.regression import learning_errors, learning_seconds, line_fit
-from pages.components.server import workers
 from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
 from rff_engine.figures.style import METHOD_NAMES
@@ -202,8 +201,8 @@ def show_line(values, fit) -> None:
 
 def show_learning(values, settings: ApproximationSettings, task: str) -> None:
     """Errors and times of kernel ridge regression and of its approximations."""
-    with workers.give_way():  # one after the other: their times are shown
-        learned, measured = learning_errors(settings), learning_seconds(settings, values.r)
+    # One after the other: their times are shown.
+    learned, measured = learning_errors(settings), learning_seconds(settings, values.r)
     left, right = st.columns(2)
     with left:
         layout.figure(

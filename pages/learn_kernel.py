@@ -218,8 +218,7 @@ def errors_along(values, settings: CandidateSettings, weightings: dict[str, Weig
 
 def error_path(values, settings: CandidateSettings):
     """The test errors of PBRFF at D frequencies, at every one of ERROR_BETAS."""
-    with workers.give_way():
-        return feature_error_path(settings, values.C, values.D)
+    return feature_error_path(settings, values.C, values.D)
 
 
 def show_path(values, settings: CandidateSettings) -> None:

@@ -27,7 +27,7 @@ from pages.components.results.landmarks import (
 )
 from pages.components.sharing import as_text
 
-#: Controls beside the live view whose values the browser computes, by view.
+#: Controls beside the live view that the browser answers, by view.
 SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}
 #: The control among them that changes words of the page.
 IN_WORDS = {"kernel": "N"}

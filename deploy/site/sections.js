@@ -76,7 +76,7 @@ export class Sections {
    * @param {Section[]} sections @param {boolean} [all] far ones too
    */
   async draw(sections, all) {
-    for (const section of sections) section.load().catch(() => {}); // told when it is shown
+    for (const section of sections) section.load().catch(() => {}); // `show` reports errors
     for (const section of sections) if (all || section.near) await section.show();
   }
 

@@ -109,35 +109,33 @@ def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
 
 
 @shared_cache
-def slow_result(number):
-    return workers.compute(pause, number)
+def result_after(path):
+    return workers.compute(wait_for_file, path)
 
 
-def pause(number):
-    time.sleep(0.5)
-    return number
+def wait_for_file(path):
+    while not Path(path).exists():
+        time.sleep(0.05)
+    return 7
 
 
-def test_scripts_that_need_one_result_do_not_block_each_other(one_worker, monkeypatch):
-    """One computes it, the others wait for it; each gives its slot away, and none needs another's to go on."""
-    slots, found, other = queues.ComputeSlots(1), [], threading.Event()
+def test_scripts_that_need_one_result_leave_their_slot(one_worker, monkeypatch, tmp_path):
+    """One script computes it and the others wait for it; only a script that comes after them lets it end."""
+    slots, found, path = queues.ComputeSlots(1), [], tmp_path / "ready"
     for module in (workers, cache):
         monkeypatch.setattr(module, "release_slot", slots.release)
 
-    def script(needed):
+    def script(work):
         with slots.hold():
-            found.append(slow_result(needed))
+            found.append(work())
 
-    threads = [threading.Thread(target=script, args=(7,), daemon=True) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-
-    def light_script():
-        with slots.hold():
-            other.set()
-
-    threading.Thread(target=light_script, daemon=True).start()
-    assert other.wait(30)
-    for thread in threads:
-        thread.join(30)
-    assert found == [7, 7, 7]
+    works = [partial(result_after, str(path))] * 3 + [path.touch]
+    threads = [threading.Thread(target=script, args=(work,), daemon=True) for work in works]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert found == [None, 7, 7, 7]
+    finally:
+        path.touch()  # the worker ends however the test does

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TypeVar
 
 from joblib.externals.loky import get_reusable_executor
@@ -49,14 +49,10 @@ def _workers() -> Executor:
     )
 
 
-def give_way() -> AbstractContextManager[None]:
-    """Free the slot of a script that waits for workers; a slot for work of its own it keeps."""
-    return release_slot() if LIMITS.workers else nullcontext()
-
-
 def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[Result]]:
     """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
-    with give_way(), ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1) as threads:
+    waiting = release_slot() if LIMITS.workers else nullcontext()  # a slot for work of its own the script keeps
+    with waiting, ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1) as threads:
         return {name: threads.submit(call) for name, call in calls.items()}
 
 

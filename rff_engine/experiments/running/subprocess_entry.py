@@ -16,6 +16,7 @@ from contextlib import closing
 
 from ..studies.protocols import RunSpec
 from .failures import redacted_traceback
+from .interrupts import Interrupts
 from .runner import run_stored
 from .store import Store
 
@@ -44,9 +45,14 @@ def main() -> int:
     threading.Thread(target=_exit_with_input, daemon=True).start()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Store(url) as store, closing(run_stored(store, RunSpec.from_json(spec))) as steps:
+        with (
+            Interrupts() as interrupts,
+            Store(url) as store,
+            closing(run_stored(store, RunSpec.from_json(spec))) as steps,
+        ):
             for step in steps:
                 _write_line(message=step.message, done=step.done, total=step.total, rows=len(step.rows))
+                interrupts.check()
     except (ValueError, OSError, MemoryError) as error:
         # The message is for the user who started the run, the traceback for the log.
         _write_line(error=str(error) or type(error).__name__, traceback=redacted_traceback(error))
