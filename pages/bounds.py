@@ -126,7 +126,7 @@ def chosen_bound(values) -> str:
 
 def choose_bound(position: int) -> None:
     """Take the bound that was clicked in the live view."""
-    st.session_state["bound"] = tuple(NAMES.values())[position]
+    st.session_state["bound"] = tuple(NAMES.values())[int(position)]
 
 
 def show_curves(values, settings: BoundSettings, curves) -> None:

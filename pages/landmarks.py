@@ -1,6 +1,6 @@
 """Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -32,6 +32,7 @@ from pages.components.results.landmarks import (
     landmark_path,
     landmark_problem,
     landmark_view,
+    shown_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
 from rff_engine.figures import comparison as pictures, landmarks as figures, paths
@@ -139,14 +140,14 @@ def follow_points(before: str, after: str) -> None:
 
 def toggle(row: int, shown: tuple[int, ...]) -> None:
     """Add a point to the landmarks, or remove it."""
-    picks = list(shown)
-    if row in picks:
-        picks.remove(row)
-    elif len(picks) < MAX_LANDMARKS:
-        picks.append(row)
-    else:
+    pick([other for other in shown if other != row] if row in shown else [*shown, row])
+
+
+def pick(rows: Sequence[int]) -> None:
+    """Make these training points the landmarks, as many as there may be."""
+    if len(rows) > MAX_LANDMARKS:
         st.toast(TOO_MANY)
-    st.query_params[PICKS] = "-".join(map(str, picks))
+    st.query_params[PICKS] = "-".join(str(int(row)) for row in rows[:MAX_LANDMARKS])
     st.session_state["how"] = "clicked"
 
 
@@ -160,15 +161,14 @@ def take_click(key: str, shown: tuple[int, ...]) -> None:
 
 def show_live(values, settings: LandmarkSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
-    problem = landmark_problem(settings)
-    shown = shown_rows(problem)
-    live.mount(
-        "landmarks",
-        drawn_landmarks(settings, values.C),
-        values,
-        (BETA, FREQUENCIES, SIGMA_LIVE),
-        on_clicked=lambda row: toggle(row, shown),
-    )
+    # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
+    packed = drawn_landmarks(settings.data) | shown_landmarks(settings) | {"C": values.C}
+    sliders = (BETA, FREQUENCIES, SIGMA_LIVE)
+    if settings.data.points or settings.selection == "kmeans":
+        packed |= {"noise": values.noise}  # k-means, and copies of the reader's points, are computed for a noise
+    else:
+        sliders += (NOISE_OR_COPIES,)
+    live.mount("landmarks", packed, values, sliders, on_clicked=pick)
     layout.caption_below(
         "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
         "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Click a map to enlarge "
@@ -343,8 +343,7 @@ def main() -> None:
         show_comparison(values, settings)
         with drawing.beside(values.points, follow_points):
             if not values.plain:
-                # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
-                show_live(values, replace(settings, n_frequencies=MAX_FREQUENCIES, sigma=1.0))
+                show_live(values, settings)
             else:
                 show_plain(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))

@@ -119,8 +119,9 @@ def heading(method: str, summary: toy_learning.WeightSummary, N: int) -> str:
 def show_live(values, settings: CandidateSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
     if values.mu == LIVE_ORDER:
-        # Another width divides the same draws, so that the view needs no server to move it.
-        packed, sliders = drawn_kernel(replace(settings, sigma=1.0)), (TEMPERATURE, RADIUS, WIDTH)
+        # Another width divides the same draws, another noise moves the same points: the view needs no server for them.
+        packed, sliders = drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH)
+        sliders += () if settings.data.points else (NOISE_OR_COPIES,)
     else:
         packed, sliders = live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
     live.mount("kernel", packed, values, sliders)

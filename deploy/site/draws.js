@@ -56,13 +56,11 @@ export class LandmarkDraws {
   view(settings) {
     const { file, train, test, frequencies } = this;
     const { how, landmarks, noise, C } = settings;
-    const rows = this.rows(settings);
-    const centroids = how === "k-means" ? this.centroids[noise][Number(landmarks) - 1] : null;
     return {
-      draws: { train, test, frequencies, count: frequencies.length / (2 * STREAMS), rows, centroids },
-      ...{ noise: Number(noise), C: Number(C), test_error: "test error" },
-      sample: `${file} ${noise}`, // which alone the points depend on
-      version: [file, noise, C, centroids ? `k-means ${landmarks}` : rows].join(" "),
+      draws: { train, test, frequencies, count: frequencies.length / (2 * STREAMS) },
+      rows: this.rows(settings),
+      centroids: how === "k-means" ? this.centroids[noise][Number(landmarks) - 1] : null,
+      ...{ noise: Number(noise), C: Number(C), test_error: "test error", version: file },
     };
   }
 }
@@ -86,7 +84,7 @@ export class KernelDraws {
     return {
       draws: { train: this.train, frequencies: this.frequencies.subarray(0, 2 * Number(N)) },
       noise: Number(noise),
-      version: [this.file, noise, N].join(" "),
+      version: `${this.file} ${N}`,
     };
   }
 }

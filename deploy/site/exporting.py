@@ -164,7 +164,8 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     clicks = _clicks(reader) if edition.samples and edition.view == "landmarks" else None
     scenes, presets, lessons = _scenes_of(reader, edition, only_defaults)
     default = scenes[0]
-    sliders = sorted(default.view["settings"]) if default.view else []
+    beside = samples.SCALES.get(edition.view, ()) if edition.samples else ()
+    sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
     known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_DRAWN)
     keys = [key for key in known if key not in (*sliders, *edition.sections_only)]
     every = [*keys, *sliders, *edition.sections_only]
@@ -173,7 +174,7 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     sections = _write_sections(scenes, every, folder / edition.page)
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
-    scales = {key: reader.allowed(key) for key in samples.SCALES.get(edition.view, ()) if edition.samples}
+    scales = {key: reader.allowed(key) for key in beside}
     every += [_PICKS] if clicks else []
     description = {
         "page": edition.page,

@@ -23,9 +23,11 @@ from pages.components.results.landmarks import (
     MAX_FREQUENCIES,
     MAX_LANDMARKS,
     LandmarkSettings,
+    landmark_draws,
     landmark_problem,
 )
 from pages.components.sharing import as_text
+from rff_engine.figures.live.packing import pack_draw
 
 #: Controls beside the live view that the browser answers, by view.
 SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}
@@ -109,9 +111,7 @@ def _of_sample(sample: Sample) -> dict:
     chosen = sample.problem(0.0, MAX_LANDMARKS, "random").indices
     found = KMEANS_NOISES if sample.n == KMEANS_POINTS else ()
     return {
-        "positions": _packed(draw.positions, "<f8"),
-        "normals": _packed(draw.normals, "<f8"),
-        "labels": _packed(draw.y, "i1"),
+        **pack_draw(draw, "<f8"),
         "rows": [] if chosen is None else chosen.tolist(),
         "centroids": {as_text(noise): list(_centroids(sample, noise)) for noise in found},
     }
@@ -125,19 +125,12 @@ def _centroids(sample: Sample, noise: float) -> Iterator[dict]:
 
 def _fresh(sample: Sample) -> dict:
     """The fresh sample that test errors are measured on, as `ToyData.fresh_sample` draws it, in single precision."""
-    draw = draw_toy(sample.data, TEST_POINTS, sample.seed + FRESH_SEED)
-    return {
-        "positions": _packed(draw.positions, "<f4"),
-        "normals": _packed(draw.normals, "<f4"),
-        "labels": _packed(draw.y, "i1"),
-    }
+    return pack_draw(draw_toy(sample.data, TEST_POINTS, sample.seed + FRESH_SEED), "<f4")
 
 
 @cache
 def _landmark_draws(seed: int) -> str:
-    # Streams depend on the seed alone, one for each landmark.
-    problem = Sample("moons", 100, seed).problem(0.0, MAX_LANDMARKS, "random")
-    return _packed(problem.omega, "<f8")
+    return _packed(landmark_draws(seed), "<f8")
 
 
 def _candidates(seed: int) -> str:

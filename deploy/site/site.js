@@ -249,13 +249,11 @@ class Page {
     row.querySelector("output").textContent = this.settings[key];
   }
 
-  /** Make a point a landmark, or a landmark a point. @param {number} row */
-  toggle(row) {
+  /** Make these points the landmarks, if they are not too many. @param {number[]} rows */
+  pick(rows) {
     const { most, too_many } = this.description.clicks;
-    const shown = this.shown.draws.rows(this.settings);
-    const picks = shown.includes(row) ? shown.filter((other) => other !== row) : [...shown, row];
-    if (picks.length > most) this.find(".changes").textContent = too_many;
-    else this.change({ how: "clicked", picks: picks.join("-") }, "how");
+    if (rows.length > most) this.find(".changes").textContent = too_many;
+    else this.change({ how: "clicked", picks: rows.join("-") }, "how");
   }
 
   /** Take settings that the reader chose. @param {Settings} settings @param {string} [moved] */
@@ -467,7 +465,7 @@ class Page {
       },
       setStateValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.settle(value),
       setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) =>
-        description.clicks ? this.toggle(value) : this.change({ bound: description.choices[value] }, "bound"),
+        description.clicks ? this.pick(value) : this.change({ bound: description.choices[value] }, "bound"),
     });
   }
 

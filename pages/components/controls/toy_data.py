@@ -5,11 +5,13 @@ Arrays are shared between sessions and therefore read-only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
 import datasets
+from datasets.toy import ToyDraw, draw_toy
 from pages.components.controls import own_points
 from pages.components.server.cache import shared_cache
 
@@ -41,6 +43,23 @@ class ToyData:
             return datasets.noisy_copies(self.sample(), n, self.noise, self.seed + FRESH_SEED)
         return datasets.make_toy(self.name, n, self.noise, self.seed + FRESH_SEED)
 
+    def draws(self) -> ToyDraw | SimpleNamespace:
+        """What the sample is made of, whatever its noise; the reader's own points have none."""
+        if self.points:
+            return _as_drawn(self.sample())
+        return draw_toy(self.name, self.n, self.seed)
+
+    def fresh_draws(self, n: int = TEST_POINTS) -> ToyDraw | SimpleNamespace:
+        """The same of the fresh sample; copies of the reader's own points are moved by the noise already."""
+        if self.points:
+            return _as_drawn(self.fresh_sample(n))
+        return draw_toy(self.name, n, self.seed + FRESH_SEED)
+
+    @property
+    def without_noise(self) -> ToyData:
+        """The sample that has the same draws."""
+        return replace(self, noise=0.0)
+
     @property
     def test_error(self) -> str:
         """Name of the error on the fresh sample."""
@@ -51,6 +70,11 @@ class ToyData:
         """The fresh sample in words."""
         kind = "copies of your points, moved by the noise" if self.points else "fresh points"
         return f"{TEST_POINTS} {kind}"
+
+
+def _as_drawn(sample: datasets.Dataset) -> SimpleNamespace:
+    """Points without draws of noise."""
+    return SimpleNamespace(positions=sample.X, normals=None, y=sample.y)
 
 
 def read_only(value):

@@ -46,8 +46,8 @@ def mount(
         Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
         nearest value that it allows.
     on_clicked : callable, optional
-        Called with the row of the training point that was clicked, or the position of the bound; by a certificate
-        when new points are asked for.
+        Called with the rows of the training points that are landmarks after a click, or the position of the bound; by
+        a certificate when new points are asked for.
     chosen : str, optional
         The bound that is shown with its terms.
     """
@@ -63,7 +63,7 @@ def mount(
 
     callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
-        callbacks["on_clicked_change"] = lambda: on_clicked(int(st.session_state[key].clicked))
+        callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].clicked)
     sent = packed | {
         "settings": {key: getattr(values, key) for key in keys},
         "hidden": [key for key in keys if presentation.hidden_by_name(key)],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
@@ -72,11 +74,36 @@ def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.Landmar
     return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, PATH_BETAS, C))
 
 
+def landmark_draws(seed: int) -> np.ndarray:
+    """Frequencies of width 1, (MAX_LANDMARKS, MAX_FREQUENCIES, 2), that landmarks have, whatever the points."""
+    any_points = ToyData("moons", 4 * MAX_LANDMARKS, 0.0, seed)
+    return landmark_problem(LandmarkSettings(any_points, 1.0, MAX_FREQUENCIES, MAX_LANDMARKS, "random")).omega
+
+
+def shown_landmarks(settings: LandmarkSettings) -> dict:
+    """Landmarks for the live view: rows of the training points, or centroids."""
+    if isinstance(settings.selection, tuple):
+        return {"rows": list(settings.selection), "centroids": None}
+    # Neither depends on the width; random rows do not depend on the noise.
+    settings = replace(settings, sigma=1.0, n_frequencies=1)
+    if settings.selection == "random":
+        settings = replace(settings, data=settings.data.without_noise)
+    problem = landmark_problem(settings)
+    if problem.indices is not None:
+        return {"rows": problem.indices.tolist(), "centroids": None}
+    return {"rows": [], "centroids": {"points": problem.landmarks.ravel().tolist(), "labels": problem.labels.tolist()}}
+
+
+def drawn_landmarks(data: ToyData) -> dict:
+    """Draws packed for the live view, which makes the problem of any width, noise and landmarks from them."""
+    return _drawn_landmarks(data if data.points else data.without_noise)
+
+
 @shared_cache
-def drawn_landmarks(settings: LandmarkSettings, C: float) -> dict:
-    """Draws packed for the live view, which makes the problem of any width from them; `settings` have width 1."""
-    problem, fresh = landmark_problem(settings), toy_fresh_sample(settings.data)
-    return packing.pack_landmark_draws(problem, fresh, map_extent(settings.data), C, settings.data.test_error)
+def _drawn_landmarks(data: ToyData) -> dict:
+    extent = map_extent(data) if data.points else None
+    draws = data.draws(), data.fresh_draws(), landmark_draws(data.seed)
+    return packing.pack_landmark_draws(*draws, extent, data.test_error)
 
 
 @shared_cache

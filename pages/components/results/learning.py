@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -152,10 +152,16 @@ def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
     return 3.5 / settings.sigma, 2 * map_extent(settings.data)
 
 
-@shared_cache
 def drawn_kernel(settings: CandidateSettings) -> dict:
-    """Draws packed for the live view, which makes the candidates of any width from them; `settings` have width 1."""
-    return packing.pack_kernel_draws(candidates(settings).omega, toy_sample(settings.data), map_extent(settings.data))
+    """Draws packed for the live view, which makes the candidates of any width and noise from them."""
+    return _drawn_kernel(replace(settings, data=settings.data.without_noise, sigma=1.0))
+
+
+@shared_cache
+def _drawn_kernel(settings: CandidateSettings) -> dict:
+    data = settings.data
+    omega = rff.GaussianKernel(settings.sigma).sample_frequencies(settings.n_candidates, 2, data.seed)
+    return packing.pack_kernel_draws(data.draws(), omega, map_extent(data) if data.points else None)
 
 
 @shared_cache

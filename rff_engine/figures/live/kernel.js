@@ -63,7 +63,7 @@ class LiveKernel extends LiveView {
   planes;
 
   /** Draws that data are made from, with their arrays as such.
-   * @type {Draws & { of: any } | undefined} */
+   * @type {Draws & { version: string } | undefined} */
   drawn;
 
   /** Settings that the weights belong to.
@@ -122,13 +122,14 @@ class LiveKernel extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  /** @param {Data} data @param {number} sigma @returns {Data} */
-  completed(data, sigma) {
-    if (this.drawn?.of !== data.draws) {
-      const [train, frequencies] = [unpackedDraw(data.draws.train, Float64Array), data.draws.frequencies];
-      this.drawn = { of: data.draws, train, frequencies: unpackedArray(frequencies, Float64Array) };
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    const { version, draws, extent } = data;
+    if (this.drawn?.version !== version) {
+      const [train, frequencies] = [unpackedDraw(draws.train, Float64Array), draws.frequencies];
+      this.drawn = { version, train, frequencies: unpackedArray(frequencies, Float64Array) };
     }
-    return { ...data, ...kernelData(this.drawn, sigma, data.noise, { plane: PLANE, map: CELLS }, data.extent) };
+    return { ...data, ...kernelData(this.drawn, this.sigma, this.noise, { plane: PLANE, map: CELLS }, extent) };
   }
 
   /** The radius of OKRFF at each step of its slider. */

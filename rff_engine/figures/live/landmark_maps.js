@@ -22,7 +22,7 @@ import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView } from "./view.js";
 import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
-/** @import { Sample } from "./landmark_data.js" */
+/** @import { Draws, Sample } from "./landmark_data.js" */
 /** @import { Waves } from "./maths.js" */
 /** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
@@ -58,9 +58,13 @@ export class LandmarkMaps extends LiveView {
   /** @type {ReturnType<typeof setTimeout>} */
   graphicsTimer;
 
-  /** Draws that data are made from, and their sample.
-   * @type {{ of: any, frequencies: Float64Array, sample: Sample } | undefined} */
+  /** Draws that data are made from, with their arrays as such.
+   * @type {Pick<Draws, "train" | "test" | "count"> & { version: string, frequencies: Float64Array } | undefined} */
   drawn;
+
+  /** Points and landmarks that are made of them.
+   * @type {Sample} */
+  sample;
 
   /** @type {Cosines[]} */
   cosines = [];
@@ -85,17 +89,22 @@ export class LandmarkMaps extends LiveView {
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  /** @param {Data} data @param {number} sigma @returns {Data} */
-  completed(data, sigma) {
-    if (this.drawn?.of !== data.draws) {
-      const { train, test, frequencies, ...rest } = data.draws;
-      const samples = { train: unpackedDraw(train, Float64Array), test: unpackedDraw(test, Float32Array), ...rest };
-      const sample = landmarkSample(samples, data.noise, data.extent);
-      this.drawn = { of: data.draws, frequencies: unpackedArray(frequencies, Float64Array), sample };
+  /** @param {Data} data @returns {Data} */
+  completed(data) {
+    const { version, draws, extent, C } = data;
+    if (this.drawn?.version !== version) {
+      const [train, test] = [unpackedDraw(draws.train, Float64Array), unpackedDraw(draws.test, Float32Array)];
+      const frequencies = unpackedArray(draws.frequencies, Float64Array);
+      this.drawn = { version, train, test, frequencies, count: draws.count };
     }
-    const { sample, frequencies } = this.drawn;
+    const centroids = this.clicked ? null : data.centroids;
+    const sample = (this.sample = landmarkSample(
+      { ...this.drawn, rows: this.landmarkRows, centroids },
+      this.noise,
+      extent,
+    ));
     const loss = new Float64Array(sample.rows.length * sample.max_D); // to be filled where they are reached
-    return { ...data, ...sample, ...ofWidth(sample, frequencies, sigma, data.C, GRID), loss };
+    return { ...data, ...sample, ...ofWidth(sample, this.drawn.frequencies, this.sigma, C, GRID), loss };
   }
 
   /** @param {Data} data */
@@ -144,7 +153,7 @@ export class LandmarkMaps extends LiveView {
     const { reached, data } = this;
     if (D <= reached) return;
     this.reached = Math.min(this.maxD, reached ? 2 * D : D);
-    if (data.draws) fillLosses(this.drawn.sample, data.omega, this.loss, reached, this.reached);
+    if (data.draws) fillLosses(this.sample, data.omega, this.loss, reached, this.reached);
     this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
   }
 

@@ -25,6 +25,9 @@ class LiveLandmarks extends LandmarkMaps {
    * @type {string[]} */
   divergences = [];
 
+  /** Rows of the landmarks, or their coordinates, as text. */
+  stars = "";
+
   /** The weight, relative to the prior's, at the end of the colour scale. */
   topWeight = 2;
 
@@ -67,7 +70,11 @@ class LiveLandmarks extends LandmarkMaps {
   }
 
   complete() {
+    const before = this.stars;
     super.complete();
+    this.stars = `${this.data.rows} ${this.data.centroids?.points ?? ""}`;
+    if (this.stars !== before) this.enlarged.close();
+    if (this.focus.landmark >= this.L) this.focus = {};
     if (this.enlarged.dialog) this.enlarged.takeFrequencies(); // which are others
   }
 
@@ -188,9 +195,21 @@ class LiveLandmarks extends LandmarkMaps {
     return landmark >= 0 && landmark < this.L && frequency >= 0 && frequency < D ? { landmark, frequency } : {};
   }
 
-  /** @param {number | undefined} row */
+  /**
+   * Make a training point a landmark, or a landmark a point: at once, if there are landmarks then, and not too many.
+   *
+   * @param {number | undefined} row
+   */
   click(row) {
-    if (row !== undefined && this.data.clickable) this.report("clicked", row);
+    if (row === undefined || !this.given.clickable) return;
+    const rows = this.landmarkRows;
+    const picked = rows.includes(row) ? rows.filter((other) => other !== row) : [...rows, row];
+    if (picked.length && picked.length <= this.drawn.frequencies.length / (2 * this.maxD)) {
+      this.clicked = picked;
+      this.note();
+      this.request();
+    }
+    this.report("clicked", picked);
   }
 
   // --- numbers ------------------------------------------------------------------------------------------------------

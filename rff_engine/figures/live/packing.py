@@ -32,6 +32,7 @@ __all__ = [
     "pack_bounds",
     "pack_certificate",
     "pack_descent",
+    "pack_draw",
     "pack_kernel",
     "pack_kernel_draws",
     "pack_landmark_draws",
@@ -44,6 +45,22 @@ class Sample(Protocol):
 
     @property
     def X(self) -> np.ndarray: ...
+
+    @property
+    def y(self) -> np.ndarray: ...
+
+
+class Draw(Protocol):
+    """Positions of the plane (n, 2) with labels -1 and 1, (n,), and standard normal draws (n, 2) of their noise.
+
+    Without draws the positions are the points.
+    """
+
+    @property
+    def positions(self) -> np.ndarray: ...
+
+    @property
+    def normals(self) -> np.ndarray | None: ...
 
     @property
     def y(self) -> np.ndarray: ...
@@ -100,31 +117,34 @@ def pack_landmarks(
     )
 
 
+def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
+    """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
+    normals = {} if draw.normals is None else {"normals": _packed(draw.normals, dtype)}
+    return {"positions": _packed(draw.positions, dtype)} | normals | {"labels": _packed(draw.y, "i1")}
+
+
 def pack_landmark_draws(
-    problem: LandmarkProblem | SimpleNamespace,
-    fresh: Sample | SimpleNamespace,
-    extent: float,
-    C: float,
+    train: Draw | SimpleNamespace,
+    fresh: Draw | SimpleNamespace,
+    frequencies: np.ndarray,
+    extent: float | None = None,
     test_error: str = "test error",
 ) -> dict[str, Any]:
-    """Data from which the view of landmarks makes those of `pack_landmarks` for any width of a Gaussian kernel.
+    """Data from which the view of landmarks makes those of `pack_landmarks` for any width, noise and landmarks.
 
-    The `problem` is that of width 1, whose frequencies are the draws. In double precision, as the engine has them:
-    a large beta multiplies errors of the losses.
+    `frequencies` (L, D, 2) are those of the Gaussian kernel of width 1, of as many landmarks as there may be: the first
+    landmark has the first, and so on. In double precision, as the engine has them: a large beta multiplies errors of
+    the losses. `extent` is half the side of the maps; without it, the points that are shown tell it.
     """
-    centroids = {"points": problem.landmarks.ravel().tolist(), "labels": problem.labels.tolist()}
     return _with_version(
         {
             "draws": {
-                "train": {"positions": _packed(problem.X, "<f8"), "labels": _packed(problem.y, "i1")},
-                "test": {"positions": _packed(fresh.X, "<f4"), "labels": _packed(fresh.y, "i1")},
-                "frequencies": _packed(problem.omega, "<f8"),
-                "count": problem.omega.shape[1],
-                "rows": [] if problem.indices is None else problem.indices.tolist(),
-                "centroids": centroids if problem.indices is None else None,
+                "train": pack_draw(train, "<f8"),
+                "test": pack_draw(fresh, "<f4"),
+                "frequencies": _packed(frequencies, "<f8"),
+                "count": frequencies.shape[1],
             },
             "extent": extent,
-            "C": C,
             "test_error": test_error,
         }
     )
@@ -161,14 +181,17 @@ def pack_kernel(
     )
 
 
-def pack_kernel_draws(draws: np.ndarray, sample: Sample, extent: float) -> dict[str, Any]:
-    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width of a Gaussian kernel.
+def pack_kernel_draws(
+    train: Draw | SimpleNamespace, frequencies: np.ndarray, extent: float | None = None
+) -> dict[str, Any]:
+    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width and noise.
 
-    `draws` (N, 2) are the candidates of width 1, in double precision as the engine has them; the divergence of OKRFF is
-    that of order 2.
+    `frequencies` (N, 2) are the candidates of the Gaussian kernel of width 1, in double precision as the engine has
+    them; the divergence of OKRFF is that of order 2. `extent` is half the side of the square of data; without it, the
+    points that are shown tell it.
     """
-    train = {"positions": _packed(sample.X, "<f8"), "labels": _packed(sample.y, "i1")}
-    return _with_version({"draws": {"train": train, "frequencies": _packed(draws, "<f8")}, "extent": extent})
+    draws = {"train": pack_draw(train, "<f8"), "frequencies": _packed(frequencies, "<f8")}
+    return _with_version({"draws": draws, "extent": extent})
 
 
 def pack_bounds(curves: BoundCurves) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import { unpackedArray } from "./unpacking.js";
 /** @typedef {Record<string, number>} Settings */
 /** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
-/** @typedef {{ version: string, sample?: string, settings: Settings, hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
+/** @typedef {{ version: string, sample?: string, settings: Settings, rows?: number[], hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
 /**
  * @typedef {object} Component of Streamlit
@@ -31,6 +31,7 @@ const GLIDE = 900; // milliseconds from one setting to another that came from th
 const REST = 150; // milliseconds without a change after which a slider is settled
 const ECHO = 3000; // milliseconds within which the server answers a report
 const SAME = 0.02; // positions closer than this fraction of a slider's range count as one
+const OF_DRAWS = ["sigma", "noise"]; // sliders of what a view makes from draws
 
 export const reducedMotion = () => REDUCED_MOTION.matches;
 
@@ -141,8 +142,12 @@ export class LiveView {
   inputTime;
 
   /** The last report, until the server has answered it.
-   * @type {{ positions: Settings, time: number } | null} */
+   * @type {{ positions: Settings, rows: number[], time: number } | null} */
   reported = null;
+
+  /** Rows that the reader has made landmarks by clicks, until the server has answered.
+   * @type {number[] | null} */
+  clicked = null;
 
   /** @type {ReturnType<typeof setTimeout>} */
   restTimer;
@@ -190,9 +195,9 @@ export class LiveView {
   /**
    * Data with all that the view draws: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
    *
-   * @param {Data} data @param {number} _sigma the width of the prior, where there are draws @returns {Data}
+   * @param {Data} data @returns {Data}
    */
-  completed(data, _sigma) {
+  completed(data) {
     return data;
   }
 
@@ -255,6 +260,24 @@ export class LiveView {
     return roundedPower(Number(this.inputs.sigma.value));
   }
 
+  /** The standard deviation of the noise: that of its slider, or of the data where it is not moved here. */
+  get noise() {
+    return "noise" in this.given.settings ? this.value("noise") : this.given.noise;
+  }
+
+  /** Rows of the training points that are landmarks, where there are landmarks. */
+  get landmarkRows() {
+    return this.clicked ?? this.given.rows;
+  }
+
+  /** What the data depend on that the view draws: those that came, and what is made of draws. */
+  get version() {
+    const { version, draws, C, centroids } = this.given;
+    if (!draws) return version;
+    const landmarks = this.clicked ? [] : (centroids?.points ?? []);
+    return [version, this.sigma, this.noise, C, this.landmarkRows, landmarks].join(" ");
+  }
+
   /**
    * A slider's value as text.
    *
@@ -279,28 +302,30 @@ export class LiveView {
   update(data, report) {
     this.report = report;
     const first = !this.data;
-    if (data.version !== this.given?.version) {
-      this.given = data;
+    const other = data.version !== this.given?.version;
+    const outdated = this.outdated(data);
+    this.given = data;
+    if (other || !outdated) this.clicked = null;
+    if (other) {
       if (first) this.moveTo(data.settings, false);
       this.focus = {};
       this.complete();
     }
-    this.hide(data.draws ? data.hidden : [...data.hidden, "sigma"]);
+    this.hide([...data.hidden, ...OF_DRAWS.filter((name) => !(name in data.settings))]);
     this.isolate(data.alone);
-    if (!this.dragging && !this.playTimer && !this.filming && !this.outdated(data.settings)) {
+    if (!this.dragging && !this.playTimer && !this.filming && !outdated) {
       this.moveTo(data.settings, !first && !reducedMotion());
     }
     this.request();
   }
 
-  /** Take in the data for where the slider of sigma is. */
+  /** Take in the data for where the sliders are that change what is made of draws. */
   complete() {
     const { given } = this;
-    const { version, sample = version } = given;
     if (!given.draws) this.data = given;
     else {
-      const { sigma } = this;
-      this.data = { ...this.completed(given, sigma), sigma, sample, version: `${version} ${sigma}` };
+      const { sigma, noise, version } = this;
+      this.data = { ...this.completed(given), sigma, noise, sample: `${given.version} ${noise}`, version };
     }
     this.receive(this.data);
   }
@@ -372,15 +397,17 @@ export class LiveView {
   /**
    * Whether settings from the server are older than the last report, whose answer is still to come.
    *
-   * @param {Settings} settings
+   * @param {Data} data
    */
-  outdated(settings) {
+  outdated({ settings, rows }) {
     const { reported } = this;
     if (!reported || performance.now() - reported.time > ECHO) return false;
-    const answered = Object.entries(settings).every(([name, value]) => {
-      const input = this.inputs[name];
-      return Math.abs(position(input, value) - reported.positions[name]) <= SAME * range(input);
-    });
+    const answered =
+      (!this.clicked || String(rows) === String(reported.rows)) &&
+      Object.entries(settings).every(([name, value]) => {
+        const input = this.inputs[name];
+        return Math.abs(position(input, value) - reported.positions[name]) <= SAME * range(input);
+      });
     if (answered) this.reported = null;
     return !answered;
   }
@@ -405,10 +432,14 @@ export class LiveView {
   settle() {
     clearTimeout(this.restTimer);
     this.dragging = false;
-    const inputs = Object.entries(this.inputs);
-    const positions = Object.fromEntries(inputs.map(([name, input]) => [name, Number(input.value)]));
-    this.reported = { positions, time: performance.now() };
-    this.report("settled", Object.fromEntries(inputs.map(([name]) => [name, this.value(name)])));
+    this.note();
+    this.report("settled", Object.fromEntries(Object.keys(this.inputs).map((name) => [name, this.value(name)])));
+  }
+
+  /** Note what the server is told, so that older settings are known as such. */
+  note() {
+    const positions = Object.fromEntries(Object.entries(this.inputs).map(([name, { value }]) => [name, Number(value)]));
+    this.reported = { positions, rows: this.landmarkRows, time: performance.now() };
   }
 
   /** Run a slider, beta in most views, to its end; with reduced motion in few steps. */
@@ -479,7 +510,7 @@ export class LiveView {
   }
 
   draw(panels = this.panels) {
-    if (this.data.draws && this.data.sigma !== this.sigma) this.complete();
+    if (this.data.version !== this.version) this.complete();
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
       this.find(`.${name}-value`).textContent = this.text(name);
