@@ -213,14 +213,14 @@ def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     )
 
 
-# What the view shows at its width: numbers, colours and words.
+# What the view shows at its width and noise: numbers, colours and words.
 SHOWN = """() => {
     const {view} = document.querySelector('.live'), {pbrff, okrff} = view.Q;
     // Those of more than D frequencies of a landmark are filled when they are needed.
     const used = values => values.filter((_, k) => pbrff || k % view.maxD < view.D);
     const rasters = view.tiles ?? [...Object.values(view.planes), ...Object.values(view.kernels)];
     return {
-        sigma: view.sigma,
+        ...{sigma: view.sigma, noise: view.noise, rows: view.data.rows ?? []},
         Q: pbrff ? [...pbrff, ...okrff] : [...used(view.Q)],
         loss: [...used(pbrff ? view.candidateLoss : view.loss)],
         errors: [view.data.prior_train, view.data.prior_test, view.trainError, view.testError],
@@ -230,51 +230,67 @@ SHOWN = """() => {
 }"""
 
 
-def engine_at(page_name: str, sigma: float) -> dict:
-    """What the engine computes for the page's defaults and a width: losses, weights and errors."""
+# Counts what the view gets, what it makes of draws, and the messages to the server that hold its sliders.
+COUNT = """() => {
+    Object.assign(window, {received: 0, made: 0, sent: 0});
+    const {view} = document.querySelector('.live'), {update, complete} = view, {send} = WebSocket.prototype;
+    view.update = (...a) => { received++; update.apply(view, a); };
+    view.complete = () => { made++; complete.apply(view); };
+    WebSocket.prototype.send = function (message) {
+        sent += new TextDecoder().decode(message).includes('settled');
+        return send.call(this, message);
+    };
+}"""
+
+
+def engine_at(page_name: str, sigma: float, noise: float, selection="random") -> dict:
+    """What the engine computes for the page's defaults, a width and a noise: losses, weights and errors."""
     kernel = rff.GaussianKernel(sigma)
     if page_name == "learn_kernel":
-        sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
+        sample = datasets.make_toy("checkerboard", 300, noise, 0)
         drawn = toy_learning.draw_candidates(sample.X, sample.y, kernel, 2000, 0)
         weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 20.0, 2.0)
         return {"loss": drawn.loss, "Q": np.concatenate(weights), "errors": []}
-    sample, fresh = (datasets.make_toy("moons", n, 0.1, seed) for n, seed in ((300, 0), (2000, 1_000_003)))
-    problem = landmark_problem(sample.X, sample.y, kernel, 5, 20, "random", 0)
+    sample, fresh = (datasets.make_toy("moons", n, noise, seed) for n, seed in ((300, 0), (2000, 1_000_003)))
+    problem = landmark_problem(sample.X, sample.y, kernel, 5, 20, selection, 0)
     view = landmark_view(problem, fresh.X, fresh.y, 1.0, 1.0, 2.0, 4)
     errors = [(made.train_error, made.test_error) for made in (view.prior, view.learned)]
     return {"loss": problem.loss, "Q": view.Q, "errors": np.ravel(errors)}
 
 
+@pytest.mark.parametrize(("slider", "least"), [("sigma", 2), ("noise", 0.3)])
 @pytest.mark.parametrize("name", ["landmarks", "learn_kernel"])
-def test_the_width_moves_under_the_hand_and_its_release_changes_nothing(open_page, name):
+def test_width_and_noise_move_under_the_hand_and_a_release_changes_nothing(open_page, name, slider, least):
     page = open_live(open_page, name)
     before = page.evaluate(SHOWN)
-    page.evaluate(
-        "() => { window.received = 0; const view = document.querySelector('.live').view, update = view.update;"
-        " view.update = (...a) => { window.received++; update.apply(view, a); }; }"
-    )
-    box = page.locator(".live input[name=sigma]").bounding_box()
+    page.evaluate(COUNT)
+    box = page.locator(f".live input[name={slider}]").bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] / 2, y)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.713, y, steps=3)
     page.wait_for_function(
-        "() => (view => view.sigma > 2 && view.data.sigma === view.sigma)(document.querySelector('.live').view)"
+        "([name, least]) => (view => view[name] > least && view.data[name] === view[name])"
+        "(document.querySelector('.live').view)",
+        arg=[slider, least],
     )
     settle(page)
     held = page.evaluate(SHOWN)
-    assert held["sigma"] > 2 > before["sigma"] and held["pixels"] != before["pixels"]
-    assert page.evaluate("window.received") == 0 and "sigma" not in page.url
+    assert held[slider] > least > before[slider] and held["pixels"] != before["pixels"]
+    assert page.evaluate("[received, sent]") == [0, 0] and slider not in page.url
+    made = page.evaluate("made")
     page.mouse.up()
-    page.wait_for_function(SETTLED.format("sigma", f"{held['sigma']:g}"))
-    page.wait_for_function("() => window.received > 0")
+    page.wait_for_function(SETTLED.format(slider, f"{held[slider]:g}"))
+    page.wait_for_function("() => received > 0")
     settle(page)
-    assert page.evaluate(SHOWN) == held
+    assert page.evaluate(SHOWN) == held and page.evaluate("made") == made and page.evaluate("sent") > 0
     again = open_live(open_page, page.url.split("/", 3)[3])
-    again.wait_for_function("sigma => document.querySelector('.live').view.data.sigma === sigma", arg=held["sigma"])
+    again.wait_for_function(
+        "([name, value]) => document.querySelector('.live').view.data[name] === value", arg=[slider, held[slider]]
+    )
     settle(again)
     assert again.evaluate(SHOWN) == held
-    engine = engine_at(name, held["sigma"])
+    engine = engine_at(name, held["sigma"], held["noise"])
     np.testing.assert_allclose(held["loss"], np.ravel(engine["loss"]), rtol=1e-9)
     np.testing.assert_allclose(held["Q"], np.ravel(engine["Q"]), atol=1e-7)
     if name == "landmarks":
@@ -305,12 +321,33 @@ def test_the_width_of_another_order_is_in_the_sidebar(open_page):
     expect(page.locator(".st-key-sigma")).to_be_hidden()
 
 
+def test_noise_follows_a_preset_and_undo_and_is_in_the_sidebar_for_centroids(open_page):
+    page = open_live(open_page, "landmarks")
+    page.get_by_role("button", name="Noise", exact=True).click()
+    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.3")
+    page.wait_for_function(SETTLED.format("noise", "0.3"))
+    settle(page)
+    page.locator(".live input[name=noise]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(SETTLED.format("noise", "0.31"))
+    settle(page)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.3")
+    page.wait_for_function(SETTLED.format("noise", "0.3"))
+    expect(page.locator(".st-key-noise")).to_be_hidden()
+    page.get_by_text("k-means", exact=True).click()
+    expect(page.locator(".live input[name=noise]")).to_be_hidden()
+    expect(page.locator(".st-key-noise")).to_be_visible()
+    page.wait_for_function("() => document.querySelector('.live').view.data.centroids")
+    assert page.evaluate("document.querySelector('.live').view.data.noise") == 0.3
+
+
 @pytest.mark.parametrize(
     ("path", "names"),
     [
         ("", ["β: how much the labels count"]),
-        ("landmarks", ["Inverse temperature β", "Frequencies per landmark D", "Bandwidth σ"]),
-        ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N", "Bandwidth σ"]),
+        ("landmarks", ["Inverse temperature β", "Frequencies D", "Bandwidth σ", "Noise"]),
+        ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N", "Bandwidth σ", "Noise"]),
         ("bounds", ["Inverse temperature β"]),
         ("certificates", ["Step away from the prior's weights", "Frequencies D"]),
     ],
@@ -351,6 +388,49 @@ def test_clicking_a_point_adds_a_landmark_and_clicking_its_star_removes_it(open_
         page.mouse.click(x, y)
         page.wait_for_function(SETTLED.format("picks", picks))
         page.wait_for_function(f"() => document.querySelector('.live').view.L === {picks.count('-') + 1}")
+
+
+def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
+    page = open_live(open_page, "landmarks")
+    page.evaluate(COUNT)
+    # The answers wait until they are let in.
+    page.evaluate(
+        "() => { const {view} = document.querySelector('.live'), {update} = view; window.answers = [];"
+        " view.update = (...a) => answers.push(() => update.apply(view, a)); }"
+    )
+    rows = page.evaluate("document.querySelector('.live').view.data.rows")
+    added = next(row for row in range(300) if row not in rows)
+    for row in (added, rows[1]):
+        page.evaluate(
+            "row => { const {view} = document.querySelector('.live'); view.setFocus({point: row});"
+            " view.points.canvas.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'})); }",
+            row,
+        )
+    picked = [row for row in (*rows, added) if row != rows[1]]
+    page.wait_for_function(
+        "rows => String(document.querySelector('.live').view.data.rows) === rows", arg=",".join(map(str, picked))
+    )
+    page.wait_for_function("() => document.querySelector('.live').view.tiles.length === 10")
+    shown, made = page.evaluate(SHOWN), page.evaluate("made")
+    page.wait_for_function(SETTLED.format("picks", "-".join(map(str, picked))))
+    page.wait_for_function("() => answers.length > 0")
+    settle(page)
+    assert page.evaluate("received") == 0
+    page.evaluate("async () => { answers.forEach(answer => answer()); await new Promise(requestAnimationFrame); }")
+    settle(page)
+    assert page.evaluate(SHOWN) == shown and page.evaluate("made") == made
+    assert page.evaluate("document.querySelector('.live').view.clicked") is None
+    engine = engine_at("landmarks", 0.501, 0.1, picked)
+    np.testing.assert_allclose(shown["loss"], np.ravel(engine["loss"]), rtol=1e-9)
+    np.testing.assert_allclose(shown["errors"], engine["errors"], atol=1e-3)
+
+
+def test_a_ninth_landmark_is_refused_with_a_note(open_page):
+    page = open_live(open_page, "landmarks?landmarks=8")
+    rows = page.evaluate("document.querySelector('.live').view.data.rows")
+    page.evaluate("row => document.querySelector('.live').view.click(row)", min({*range(9)} - {*rows}))
+    expect(page.get_by_text("There are 8 landmarks already")).to_be_visible()
+    assert page.evaluate("document.querySelector('.live').view.data.rows") == rows
 
 
 def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open_page):

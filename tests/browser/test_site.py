@@ -432,7 +432,7 @@ def test_projector_theme_and_one_picture(open_file):
     expect(page.locator("[data-testid=stHeader]")).to_be_visible()
     alone = open_file("landmarks", "view=maps&beta=10&hide=D", viewport={"width": 960, "height": 540})
     expect(alone.locator("canvas.points")).to_be_hidden()
-    expect(alone.get_by_role("slider", name="Frequencies per landmark D")).to_be_hidden()
+    expect(alone.get_by_role("slider", name="Frequencies D")).to_be_hidden()
     assert alone.evaluate("document.querySelector('main').scrollHeight") <= 540
 
 
