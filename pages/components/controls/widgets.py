@@ -167,7 +167,8 @@ class Number(Control):
     def nearest(self, value: float) -> float:
         """The nearest allowed value."""
         inside = min(max(value, self.low), self.high)
-        return self.low + round((inside - self.low) / self.step) * self.step
+        # Rounded: as a sum of steps, 0.35 would be another number than the one in a link.
+        return round(self.low + round((inside - self.low) / self.step) * self.step, 9)
 
     def sanitize(self, raw):
         value = _as_number(raw)

@@ -1,0 +1,150 @@
+"""Live views that are made from draws: what the server sends depends on neither width nor noise nor landmarks."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import rff_engine as rff
+from pages.components.controls.own_points import OWN, encode
+from pages.components.controls.toy import NOISE, SIGMA, SIGMA_LIVE
+from pages.components.controls.toy_data import ToyData
+from pages.components.results import landmarks, learning
+from pages.learn_kernel import RADIUS
+
+ROOT = Path(__file__).parents[2]
+
+
+def opened(page: str, **settings: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["view"] = "opening"  # the least that opens the app
+    app.run()
+    app.query_params.clear()
+    app.query_params.update(settings)
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception and not app.error
+    return app
+
+
+def sent(app: AppTest) -> dict:
+    """What the live view gets."""
+    (data,) = [part.proto.json for part in app.get("bidi_component") if part.proto.component_name.startswith("live_")]
+    return json.loads(data)
+
+
+@pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
+def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings(page):
+    app = opened(page)
+    first = sent(app)
+    for sigma, noise in ((SIGMA_LIVE.values[0], 0.0), (0.457, 0.35), (SIGMA_LIVE.values[-1], 0.5)):
+        app.session_state["sigma"], app.session_state["noise"] = sigma, noise
+        app.run()
+        assert not app.exception and not app.error
+        assert sent(app) == first | {"settings": first["settings"] | {"sigma": sigma, "noise": noise}}
+
+
+def test_another_noise_and_other_landmarks_are_one_entry_of_the_cache(monkeypatch):
+    packed = []
+    pack = landmarks.packing.pack_landmark_draws
+    monkeypatch.setattr(landmarks.packing, "pack_landmark_draws", lambda *a: packed.append(a) or pack(*a))
+    app = opened("landmarks", seed="77", n="40")  # which no other test has
+    for settings in ({"noise": 0.2}, {"noise": 0.3, "how": "k-means"}, {"how": "random", "landmarks": 7}, {"C": 10.0}):
+        for key, value in settings.items():
+            app.session_state[key] = value
+        app.run()
+        assert not app.exception and not app.error
+    assert len(packed) == 1
+
+
+def test_other_landmarks_change_the_rows_alone():
+    app = opened("landmarks", seed="3", how="clicked", picks="3-17")
+    first = sent(app)
+    assert first["rows"] == [3, 17] and first["centroids"] is None
+    app.query_params["picks"] = "3-17-40"
+    app.run()
+    assert sent(app) == first | {"rows": [3, 17, 40]}
+
+
+@pytest.mark.parametrize("how", ["random", "clicked", "k-means"])
+def test_points_landmarks_and_frequencies_of_the_draws_are_the_engines(how):
+    noise, sigma = 0.27, 0.457
+    data = ToyData("spirals", 120, noise, 5)
+    selection = {"random": "random", "clicked": (3, 40, 17), "k-means": "kmeans"}[how]
+    settings = landmarks.LandmarkSettings(data, sigma, 20, 4, selection)
+    problem, shown = landmarks.landmark_problem(settings), landmarks.shown_landmarks(settings)
+    draws = landmarks.drawn_landmarks(data)["draws"]
+    X = points(draws["train"], noise, "<f8")
+    np.testing.assert_array_equal(X, problem.X)
+    np.testing.assert_allclose(points(draws["test"], noise, "<f4"), data.fresh_sample().X, atol=1e-6)
+    np.testing.assert_array_equal(np.frombuffer(b64decode(draws["test"]["labels"]), "i1"), data.fresh_sample().y)
+    at = np.reshape(shown["centroids"]["points"], (-1, 2)) if how == "k-means" else X[shown["rows"]]
+    np.testing.assert_array_equal(at, problem.landmarks)
+    omega = np.frombuffer(b64decode(draws["frequencies"])).reshape(landmarks.MAX_LANDMARKS, draws["count"], 2)
+    np.testing.assert_allclose(omega[: len(at), :20] / sigma, problem.omega, rtol=1e-15)
+
+
+def points(packed: dict, noise: float, dtype: str) -> np.ndarray:
+    """The points of a packed draw."""
+    positions, normals = (np.frombuffer(b64decode(packed[name]), dtype) for name in ("positions", "normals"))
+    return (positions + noise * normals).reshape(-1, 2)
+
+
+def test_candidates_of_the_draws_are_the_engines():
+    settings = learning.CandidateSettings(ToyData("xor", 50, 0.2, 4), 0.631, 100)
+    draws = learning.drawn_kernel(settings)["draws"]
+    np.testing.assert_array_equal(points(draws["train"], 0.2, "<f8"), settings.data.sample().X)
+    omega = np.frombuffer(b64decode(draws["frequencies"])).reshape(-1, 2)
+    np.testing.assert_allclose(omega / 0.631, learning.candidates(settings).omega, rtol=1e-15)
+    loss = rff.alignment_loss(points(draws["train"], 0.2, "<f8"), settings.data.sample().y, omega / 0.631)
+    np.testing.assert_allclose(loss, learning.candidates(settings).loss, rtol=1e-9)
+
+
+def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
+    code = encode([[0.5, 0.5], [0.7, 0.5], [-0.5, -0.5], [-0.7, -0.5]], [1, 1, -1, -1])
+    for settings in ({"how": "k-means"}, {"data": OWN, "points": code}):
+        app = opened("landmarks", **settings)
+        app.session_state["noise"] = 0.05
+        app.run()
+        found = sent(app)
+        assert "noise" not in found["settings"] and found["noise"] == 0.05
+        assert ("normals" in found["draws"]["test"]) == ("points" not in settings)
+    own = sent(opened("learn_kernel", data=OWN, points=code))
+    assert "noise" not in own["settings"] and "normals" not in own["draws"]["train"]
+
+
+def test_hiding_a_control_hides_the_slider_of_the_noise():
+    assert sent(opened("landmarks", hide="noise"))["hidden"] == ["noise"]
+    assert sent(opened("landmarks", hide="all"))["hidden"] == []
+    assert sent(opened("landmarks", hide="all,noise,sigma"))["hidden"] == ["sigma", "noise"]
+
+
+def test_every_place_of_the_slider_of_the_noise_is_a_value_of_its_control():
+    for hundredths in range(51):
+        assert NOISE.nearest(hundredths / 100) == NOISE.read(f"{hundredths / 100:g}") == hundredths / 100
+
+
+def test_another_order_than_2_is_computed_by_the_server_with_the_width_of_the_sidebar():
+    data = sent(opened("learn_kernel", mu="3"))
+    assert "draws" not in data and data["mu"] == 3 and set(data["settings"]) == {"beta", "rho"}
+
+
+def test_every_width_of_older_links_is_still_one():
+    assert set(SIGMA.values) <= set(SIGMA_LIVE.values)
+
+
+@pytest.mark.parametrize("n", [20, 1000])
+def test_draws_take_no_more_bytes_than_what_is_made_of_them(n):
+    """For the most landmarks: what comes for eight serves fewer of them too."""
+    data = ToyData("moons", n, 0.1, 0)
+    settings = landmarks.LandmarkSettings(data, 0.501, landmarks.MAX_FREQUENCIES, landmarks.MAX_LANDMARKS, "random")
+    made = landmarks.live_landmarks(settings, 1.0)
+    assert len(json.dumps(landmarks.drawn_landmarks(data))) < len(json.dumps(made))
+    for N in (50, 5000):
+        candidates = learning.CandidateSettings(data, 0.251, N)
+        packed = learning.live_kernel(candidates, RADIUS.values, 2.0)
+        assert len(json.dumps(learning.drawn_kernel(candidates))) < len(json.dumps(packed))
