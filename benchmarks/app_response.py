@@ -2,7 +2,8 @@
 
 Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
 `python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control, `--during-run` keeps
-the server busy with a long run, names of pages restrict it to these.
+the server busy with a long run, `--slider noise` drags that slider instead of the first one and leaves the controls of
+the sidebar out, names of pages restrict it to these.
 """
 
 from __future__ import annotations
@@ -129,11 +130,12 @@ def visit(browser, address: str, opened: str = DRAWN):
     context.close()
 
 
-def drag(page) -> tuple[float, list[float]] | None:
-    """Frames per second, and ms from each input to its frame, while the first slider of a live page is dragged."""
-    if page.locator(".live").count() == 0:
+def drag(page, slider: str = "") -> tuple[float, list[float]] | None:
+    """Frames per second, and ms from each input to its frame, while a slider of a live page, or the first, is dragged."""
+    name = f"[name={slider}]" if slider else ""
+    if page.locator(f".live input{name}").count() == 0:
         return None
-    thumb = page.locator(".live input[type=range]").first
+    thumb = page.locator(f".live input[type=range]{name}").first
     thumb.scroll_into_view_if_needed()
     box = thumb.bounding_box()
     x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
@@ -214,6 +216,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
     arguments.add_argument("--controls", action="store_true", help="a line for each control")
+    arguments.add_argument("--slider", default="", help="of the live views, by its name, such as noise")
     arguments.add_argument("--during-run", action="store_true", help="while the server works on a long run")
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
@@ -226,17 +229,17 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
         with long_run(browser, server) if asked.during_run else nullcontext():
             for name in asked.pages or PAGES:
-                measure(browser, server, name, asked.controls)
+                measure(browser, server, name, asked.controls, asked.slider)
 
 
-def measure(browser, server: str, name: str, of_each_control: bool) -> None:
+def measure(browser, server: str, name: str, of_each_control: bool, slider: str = "") -> None:
     """Measure a page and print its lines."""
     for i, address in enumerate(PAGES[name]):
         with visit(browser, f"{server}/{address}"):
             pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
-            size, drawn = sum(sizes), drag(page)
-            found = server_side(page) if i == 0 else {}
+            size, drawn = sum(sizes), drag(page, slider)
+            found = server_side(page) if i == 0 and not slider else {}
         cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
         cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
         if every := [delays for of_one in found.values() for delays in of_one]:
