@@ -1,6 +1,7 @@
 // @ts-check
 // What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
 
+import { errorBetween, valueBetween } from "./between.js";
 import { GRID } from "./constants.js";
 import { fillLosses, landmarkSample, ofWidth } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
@@ -13,6 +14,7 @@ import {
   linearSvm,
   pseudoPosterior,
   similarities,
+  similarityAt,
   similarityMap,
   waves,
 } from "./maths.js";
@@ -31,8 +33,11 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
 
-/** A landmark's cosines, over the nodes of its map and at the training and the test points.
- * @typedef {{ u: Waves, v: Waves, train: Float32Array, test: Float32Array, slowToFast: number[] }} Cosines */
+const OF_CELLS = 2e-4; // more than the error of a map's cells, also of those from the graphics processor
+const MOST_UNSURE = 0.1; // share of the test points beyond which tables of their cosines are quicker
+
+/** A landmark's cosines, over the nodes of its map and at the training points.
+ * @typedef {{ u: Waves, v: Waves, train: Float32Array, slowToFast: number[] }} Cosines */
 
 export class LandmarkMaps extends LiveView {
   /** Row of a training point, or landmark and rank of a frequency.
@@ -68,6 +73,10 @@ export class LandmarkMaps extends LiveView {
 
   /** @type {Cosines[]} */
   cosines = [];
+
+  /** Cosines at the test points of the landmarks for which they were needed; before, of other data.
+   * @type {{ now: Float32Array[], before: Float32Array[] }} */
+  testTables = { now: [], before: [] };
 
   /** Frequencies of each landmark whose cosines are there. */
   reached = 0;
@@ -144,7 +153,7 @@ export class LandmarkMaps extends LiveView {
     this.cosine = new Float32Array(CELL_COUNT);
     this.svm = new Float64Array(L + 1);
     this.psi = new Float64Array(n * L);
-    this.testPsi = new Float64Array(this.testY.length * L);
+    this.decision = new Float32Array(CELL_COUNT);
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
@@ -155,13 +164,15 @@ export class LandmarkMaps extends LiveView {
     this.reached = Math.min(this.maxD, reached ? 2 * D : D);
     if (data.draws) fillLosses(this.sample, data.omega, this.loss, reached, this.reached);
     this.cosines = Array.from({ length: this.L }, (_, l) => this.cosinesOf(l, this.reached));
+    const { now, before } = this.testTables;
+    this.testTables = { now: [], before: now.length ? now : before };
   }
 
   /** @param {number} l @param {number} count @returns {Cosines} */
   cosinesOf(l, count) {
     const { omega, maxD } = this;
     const { at } = this.nodes;
-    const before = this.cosines[l]; // of another width, or fewer
+    const before = this.cosines[l]; // of other data, or fewer
     const start = 2 * l * maxD;
     const [x, y] = this.landmark(l);
     const speeds = Array.from({ length: maxD }, (_, m) => Math.hypot(omega[start + 2 * m], omega[start + 2 * m + 1]));
@@ -169,7 +180,6 @@ export class LandmarkMaps extends LiveView {
       u: waves(omega, start, count, x, 0, at),
       v: waves(omega, start, count, y, 1, at),
       train: cosineTable(omega, start, count, x, y, this.X, before?.train),
-      test: cosineTable(omega, start, count, x, y, this.testX, before?.test),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
   }
@@ -253,10 +263,9 @@ export class LandmarkMaps extends LiveView {
     pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
     this.singleQ.set(Q);
     const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
-    for (const [l, { train, test }] of this.cosines.entries()) {
+    for (const [l, { train }] of this.cosines.entries()) {
       if (!done) this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
       similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
-      similarities(Q, l * maxD, D, test, this.testY.length, this.testPsi, l, L, scratch);
     }
   }
 
@@ -270,12 +279,61 @@ export class LandmarkMaps extends LiveView {
     return this.nodes.map((count, values) => similarityMap(Q, start, this.D, u, v, count, values), out);
   }
 
-  /** The linear SVM on the learned similarities, with its errors. */
+  /** The linear SVM on the learned similarities, its values on the grid, and its errors. */
   computeDecision() {
-    const { L, n, svm } = this;
+    const { L, n, svm, decision } = this;
     linearSvm(this.psi, this.y, n, L, this.data.C, svm);
+    decision.fill(svm[L]);
+    for (const [l, map] of this.learnedMaps.entries()) {
+      for (let i = 0; i < map.length; i++) decision[i] += svm[l] * map[i];
+    }
     this.trainError = errorRate(this.psi, this.y, n, L, svm);
-    this.testError = errorRate(this.testPsi, this.testY, this.testY.length, L, svm);
+    this.testError = this.errorAtTestPoints();
+  }
+
+  /** The test error: of most points the values on the grid tell the side, cosines are summed for the others alone. */
+  errorAtTestPoints() {
+    const { L, D, maxD, Q, svm, decision, extent, omega, testX, testY } = this;
+    const step = (2 * extent) / GRID;
+    let doubt = 0;
+    for (let l = 0; l < L; l++) {
+      doubt += Math.abs(svm[l]) * errorBetween(Q, l * maxD, D, omega, 2 * l * maxD, step, OF_CELLS);
+    }
+    const unsure = [];
+    let wrong = 0;
+    for (let j = 0; j < testY.length; j++) {
+      const value = valueBetween(decision, GRID, extent, testX[2 * j], testX[2 * j + 1]);
+      if (!(Math.abs(value) > doubt)) unsure.push(j);
+      else if (value > 0 !== testY[j] > 0) wrong++;
+    }
+    if (unsure.length > MOST_UNSURE * testY.length) return errorRate(this.testPsi(Q), testY, testY.length, L, svm);
+    for (const j of unsure) if (this.decisionAt(testX[2 * j], testX[2 * j + 1]) > 0 !== testY[j] > 0) wrong++;
+    return wrong / testY.length;
+  }
+
+  /** The SVM's value at a point. @param {number} x @param {number} y */
+  decisionAt(x, y) {
+    const { L, D, maxD, Q, svm, omega, landmarks } = this;
+    let sum = svm[L];
+    for (let l = 0; l < L; l++) {
+      const [a, b] = [landmarks[2 * l] - x, landmarks[2 * l + 1] - y];
+      sum += svm[l] * similarityAt(Q, l * maxD, D, omega, 2 * l * maxD, a, b);
+    }
+    return sum;
+  }
+
+  /** Similarities of the test points to all landmarks, (m, L). @param {Float64Array} Q */
+  testPsi(Q) {
+    const { L, D, maxD, omega, testX, reached, scratch, testTables } = this;
+    const m = testX.length / 2;
+    const psi = new Float64Array(m * L);
+    for (let l = 0; l < L; l++) {
+      const [x, y] = this.landmark(l);
+      const { now, before } = testTables;
+      now[l] ??= cosineTable(omega, 2 * l * maxD, reached, x, y, testX, before[l]);
+      similarities(Q, l * maxD, D, now[l], m, psi, l, L, scratch);
+    }
+    return psi;
   }
 
   /**

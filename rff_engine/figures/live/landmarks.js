@@ -83,7 +83,6 @@ class LiveLandmarks extends LandmarkMaps {
     super.receive(data);
     this.inputs.D.max = String(this.maxD);
     this.priorDecision = this.array("prior_decision", Float32Array);
-    this.decision = new Float32Array(GRID * GRID);
     this.decisions[0].set(this.priorDecision, -1, 1, "decision");
     this.describePoints(data.clickable);
     /** @type {NodeListOf<HTMLElement>} */
@@ -220,16 +219,6 @@ class LiveLandmarks extends LandmarkMaps {
     this.enlarged.compute();
   }
 
-  /** The SVM, and its values on the grid. */
-  computeDecision() {
-    super.computeDecision();
-    const { decision, svm } = this;
-    decision.fill(svm[this.L]);
-    for (const [l, map] of this.learnedMaps.entries()) {
-      for (let i = 0; i < map.length; i++) decision[i] += svm[l] * map[i];
-    }
-  }
-
   tables() {
     return { ...super.tables(), "along beta": this.alongBeta() };
   }
@@ -239,18 +228,17 @@ class LiveLandmarks extends LandmarkMaps {
     const { L, D, maxD, n, loss, data } = this;
     const m = this.testY.length;
     const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
-    const [psi, testPsi] = [n, m].map((count) => new Float64Array(count * L));
-    const scratch = new Float64Array(Math.max(n, m));
+    const psi = new Float64Array(n * L);
+    const scratch = new Float64Array(n);
     const rows = PATH_BETAS.map((beta) => {
       pseudoPosterior(loss, L, maxD, D, beta, n, Q);
       let kl = 0;
-      for (const [l, { train, test }] of this.cosines.entries()) {
+      for (const [l, { train }] of this.cosines.entries()) {
         similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
-        similarities(Q, l * maxD, D, test, m, testPsi, l, L, scratch);
         kl += klDivergence(Q, l * maxD, D) / L;
       }
       linearSvm(psi, this.y, n, L, data.C, w);
-      return [errorRate(psi, this.y, n, L, w), errorRate(testPsi, this.testY, m, L, w), kl];
+      return [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, m, L, w), kl];
     });
     const [train_error, test_error, KL] = [0, 1, 2].map((k) => rows.map((row) => row[k]));
     return { beta: PATH_BETAS, train_error, test_error, KL };

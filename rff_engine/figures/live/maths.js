@@ -304,6 +304,22 @@ export function similarities(Q, start, D, table, n, psi, l, L, scratch) {
 }
 
 /**
+ * Similarity of one point to one landmark, sum_m Q_m cos(omega_m . (z - x)).
+ *
+ * @param {Floats} Q @param {number} start @param {number} D
+ * @param {Floats} omega @param {number} offset where the landmark's frequencies start
+ * @param {number} a @param {number} b difference of the landmark's and the point's coordinates
+ */
+export function similarityAt(Q, start, D, omega, offset, a, b) {
+  const [x, y] = [a / TURN, b / TURN];
+  let sum = 0;
+  for (let m = 0; m < D; m++) {
+    sum += Q[start + m] * cosineOfTurns(omega[offset + 2 * m] * x + omega[offset + 2 * m + 1] * y);
+  }
+  return sum;
+}
+
+/**
  * Decision value of row j of psi (n, L); w holds the L coefficients and the intercept.
  *
  * @param {Floats} psi @param {number} j @param {number} L @param {Float64Array} w

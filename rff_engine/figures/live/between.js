@@ -1,0 +1,57 @@
+// @ts-check
+// Values between the cells of a map, by cubic polynomials, and how far they may be from the sum of cosines itself.
+
+/** @import { Floats } from "./maths.js" */
+
+const OF_STEPS = 3 / 128; // |(t + 1) t (t - 1) (t - 2)| / 4! at its largest for t from 0 to 1
+const LEBESGUE = 1.25; // sum of the magnitudes of the four polynomials at its largest
+
+/**
+ * The value at a point from the 4 x 4 cells around it, or NaN where there are not as many.
+ *
+ * @param {Floats} map (cells, cells), over [-extent, extent]^2 @param {number} cells @param {number} extent
+ * @param {number} x @param {number} y
+ */
+export function valueBetween(map, cells, extent, x, y) {
+  const perUnit = cells / (2 * extent);
+  const [a, b] = [(x + extent) * perUnit - 0.5, (y + extent) * perUnit - 0.5];
+  const [i, j] = [Math.floor(a), Math.floor(b)];
+  if (i < 1 || j < 1 || i > cells - 3 || j > cells - 3) return NaN;
+  const [s, t] = [a - i, b - j];
+  const [p, q] = [(s + 1) * (s - 2), (t + 1) * (t - 2)];
+  const [first, second, third, fourth] = [
+    (s * (1 - s) * (s - 2)) / 6,
+    (p * (s - 1)) / 2,
+    (-p * s) / 2,
+    (s * s * s - s) / 6,
+  ];
+  let sum = 0;
+  for (let k = -1; k < 3; k++) {
+    const at = (j + k) * cells + i;
+    const row = first * map[at - 1] + second * map[at] + third * map[at + 1] + fourth * map[at + 2];
+    if (k === -1) sum += ((t * (1 - t) * (t - 2)) / 6) * row;
+    else if (k === 0) sum += ((q * (t - 1)) / 2) * row;
+    else if (k === 1) sum += ((-q * t) / 2) * row;
+    else sum += ((t * t * t - t) / 6) * row;
+  }
+  return sum;
+}
+
+/**
+ * The largest difference of such a value from sum_m Q_m cos(omega_m . (z - x)), whose cells have errors themselves.
+ *
+ * Of one wave along one coordinate it is OF_STEPS times the fourth power of the phase from cell to cell.
+ *
+ * @param {Floats} Q at least 0, sum 1 @param {number} start @param {number} D
+ * @param {Floats} omega frequencies of the plane, one after the other, D of them from `offset` on @param {number} offset
+ * @param {number} step from cell to cell @param {number} ofCells the largest error of a cell
+ */
+export function errorBetween(Q, start, D, omega, offset, step, ofCells) {
+  let sum = ofCells * LEBESGUE ** 2;
+  for (let m = 0; m < D; m++) {
+    const along = (omega[offset + 2 * m] * step) ** 4;
+    const across = (omega[offset + 2 * m + 1] * step) ** 4;
+    sum += Q[start + m] * Math.min(OF_STEPS * (along + LEBESGUE * across), 1 + LEBESGUE ** 2);
+  }
+  return sum;
+}
