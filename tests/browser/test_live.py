@@ -388,6 +388,10 @@ def test_clicking_a_point_adds_a_landmark_and_clicking_its_star_removes_it(open_
         page.mouse.click(x, y)
         page.wait_for_function(SETTLED.format("picks", picks))
         page.wait_for_function(f"() => document.querySelector('.live').view.L === {picks.count('-') + 1}")
+        settle(page)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function(SETTLED.format("picks", "3-17-40"))
+    page.wait_for_function("() => String(document.querySelector('.live').view.data.rows) === '3,17,40'")
 
 
 def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):

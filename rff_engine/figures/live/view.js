@@ -306,6 +306,7 @@ export class LiveView {
     const outdated = this.outdated(data);
     this.given = data;
     if (other || !outdated) this.clicked = null;
+    if (data.noise !== undefined) this.inputs.noise.value = String(data.noise); // from where it glides, once it is shown
     if (other) {
       if (first) this.moveTo(data.settings, false);
       this.focus = {};
