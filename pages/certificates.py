@@ -38,6 +38,9 @@ STRETCH = Number(
     0.02,
 )
 
+#: The settings whose votes at every D have been asked for, as the session keeps it.
+REACHED = "certified at every D"
+
 CONTROLS = (
     "Features",
     Options("method", "Frequencies", None, tuple(METHODS), METHOD_NAMES["pbrff"]),
@@ -89,9 +92,16 @@ EXPLANATION = (
 
 
 def show_live(settings: CertificateSettings, found: Certificate, values, in_lesson: bool) -> None:
-    """The vote and its certificate, at every step and every D."""
+    """The vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
+    method = METHODS[values.method]
+    reached = not live.asks or st.session_state.get(REACHED) == (settings, method)
+
+    def reach() -> None:
+        st.session_state[REACHED] = settings, method
+
     renew = None if in_lesson else new_points
-    live.mount("certificate", live_certificate(settings, METHODS[values.method]), values, (FREQUENCIES, STRETCH), renew)
+    packed = live_certificate(settings, method, COUNTS if reached else (values.D,))
+    live.mount("certificate", packed, values, (FREQUENCIES, STRETCH), renew, reach)
     layout.caption_below(
         "**Lengthen the step: fewer voters err, and the price of learned weights grows with its square.** Move D, and "
         "the certificate pays for your look.",

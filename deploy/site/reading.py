@@ -14,7 +14,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components import deferred, lessons
+from pages.components import deferred, lessons, live
 from pages.components.controls import screen, toy
 from pages.components.lessons import content
 from pages.components.server import entry
@@ -88,7 +88,7 @@ class Reader:
         screen.chooses_words = False  # the browser of the static edition does
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-        deferred.waits = True
+        deferred.waits, live.asks = True, False
         if page == "start":
             self._run()
         else:

@@ -509,6 +509,23 @@ def test_few_scripts_hold_slots_first_come_first_served(enter):
     assert soon(scripts[3].at_work.is_set) and len(line) == 0
 
 
+def test_work_that_counts_as_later_lets_others_pass():
+    line, order, ends = ComputeSlots(1), [], []
+
+    def work(name, late):
+        with line.hold(late):
+            order.append(name)
+
+    with line.hold():
+        for k, (name, late) in enumerate([("first", 0.0), ("its second", 60.0), ("another's", 0.0)]):
+            ends.append(threading.Thread(target=work, args=(name, late)))
+            ends[-1].start()
+            assert soon(lambda k=k: len(line) == k + 1)
+    for one in ends:
+        one.join(30)
+    assert order == ["first", "another's", "its second"]
+
+
 @pytest.mark.parametrize("problem", [None, ValueError("refused")])
 def test_a_slot_is_freed_however_a_script_ends(enter, problem):
     line = ComputeSlots(1)

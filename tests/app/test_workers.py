@@ -26,6 +26,7 @@ HERE, ROOT = os.getpid(), Path(__file__).parents[2]
 @pytest.fixture
 def one_worker(monkeypatch):
     monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=1))
+    monkeypatch.setattr(workers, "_turns", queues.ComputeSlots(1))
 
 
 def where() -> int:
@@ -78,6 +79,34 @@ def test_calls_side_by_side_keep_their_names_and_errors(one_worker):
     assert found["good"].result() != HERE
     assert isinstance(found["bad"].exception(), ValueError)
     assert workers.results({}) == {}
+
+
+def test_later_calls_of_a_script_let_another_script_pass(one_worker, monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "_BETWEEN_CALLS", 60.0)
+    order, path = [], tmp_path / "ready"
+
+    def call(name):
+        workers.compute(wait_for_file, str(path))
+        order.append(name)
+
+    def waits(count):
+        deadline = time.monotonic() + 30
+        while len(workers._turns) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    calls = {name: partial(call, name) for name in ("one", "two", "three")}
+    scripts = [
+        threading.Thread(target=work, daemon=True) for work in (lambda: workers.results(calls), lambda: call("other"))
+    ]
+    try:
+        for count, script in enumerate(scripts, 2):
+            script.start()
+            waits(count)
+    finally:
+        path.touch()
+    for script in scripts:
+        script.join(60)
+    assert order == ["one", "other", "two", "three"]
 
 
 def test_a_script_that_waits_for_workers_leaves_its_slot_to_others(one_worker, monkeypatch):

@@ -617,11 +617,28 @@ def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at
         side = int(len(shown["shares"]) ** 0.5)
         np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), votes[0].votes(stretch), atol=1 / 255)
         assert "fixed beforehand" in shown["words"]
-    shown = move_sliders(page, {"D": 50, "stretch": 1.0}, CERTIFICATE)
+    assert page.evaluate("[...document.querySelector('.live').view.votes.keys()]") == [20]  # the others nobody needs
+    waiting = move_sliders(page, {"D": 50, "stretch": 1.0}, CERTIFICATE)
+    if waiting["shown"] == ["…", "…"]:
+        assert "D = 50 is being computed" in waiting["words"]
+    page.wait_for_function("() => document.querySelector('.live').view.votes.size === 5")
+    shown = move_sliders(page, {"stretch": 1.0}, CERTIFICATE)
     assert shown["bound"] > votes[1].certificate().risk_bound and "looked at several D" in shown["words"]
+    page.locator(".live input[name=D]").dispatch_event("change")
+    page.wait_for_url("**D=50**")
     page.get_by_role("button", name="New points").click()
     page.wait_for_function("() => document.querySelector('.live .looked-words').textContent.includes('beforehand')")
     assert "seed=1" in page.url
+
+
+def test_the_votes_of_every_d_come_when_the_reader_points_at_its_slider(open_page):
+    page = open_live(open_page, "certificates?n=200")
+    page.locator(".live input[name=D]").hover()
+    page.wait_for_function("() => document.querySelector('.live').view.votes.size === 5")
+    shown = move_sliders(page, {"stretch": 2.0}, CERTIFICATE)
+    assert "fixed beforehand" in shown["words"]  # nothing was looked at
+    shown = move_sliders(page, {"D": 100}, CERTIFICATE)
+    assert shown["shown"][0] != "…" and "looked at several D" in shown["words"]
 
 
 def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page):

@@ -13,6 +13,9 @@ from pages.components.controls import alone, presentation
 from pages.components.controls.widgets import Control, hide_in_sidebar
 from rff_engine.figures.live import parts
 
+#: False in the static edition, where a view gets at once what it would ask for.
+asks = True
+
 _components = {
     name: st.components.v2.component(
         f"live_{name}",
@@ -31,6 +34,7 @@ def mount(
     values,
     sliders: Sequence[Control] = (),
     on_clicked: Callable | None = None,
+    on_reached: Callable | None = None,
     chosen: str | None = None,
 ) -> None:
     """Show a live view, unless a link asks for another picture of the page alone.
@@ -48,6 +52,8 @@ def mount(
     on_clicked : callable, optional
         Called with the rows of the training points that are landmarks after a click, or the position of the bound; by
         a certificate when new points are asked for.
+    on_reached : callable, optional
+        Called when the reader reaches for a slider whose other positions are not in the data.
     chosen : str, optional
         The bound that is shown with its terms.
     """
@@ -64,6 +70,8 @@ def mount(
     callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
         callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].clicked)
+    if on_reached is not None:
+        callbacks["on_reached_change"] = on_reached
     sent = packed | {
         "settings": {key: getattr(values, key) for key in keys},
         "hidden": [key for key in keys if presentation.hidden_by_name(key)],

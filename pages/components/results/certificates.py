@@ -52,23 +52,11 @@ def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_ce
     return read_only(vote)
 
 
-def certified_votes(settings: CertificateSettings, method: str) -> dict[int, toy_certificates.CertifiedVote]:
-    """The certified votes of a method by D, one of COUNTS."""
-    return workers.results({D: partial(certified_vote, settings, method, D) for D in COUNTS})
-
-
-def live_certificate(settings: CertificateSettings, method: str) -> dict:
-    """Data of the live view."""
-    certified_votes(
-        settings, method
-    )  # at the same time, and before a lock is held: scripts that wait for it have slots
-    return _packed_votes(settings, method)
-
-
 @shared_cache
-def _packed_votes(settings: CertificateSettings, method: str) -> dict:
-    votes = {D: certified_vote(settings, method, D) for D in COUNTS}
-    return pack_certificate(votes, toy_sample(settings.data), map_extent(settings.data))
+def live_certificate(settings: CertificateSettings, method: str, counts: tuple[int, ...]) -> dict:
+    """Data of the live view, with the votes at these numbers of frequencies."""
+    votes = workers.results({D: partial(certified_vote, settings, method, D) for D in counts})
+    return pack_certificate(votes, toy_sample(settings.data), map_extent(settings.data), COUNTS)
 
 
 @shared_cache
@@ -77,15 +65,9 @@ def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
     return read_only(toy_certificates.peeking(n, epsilon, LOOKS))
 
 
+@shared_cache
 def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
     """Certificates of all methods at COUNTS."""
     every = [(method, D) for method in METHODS.values() for D in COUNTS]
-    workers.results({one: partial(certified_vote, settings, *one) for one in every})
-    return _certificates(settings)
-
-
-@shared_cache
-def _certificates(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
-    return {
-        method: tuple(certified_vote(settings, method, D).certificate() for D in COUNTS) for method in METHODS.values()
-    }
+    votes = workers.results({one: partial(certified_vote, settings, *one) for one in every})
+    return {method: tuple(votes[method, D].certificate() for D in COUNTS) for method in METHODS.values()}

@@ -1,18 +1,20 @@
 """Who may compute now: slots for scripts of pages, and a line for sweeps on visitors' own data.
 
-Both serve first come, first served. As many scripts compute at a time as there are cores: all at once would hand the
-interpreter's lock around, and one whose work is many calls of NumPy, each of which releases the lock, would wait for
-all others at every call. A script that waits for a worker or for another script's result has no slot meanwhile.
-Fragments that poll a run each second take no slot: they compute nothing.
+Both serve first come, first served, but for work that counts as if it had come later. As many scripts compute at a time
+as there are cores: all at once would hand the interpreter's lock around, and one whose work is many calls of NumPy,
+each of which releases the lock, would wait for all others at every call. A script that waits for a worker or for
+another script's result has no slot meanwhile. Fragments that poll a run each second take no slot: they compute nothing.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
 
 from pages.components.server.limits import LIMITS
 
@@ -20,7 +22,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 
 
 class ComputeSlots:
-    """Slots for scripts; a thread holds one at most.
+    """Slots for scripts, or for work of scripts; a thread holds one at most.
 
     Parameters
     ----------
@@ -30,7 +32,8 @@ class ComputeSlots:
 
     def __init__(self, limit: int):
         self._free = limit
-        self._line: deque[threading.Event] = deque()
+        self._line: list[tuple[float, int, threading.Event]] = []
+        self._numbers = count()
         self._lock = threading.Lock()
         self._mine = threading.local()
 
@@ -39,12 +42,15 @@ class ComputeSlots:
         return len(self._line)
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Wait for a slot, hold it, and free it at the end, also after an exception; a thread that has one keeps it."""
+    def hold(self, late: float = 0.0) -> Iterator[None]:
+        """Wait for a slot, hold it, and free it at the end, also after an exception; a thread that has one keeps it.
+
+        In the line it counts as if it had come `late` seconds later.
+        """
         if getattr(self._mine, "held", False):
             yield
             return
-        self._acquire()
+        self._acquire(late)
         try:
             yield
         finally:
@@ -67,14 +73,14 @@ class ComputeSlots:
                 self._free -= 1
             self._mine.held = True
 
-    def _acquire(self) -> None:
+    def _acquire(self, late: float) -> None:
         with self._lock:
             granted = threading.Event()
             if self._free > 0 and not self._line:
                 self._free -= 1
                 granted.set()
             else:
-                self._line.append(granted)
+                heappush(self._line, (time.monotonic() + late, next(self._numbers), granted))
         granted.wait()
         self._mine.held = True
 
@@ -84,7 +90,7 @@ class ComputeSlots:
             self._free += 1
             if self._line and self._free > 0:
                 self._free -= 1
-                self._line.popleft().set()
+                heappop(self._line)[-1].set()
 
 
 @dataclass(frozen=True, eq=False)

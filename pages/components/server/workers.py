@@ -1,12 +1,15 @@
 """Processes that compute what takes long: a second core works, and scripts of light pages never wait for heavy ones.
 
 Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
-work and end after an idle hour. joblib's executor replaces one that dies; the work is then done by the app itself.
+work and end after an idle hour. Of calls that a script makes at the same time each counts as if it had come a little
+later than the one before, so that they do not all stand before another script's only one. joblib's executor replaces a
+process that dies; the work is then done by the app itself.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,7 +21,7 @@ from streamlit.logger import get_logger
 from threadpoolctl import threadpool_limits
 
 from pages.components.server.limits import LIMITS
-from pages.components.server.queues import release_slot
+from pages.components.server.queues import ComputeSlots, release_slot
 from rff_engine.experiments.running.orphans import end_with
 
 Key = TypeVar("Key")
@@ -26,6 +29,9 @@ Result = TypeVar("Result")
 
 _log = get_logger(__name__)
 _IDLE_SECONDS = 3600
+_BETWEEN_CALLS = 0.1
+_turns = ComputeSlots(LIMITS.workers)
+_mine = threading.local()
 # Small products gain nothing from threads, and are slower with them where other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
@@ -34,7 +40,7 @@ def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
     """What an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
         try:
-            with release_slot():
+            with release_slot(), _turns.hold(getattr(_mine, "late", 0.0)):
                 return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             reason = str(error).partition("\n")[0]
@@ -53,7 +59,13 @@ def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[
     """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
     waiting = release_slot() if LIMITS.workers else nullcontext()  # a slot for work of its own the script keeps
     with waiting, ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1) as threads:
-        return {name: threads.submit(call) for name, call in calls.items()}
+        return {name: threads.submit(_make, k * _BETWEEN_CALLS, call) for k, (name, call) in enumerate(calls.items())}
+
+
+def _make(late: float, call: Callable[[], Result]) -> Result:
+    """Make a call whose work counts as if it had come `late` seconds later."""
+    _mine.late = late
+    return call()
 
 
 def results(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Result]:

@@ -19,19 +19,28 @@ import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js
 
 const STRETCHES = Float64Array.from({ length: 61 }, (_, k) => k / 20); // of the curves
 const POINTS = 600; // that are drawn at the most
+const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
 const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
 
 class LiveCertificate extends LiveView {
-  /** By number of frequencies.
+  /** By number of frequencies: all, or that of the settings until the reader reaches for the slider of D.
    * @type {Map<number, Vote>} */
   votes = new Map();
 
-  /** @type {number[]} */
+  /** Numbers of frequencies that the slider of D has.
+   * @type {number[]} */
   counts = [];
+
+  /** The data with which the other votes were asked for, by version. */
+  asked = "";
 
   /** The current vote's certificate and its error on fresh points.
    * @type {{ certificate: Certificate, test: number }} */
   now;
+
+  /** The votes as they came.
+   * @type {any[] | undefined} */
+  packed;
 
   /** Certified risks and test errors at STRETCHES, and the settings that they belong to.
    * @type {{ of: string, bounds: number[], tests: number[] }} */
@@ -41,7 +50,7 @@ class LiveCertificate extends LiveView {
    * @type {Set<number>} */
   seen = new Set();
 
-  /** Largest risk of the charts, the same for every D. */
+  /** Largest risk of the charts. */
   top = 1;
 
   /** @param {Root} root */
@@ -53,12 +62,16 @@ class LiveCertificate extends LiveView {
     const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
     this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(3 * fraction)));
     /** @type {HTMLButtonElement} */ (this.find(".renew")).onclick = () => this.report("clicked", Date.now());
+    const { D } = this.inputs;
+    D.onfocus = D.closest("label").onpointerenter = () => this.reach();
   }
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
   /** @param {Data} data */
   receive(data) {
+    const before = this.packed;
+    this.packed = data.votes;
     const floats = (/** @type {any} */ vote, /** @type {string} */ of) => ({
       prior: this.array(`prior_${of}`, Float32Array, vote),
       step: this.array(`step_${of}`, Float32Array, vote),
@@ -67,8 +80,8 @@ class LiveCertificate extends LiveView {
     this.points = this.array("points", Float32Array);
     this.labels = this.array("labels", Int8Array);
     this.votes = new Map(
-      data.votes.map((/** @type {any} */ vote, /** @type {number} */ k) => [
-        data.counts[k],
+      data.votes.map((/** @type {any} */ vote) => [
+        vote.D,
         {
           step: vote.step,
           prices: vote.prices,
@@ -79,15 +92,29 @@ class LiveCertificate extends LiveView {
         },
       ]),
     );
-    this.side = Math.sqrt(this.votes.get(this.counts[0]).map.prior.length);
+    const [first] = this.votes.values();
+    this.side = Math.sqrt(first.map.prior.length);
     this.raster = new Raster(this.side);
     this.shares = new Float32Array(this.side ** 2);
     const { D } = this.inputs;
     [D.min, D.max] = [Math.log10(this.counts[0]), Math.log10(this.counts[this.counts.length - 1])].map(String);
-    this.seen = new Set([data.settings.D]);
-    const bounds = this.counts.map((count) => this.certified(count, 1).bound);
-    this.top = Math.min(1, Math.ceil(12 * Math.max(...bounds)) / 10);
     this.curves.of = "";
+    if (before?.some(isIn(data.votes))) {
+      this.seen.add(this.value("D")); // where the reader has moved it meanwhile
+    } else {
+      this.seen = new Set([data.settings.D]);
+      this.top = 0;
+    }
+    const bounds = [...this.votes.keys()].map((count) => this.certified(count, 1).bound);
+    this.top = Math.max(this.top, TOPS.find((top) => top >= 1.2 * Math.max(...bounds)) ?? 1);
+  }
+
+  /** Ask for the votes of every D, if there is only one. */
+  reach() {
+    if (this.votes.size === this.counts.length || this.asked === this.data.version) return;
+    this.asked = this.data.version;
+    this.report("reached", "D");
+    this.request();
   }
 
   get track() {
@@ -104,13 +131,17 @@ class LiveCertificate extends LiveView {
 
   /** @param {string} name */
   spoken(name) {
+    if (this.waits) return `${this.text(name)}: being computed`;
     const { certificate: found, test } = this.now;
     return `${this.text(name)}: certified ${percent(found.bound)}, test error ${percent(test)}`;
   }
 
   /** @param {Event} event */
   moved(event) {
-    if (event.target === this.inputs.D) this.seen.add(this.value("D"));
+    if (event.target === this.inputs.D) {
+      this.seen.add(this.value("D"));
+      this.reach();
+    }
     super.moved(event);
   }
 
@@ -119,6 +150,16 @@ class LiveCertificate extends LiveView {
   /** Whether a D was chosen after looking at others. */
   get looked() {
     return this.seen.size > 1;
+  }
+
+  /** Whether the vote of this D is still to come. */
+  get waits() {
+    return !this.votes.has(this.value("D"));
+  }
+
+  /** The D of the vote that is drawn: until that of the slider comes, the one before. */
+  get drawn() {
+    return this.waits ? this.votes.keys().next().value : this.value("D");
   }
 
   /** @param {number} count @param {number} stretch */
@@ -131,7 +172,7 @@ class LiveCertificate extends LiveView {
   }
 
   compute() {
-    const [count, stretch] = [this.value("D"), this.value("stretch")];
+    const [count, stretch] = [this.drawn, this.value("stretch")];
     const vote = this.votes.get(count);
     this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
     const { prior, step } = vote.map;
@@ -159,16 +200,18 @@ class LiveCertificate extends LiveView {
 
   write() {
     const { certificate: found, test } = this.now;
-    this.find(".test-value").textContent = percent(test);
-    this.find(".bound-value").textContent = percent(found.bound);
+    this.find(".test-value").textContent = this.waits ? "…" : percent(test);
+    this.find(".bound-value").textContent = this.waits ? "…" : percent(found.bound);
     const price = Math.log(this.counts.length).toFixed(2);
-    const short = this.votes.get(this.value("D")).step ** 2 / 2 < NO_LENGTH;
+    const short = this.votes.get(this.drawn).step ** 2 / 2 < NO_LENGTH;
     const free = short
       ? "What the prior's points chose is hardly worth changing: the step has almost no length."
       : "The step is free: the bound holds for all weights at once.";
-    this.find(".looked-words").textContent = this.looked
-      ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
-      : `${free} D counts as fixed beforehand until you move it.`;
+    this.find(".looked-words").textContent = this.waits
+      ? `The vote at D = ${this.text("D")} is being computed.`
+      : this.looked
+        ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
+        : `${free} D counts as fixed beforehand until you move it.`;
     this.find(".renew").hidden = !this.looked || !this.data.clickable;
   }
 
@@ -256,7 +299,7 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {Scale} px @param {Frame} frame @param {number} size
    */
   paintYardsticks(c, px, frame, size) {
-    const { heldOut } = this.votes.get(this.value("D"));
+    const { heldOut } = this.votes.get(this.drawn);
     /** @type {[number, string, keyof typeof DASHES][]} */
     const lines = [[this.now.test, "test error", "dot"]];
     if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
@@ -293,7 +336,7 @@ class LiveCertificate extends LiveView {
       size,
       inside: (px, py, frame) => {
         const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(STRETCHES[k]), py(v)]);
-        const { heldOut } = this.votes.get(this.value("D"));
+        const { heldOut } = this.votes.get(this.drawn);
         if (heldOut !== null) {
           c.strokeStyle = this.ink;
           c.lineWidth = 1.5;
@@ -319,6 +362,15 @@ class LiveCertificate extends LiveView {
       },
     });
   }
+}
+
+/**
+ * Whether a vote is one of these.
+ *
+ * @param {any[]} votes as they are packed
+ */
+function isIn(votes) {
+  return (/** @type {any} */ one) => votes.some((other) => JSON.stringify(other) === JSON.stringify(one));
 }
 
 /**

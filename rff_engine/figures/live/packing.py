@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -233,15 +233,19 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
     )
 
 
-def pack_certificate(votes: Mapping[int, CertifiedVote], sample: Sample, extent: float) -> dict[str, Any]:
-    """Data of the live view of a certificate: the vote of every number of frequencies, and of its prior.
+def pack_certificate(
+    votes: Mapping[int, CertifiedVote], sample: Sample, extent: float, counts: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Data of the live view of a certificate: votes by their numbers of frequencies, each with that of its prior.
 
-    `votes` has the vote of each, by the number. Margins are rounded to 12 bits, so that bounds err by 1e-5 at most.
+    `counts` are the numbers that may be chosen, by default those of `votes`; the view asks for votes that it lacks.
+    Margins are rounded to 12 bits, so that bounds err by 1e-5 at most.
     """
     epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
     shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
     packed = [
         {
+            "D": D,
             "step": vote.step,
             "test_set_bound": vote.model.test_set_bound_,
             "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
@@ -251,12 +255,12 @@ def pack_certificate(votes: Mapping[int, CertifiedVote], sample: Sample, extent:
             for of in ("margins", "test_margins", "map")
             for name in (f"prior_{of}", f"step_{of}")
         }
-        for vote in votes.values()
+        for D, vote in votes.items()
     ]
     return _with_version(
         {
             "votes": packed,
-            "counts": list(votes),
+            "counts": list(votes if counts is None else counts),
             "thresholds": THRESHOLDS,
             "n": n,
             "points": _packed(sample.X, "<f4"),

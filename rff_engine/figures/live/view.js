@@ -641,7 +641,7 @@ export function mounting(View) {
     const root = component.parentElement.querySelector(".live");
     root.view ??= new View(root);
     root.view.update(component.data, (name, value) =>
-      name === "clicked" ? component.setTriggerValue(name, value) : component.setStateValue(name, value),
+      name === "settled" ? component.setStateValue(name, value) : component.setTriggerValue(name, value),
     );
   };
 }
