@@ -131,7 +131,7 @@ def visit(browser, address: str, opened: str = DRAWN):
 
 
 def drag(page, slider: str = "") -> tuple[float, list[float]] | None:
-    """Frames per second, and ms from each input to its frame, while a slider of a live page, or the first, is dragged."""
+    """Frames per second, and ms from each input to its frame, while a slider of a live page is dragged."""
     name = f"[name={slider}]" if slider else ""
     if page.locator(f".live input{name}").count() == 0:
         return None
