@@ -285,9 +285,11 @@ def test_points_become_landmarks_by_clicks(open_file, width):
     page.wait_for_function("picks => location.hash.endsWith('picks=' + picks)", arg="-".join(map(str, picks)))
     data = ToyData("moons", 300, 0.1, 0)
     problem = landmark_problem(LandmarkSettings(data, 0.501, 256, 5, tuple(picks)))
-    shown = numbers_of(page, "data.landmarks", "data.loss")
+    # The losses of more than D frequencies come after the first picture.
+    page.wait_for_function("() => document.querySelector('.live').view.reached === 256")
+    shown = numbers_of(page, "data.landmarks", "loss")
     np.testing.assert_allclose(shown["data.landmarks"], problem.landmarks.ravel(), rtol=1e-6)
-    np.testing.assert_allclose(shown["data.loss"], problem.loss.ravel(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shown["loss"], problem.loss.ravel(), rtol=1e-6, atol=1e-12)
     assert page.complaints == []
 
 
