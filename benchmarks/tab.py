@@ -29,6 +29,8 @@ from websockets.exceptions import WebSocketException
 #: Seconds after which a reply counts as lost.
 LONGEST = 120
 #: Id of the events of a component of the app's own, with that of the component.
+#: Live views that ask for more data when the reader points at the slider of a control, by page and control.
+_REACHED = {("certificates", "D"): "live_certificate"}
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request
 
@@ -293,7 +295,9 @@ class Tab:
         if not movable:
             return None
         chosen, value = self.choices.choice(movable)
-        return chosen.name, await self.set(chosen, value)
+        view = _REACHED.get((self._page, chosen.parameter))
+        asked = await self.act(view, "reached", chosen.parameter) if view and self.component(view) else 0.0
+        return chosen.name, asked + await self.set(chosen, value)
 
     async def set(self, chosen: Widget, value) -> float:
         """Give a control a value and wait; return the seconds of the rerun."""
