@@ -120,8 +120,9 @@ def exercises(lesson: content.Lesson, seed: int, address: str) -> Iterator[Exerc
     yield Exercise(
         f"{len(lesson.steps) + 1}. Your own seed: {seed}",
         f"Open [these settings]({link(lesson.page, mine, address)}), with other random points and frequencies than "
-        f"your neighbour's. Read {what}. What changes when you choose another seed?",
-        f"**{filled(lesson.page, {'after': mine}, value)[0]}**",
+        f"your neighbour's. Read {what}. Why does your neighbour read another number?",
+        f"**{filled(lesson.page, {'after': mine}, value)[0]}**\n\nAnother seed draws other points or other "
+        "frequencies, so neighbours read different numbers; how far they lie apart is the spread of the draws.",
     )
 
 

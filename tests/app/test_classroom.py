@@ -116,6 +116,24 @@ def test_a_class_sees_its_predictions_and_the_outcome_once_the_lecturer_reveals_
 
 
 @pytest.mark.slow
+def test_who_has_not_predicted_sees_the_outcome_too_and_is_not_counted(rooms):
+    lecturer, code = opened_room()
+    student = Reader("a", room=code)
+    lecturer.act("reveal")
+    student.run()
+    assert student.room["missed"] and student.room["counts"] == [0, 0, 0]
+    assert student.card["outcome"] == FIRST.outcome and student.app.session_state["D"] == FIRST.after["D"]
+    student.act("answer", answer=0)  # a press that was under way
+    assert student.room["missed"] and student.room["counts"] == [0, 0, 0] and not student.card["app"]["predicted"]
+    student.act("next")
+    assert not student.room["missed"] and student.card["answer"] is None and student.card["outcome"] == ""
+    # Who comes afterwards is asked first.
+    late = Reader("b", room=code)
+    late.run()
+    assert late.card["answer"] is None and late.card["outcome"] == ""
+
+
+@pytest.mark.slow
 def test_a_second_prediction_of_a_browser_is_not_counted(rooms):
     lecturer, code = opened_room()
     for answer in (0, 1):  # a reloaded page is another session of the same browser

@@ -13,6 +13,8 @@ import pytest
 from conftest import settle, show_all, wait_until
 from PIL import Image, ImageChops, ImageSequence
 
+from pages.components.controls.alone import PICTURES
+
 
 def row(page):
     """The row, in sight and with the page's figures in its list."""
@@ -160,6 +162,37 @@ def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, serve
         alone.set_viewport_size({"width": width, "height": height})
         alone.wait_for_function(FILLS)
 
+
+@pytest.mark.second
+@pytest.mark.parametrize(
+    "picture",
+    [
+        f"{page}?view={name}"
+        for page, names in PICTURES.items()
+        if page != "start"
+        for name, picture in names.items()
+        if picture.live
+    ],
+)
+def test_a_picture_alone_fits_a_slide(open_page, picture):
+    page = open_page(f"{picture}&embed=true")
+    page.wait_for_function("() => document.querySelector('.live.alone')?.view?.data !== undefined")
+    for width, height in ((1280, 720), (960, 540), (640, 360)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(FITS)
+
+
+# Nothing of the view lies outside the window, and a figure has room to be read.
+FITS = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const inside = ({ left, top, right, bottom }) =>
+        left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
+    const all = [...document.querySelectorAll('.live :is(canvas, table, p, input, .legend)')];
+    const parts = all.filter(part => part.checkVisibility());
+    const figures = [...document.querySelectorAll('.live figure > canvas')].map(c => c.getBoundingClientRect());
+    return main.scrollHeight <= main.clientHeight + 1 && parts.every(part => inside(part.getBoundingClientRect()))
+        && figures.filter(box => box.width).every(box => box.height >= 0.1 * innerHeight && box.width >= 60);
+}"""
 
 # All canvases lie in the window, and none of them is so small that nothing can be seen.
 FILLS = """() => {

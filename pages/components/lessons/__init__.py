@@ -43,6 +43,8 @@ _card = st.components.v2.component(
 _PLACE = "place in a lesson"
 _ELSEWHERE = "lesson of another page"
 _WHOLE_PAGE = "the card has changed the page"
+#: The step whose question was shown while its outcome was hidden, and the one whose outcome came before a prediction.
+_ASKED, _MISSED = "asked in class", "missed in class"
 #: Events that the browser sends without the reader.
 _BY_ITSELF = {"draw code", "restore", "lead"}
 #: Seconds between looks at a room.
@@ -60,6 +62,8 @@ class Place:
     answer: int | None = None
     waits: bool = False
     """Whether the outcome waits for the lecturer"""
+    missed: bool = False
+    """Whether the lecturer has revealed the outcome before the reader predicted; `answer` is then the right one"""
 
     @property
     def decided(self) -> bool:
@@ -109,6 +113,10 @@ class Tour:
             self._complete_link(self._settings_here(lesson))
         elif not place.decided and self._place_at(lesson, step).decided:
             self._decide(lesson, step)
+        elif st.session_state.pop(_MISSED, None) == (lesson.key, step) and place.answer is None:
+            right = lesson.steps[step - 1].right
+            st.session_state[_PLACE] = Place(lesson.key, step, right, missed=True)
+            self._set(lesson.steps[step - 1].after)
 
     def show(self) -> None:
         """The row of lessons, and the card of the current one."""
@@ -162,7 +170,7 @@ class Tour:
             with st.container():  # as around the fragment: the browser keeps the card
                 self._mount(lesson, data)
         else:
-            looks = classroom.leads() or place.waits
+            looks = classroom.leads() or not place.decided
             st.fragment(self._show_in_room, run_every=_BETWEEN_LOOKS if looks else None)(lesson, data, place)
 
     def _show_in_room(self, lesson: content.Lesson, data: dict, place: Place) -> None:
@@ -172,7 +180,13 @@ class Tour:
         room = classroom.seen(place.step, len(data["answers"]))
         if room is None or (room["revealed"] and (place.waits or (classroom.leads() and not place.decided))):
             st.rerun()  # without a class, or with the outcome
-        self._mount(lesson, data, room | {"waits": place.waits})
+        if place.answer is None and not classroom.leads():
+            if room["revealed"] and st.session_state.get(_ASKED) == (place.lesson, place.step):
+                st.session_state[_MISSED] = place.lesson, place.step
+                st.rerun()
+            # Who comes to the question after the reveal may still guess, for himself.
+            st.session_state[_ASKED] = None if room["revealed"] else (place.lesson, place.step)
+        self._mount(lesson, data, room | {"waits": place.waits, "missed": place.missed})
 
     def _mount(self, lesson: content.Lesson, data: dict, room: dict | None = None) -> None:
         app = {

@@ -8,6 +8,7 @@
  * @property {string} name the code in links
  * @property {boolean} waits whether the reader has predicted and the outcome is not revealed yet
  * @property {boolean} revealed
+ * @property {boolean} [missed] whether it was revealed before the reader predicted
  * @property {number[] | null} counts predictions of each answer, for whoever may see them
  * @property {string | null} secret of the lecturer, by which it is known again after a reload
  * @property {number} lifetime seconds
@@ -102,6 +103,8 @@ export class Board {
     if (!this.dialog.open) return;
     this.find("#board-title").textContent = data.title;
     this.find(".board-count").textContent = `step ${data.step} of ${data.steps}`;
+    this.find(".board-text").textContent = data.text;
+    this.find(".board-text").hidden = !data.text;
     this.find(".board-question").textContent = data.question;
     this.bars(this.find(".board-bars"), counts ?? Array(data.answers.length).fill(null));
     this.find(".board-outcome").textContent = data.outcome;

@@ -180,6 +180,9 @@ class LessonCard {
   outcome() {
     const { answers, right, answer, outcome } = this.data;
     if (this.board.leads) return [paragraph("outcome", outcome)]; // the bars mark the answer
+    if (this.data.app?.room?.missed) {
+      return [paragraph("verdict", `Revealed before you predicted: ${answers[right]}`), paragraph("outcome", outcome)];
+    }
     const correct = answer === right;
     return [
       ...(correct ? [] : [paragraph("guess", `Your guess: ${answers[answer]}`)]),

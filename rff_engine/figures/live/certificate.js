@@ -203,15 +203,20 @@ class LiveCertificate extends LiveView {
     this.find(".test-value").textContent = this.waits ? "…" : percent(test);
     this.find(".bound-value").textContent = this.waits ? "…" : percent(found.bound);
     const price = Math.log(this.counts.length).toFixed(2);
+    this.root.classList.toggle("waits", this.waits);
     const short = this.votes.get(this.drawn).step ** 2 / 2 < NO_LENGTH;
-    const free = short
-      ? "What the prior's points chose is hardly worth changing: the step has almost no length."
-      : "The step is free: the bound holds for all weights at once.";
+    const { prior } = this.votes.get(this.drawn).rows;
+    const tied = this.value("stretch") === 0 && prior.every((margin) => margin === 0);
+    const free = tied
+      ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
+      : short
+        ? "What the prior's points chose is hardly worth changing: the step has almost no length."
+        : "The step is free: the bound holds for all weights at once.";
     this.find(".looked-words").textContent = this.waits
       ? `The vote at D = ${this.text("D")} is being computed.`
       : this.looked
         ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
-        : `${free} D counts as fixed beforehand until you move it.`;
+        : `${free} D, until you move it, and all other settings count as fixed beforehand.`;
     this.find(".renew").hidden = !this.looked || !this.data.clickable;
   }
 
