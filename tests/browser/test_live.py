@@ -243,6 +243,15 @@ COUNT = """() => {
 }"""
 
 
+# The server's answers wait until they are let in; later ones come in at once.
+HOLD = """() => {
+    const {view} = document.querySelector('.live'), {update} = view;
+    Object.assign(window, {answers: [], letIn: () => { view.update = update; answers.forEach(answer => answer()); }});
+    view.update = (...a) => answers.push(() => update.apply(view, a));
+}"""
+LET_IN = "async () => { letIn(); await new Promise(requestAnimationFrame); }"
+
+
 def engine_at(page_name: str, sigma: float, noise: float, selection="random") -> dict:
     """What the engine computes for the page's defaults, a width and a noise: losses, weights and errors."""
     kernel = rff.GaussianKernel(sigma)
@@ -297,19 +306,25 @@ def test_width_and_noise_move_under_the_hand_and_a_release_changes_nothing(open_
         np.testing.assert_allclose(held["errors"], engine["errors"], atol=1e-3)
 
 
-def test_the_width_follows_a_preset_and_undo(open_page):
-    page = open_live(open_page, "landmarks")
-    page.get_by_role("button", name="Spirals", exact=True).click()
-    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.2")
-    page.wait_for_function(SETTLED.format("sigma", "0.2"))
+@pytest.mark.parametrize(
+    ("slider", "preset", "value", "moved"), [("sigma", "Spirals", 0.2, 0.209), ("noise", "Noise", 0.3, 0.31)]
+)
+def test_width_and_noise_follow_a_preset_and_undo(open_page, slider, preset, value, moved):
+    page, shown = (
+        open_live(open_page, "landmarks"),
+        f"() => document.querySelector('.live').view.data.{slider} === {value}",
+    )
+    page.get_by_role("button", name=preset, exact=True).click()
+    page.wait_for_function(shown)
+    page.wait_for_function(SETTLED.format(slider, value))
     settle(page)
-    page.locator(".live input[name=sigma]").focus()
+    page.locator(f".live input[name={slider}]").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(SETTLED.format("sigma", "0.209"))
+    page.wait_for_function(SETTLED.format(slider, moved))
     settle(page)
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_function("() => document.querySelector('.live').view.data.sigma === 0.2")
-    page.wait_for_function(SETTLED.format("sigma", "0.2"))
+    page.wait_for_function(shown)
+    page.wait_for_function(SETTLED.format(slider, value))
 
 
 def test_the_width_of_another_order_is_in_the_sidebar(open_page):
@@ -321,19 +336,8 @@ def test_the_width_of_another_order_is_in_the_sidebar(open_page):
     expect(page.locator(".st-key-sigma")).to_be_hidden()
 
 
-def test_noise_follows_a_preset_and_undo_and_is_in_the_sidebar_for_centroids(open_page):
-    page = open_live(open_page, "landmarks")
-    page.get_by_role("button", name="Noise", exact=True).click()
-    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.3")
-    page.wait_for_function(SETTLED.format("noise", "0.3"))
-    settle(page)
-    page.locator(".live input[name=noise]").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function(SETTLED.format("noise", "0.31"))
-    settle(page)
-    page.get_by_role("button", name="Undo").click()
-    page.wait_for_function("() => document.querySelector('.live').view.data.noise === 0.3")
-    page.wait_for_function(SETTLED.format("noise", "0.3"))
+def test_the_noise_of_centroids_is_in_the_sidebar(open_page):
+    page = open_live(open_page, "landmarks?noise=0.3")
     expect(page.locator(".st-key-noise")).to_be_hidden()
     page.get_by_text("k-means", exact=True).click()
     expect(page.locator(".live input[name=noise]")).to_be_hidden()
@@ -400,11 +404,7 @@ def test_clicking_a_point_adds_a_landmark_and_clicking_its_star_removes_it(open_
 def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
     page = open_live(open_page, "landmarks")
     page.evaluate(COUNT)
-    # The answers wait until they are let in.
-    page.evaluate(
-        "() => { const {view} = document.querySelector('.live'), {update} = view; window.answers = [];"
-        " view.update = (...a) => answers.push(() => update.apply(view, a)); }"
-    )
+    page.evaluate(HOLD)
     rows = page.evaluate("document.querySelector('.live').view.data.rows")
     added = next(row for row in range(300) if row not in rows)
     for row in (added, rows[1]):
@@ -423,7 +423,7 @@ def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
     page.wait_for_function("() => answers.length > 0")
     settle(page)
     assert page.evaluate("received") == 0
-    page.evaluate("async () => { answers.forEach(answer => answer()); await new Promise(requestAnimationFrame); }")
+    page.evaluate(LET_IN)
     settle(page)
     assert page.evaluate(SHOWN) == shown and page.evaluate("made") == made
     assert page.evaluate("document.querySelector('.live').view.clicked") is None
@@ -621,9 +621,10 @@ def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at
         np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), votes[0].votes(stretch), atol=1 / 255)
         assert "fixed beforehand" in shown["words"]
     assert page.evaluate("[...document.querySelector('.live').view.votes.keys()]") == [20]  # the others nobody needs
+    page.evaluate(HOLD)
     waiting = move_sliders(page, {"D": 50, "stretch": 1.0}, CERTIFICATE)
-    if waiting["shown"] == ["…", "…"]:
-        assert "D = 50 is being computed" in waiting["words"]
+    assert waiting["shown"] == ["…", "…"] and "D = 50 is being computed" in waiting["words"]
+    page.evaluate(LET_IN)
     page.wait_for_function("() => document.querySelector('.live').view.votes.size === 5")
     shown = move_sliders(page, {"stretch": 1.0}, CERTIFICATE)
     assert shown["bound"] > votes[1].certificate().risk_bound and "looked at several D" in shown["words"]

@@ -184,7 +184,7 @@ class Tour:
             if room["revealed"] and st.session_state.get(_ASKED) == (place.lesson, place.step):
                 st.session_state[_MISSED] = place.lesson, place.step
                 st.rerun()
-            # Who comes to the question after the reveal may still guess, for himself.
+            # A reader who comes after the reveal may still guess; it does not count.
             st.session_state[_ASKED] = None if room["revealed"] else (place.lesson, place.step)
         self._mount(lesson, data, room | {"waits": place.waits, "missed": place.missed})
 

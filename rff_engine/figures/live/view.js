@@ -437,7 +437,7 @@ export class LiveView {
     this.report("settled", Object.fromEntries(Object.keys(this.inputs).map((name) => [name, this.value(name)])));
   }
 
-  /** Note what the server is told, so that older settings are known as such. */
+  /** Remember what is reported: settings that differ from it come from before. */
   note() {
     const positions = Object.fromEntries(Object.entries(this.inputs).map(([name, { value }]) => [name, Number(value)]));
     this.reported = { positions, rows: this.landmarkRows, time: performance.now() };
