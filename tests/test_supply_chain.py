@@ -188,4 +188,24 @@ def test_image_copies_only_what_the_app_needs():
     }
 
 
+# --- continuous integration ---------------------------------------------------------------------------------------
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def test_actions_are_named_by_their_commit_and_its_version():
+    used = re.findall(r"uses: *(.*)", "".join(workflow.read_text("utf-8") for workflow in WORKFLOWS))
+    assert used and [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)] == []
+
+
+def test_packages_are_installed_by_hash_or_in_the_versions_of_the_pins():
+    places = [*WORKFLOWS, ROOT / "Makefile", ROOT / "Dockerfile", ROOT / ".ci" / "run"]
+    lines = "".join(place.read_text("utf-8").replace("\\\n", " ") for place in places).splitlines()
+    installs = [line for line in lines if re.search(r"pip\b.* install", line) and not line.lstrip().startswith("#")]
+    free = [line for line in installs if "--require-hashes" not in line]
+    assert len(installs) > len(free) and all(line.endswith(". -r tools.txt") for line in free), free
+    (chosen,) = re.findall(r"grep -hE '\^\(\$\{\{ matrix.solver \}\}(.*)\)=='", "".join(lines))
+    assert set(chosen.split("|")) <= set(pins("requirements-dev.txt"))
+
+
 # --- the documentation --------------------------------------------------------------------------------------------
