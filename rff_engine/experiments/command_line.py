@@ -212,7 +212,7 @@ def _run(options) -> int:
 
 def _resume(options) -> int:
     with _store(options) as store:
-        return _run_and_write(store, store.run(options.run).spec, options)
+        return _run_and_write(store, store.run(options.run), options)
 
 
 def _run_and_write(store: Store, spec: RunSpec, options) -> int:
@@ -284,7 +284,10 @@ def _store(options) -> Store:
 def _list_runs(options) -> int:
     with _store(options) as store:
         for info in store.runs():
-            state = "finished" if info.finished else f"{info.repeats_planned} of {info.spec.repeats} repeats begun"
+            if info.spec is None:
+                state = "of another version"
+            else:
+                state = "finished" if info.finished else f"{info.repeats_planned} of {info.spec.repeats} repeats begun"
             made = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.created))
             print(f"{info.id:<44} {made}  {info.n_rows:>6} rows, {_duration(info.seconds)}, {state}")
     return 0
@@ -305,7 +308,7 @@ def _report_text(options) -> str:
         rows = _rows_of(options.rows)
     else:
         with _store(options) as store:
-            rows = to_frame(store.rows(store.run(options.rows).spec))
+            rows = to_frame(store.rows(store.run(options.rows)))
     if options.format == "csv":
         return to_csv(rows)
     of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
@@ -339,7 +342,7 @@ def _html(options) -> str:
         with Store(reproduction.SHIPPED, read_only=True) as store:
             return paper_report(store)
     with _store(options) as store:
-        return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows).spec)
+        return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows))
 
 
 class _Output:

@@ -42,6 +42,7 @@ def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
 
 def _made(store: Store, info: RunInfo) -> dict:
     spec = info.spec
+    assert spec is not None  # `find` and `relatives` give runs of this version
     return {
         "run": info.id,
         "data set": spec.dataset,

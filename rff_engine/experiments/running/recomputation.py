@@ -90,7 +90,7 @@ def draw_rows(store: Store, n: int, seed: int = 0, max_seconds: float = np.inf) 
 
     pools, here = {name: [] for name in PROTOCOLS}, datasets.available()
     for info in sorted(store.runs(), key=lambda info: info.id):
-        if info.finished and info.spec.dataset in here:
+        if info.finished and info.spec is not None and info.spec.dataset in here:
             rows = [row for row in store.rows(info.spec) if row["seconds"] <= max_seconds]
             pools[info.spec.protocol.name] += [DrawnRow(info.spec, row) for row in rows]
     rng = np.random.default_rng(seed)

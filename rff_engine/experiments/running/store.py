@@ -14,7 +14,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -39,7 +39,8 @@ class RunInfo:
     """Progress of a stored run."""
 
     id: str
-    spec: RunSpec
+    spec: RunSpec | None
+    """None if the run is of another version of this program, which cannot read its settings"""
     created: float
     """Seconds since 1970"""
     seconds: float
@@ -52,7 +53,8 @@ class RunInfo:
 
     @property
     def finished(self) -> bool:
-        return self.repeats_planned == self.spec.repeats and self.n_rows == self.n_planned
+        known = self.n_rows == self.n_planned
+        return self.spec is not None and self.repeats_planned == self.spec.repeats and known
 
 
 def default_store() -> str:
@@ -95,21 +97,25 @@ class Store(Database):
 
     def find(self, spec: RunSpec) -> RunInfo | None:
         """Progress of a run, or ``None`` if it was never begun."""
-        return next(iter(self._infos(spec.run_id)), None)
+        return next((replace(info, spec=spec) for info in self._infos(spec.run_id)), None)
 
-    def run(self, run: str) -> RunInfo:
+    def run(self, run: str) -> RunSpec:
         """The run with the given id, or the only run whose id begins with it.
 
         Raises
         ------
         ValueError
-            If there is none, or several.
+            If there is none, or several, or it is of another version.
         """
         infos = self.runs()
         exact = [info for info in infos if info.id == run]
         found = exact or [info for info in infos if run and info.id.startswith(run)]
         if len(found) == 1:
-            return found[0]
+            if found[0].spec is None:
+                raise ValueError(
+                    f"run is {run!r}; {found[0].id} is of another version of rff_engine; use that version."
+                )
+            return found[0].spec
         if found:
             raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in found)}.")
         known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
@@ -150,12 +156,12 @@ class Store(Database):
             return sorted(connection.scalars(query))
 
     def relatives(self, spec: RunSpec) -> list[RunInfo]:
-        """Other runs that share rows with a run, the newest first."""
+        """Other runs of this version that share rows with a run, the newest first."""
         own = sa.select(run_rows.c.key).where(run_rows.c.run == spec.run_id)
         query = sa.select(run_rows.c.run).where(run_rows.c.key.in_(own), run_rows.c.run != spec.run_id).distinct()
         with self.read() as connection:
             found = set(connection.scalars(query))
-        return [info for info in self.runs() if info.id in found] if found else []
+        return [info for info in self.runs() if info.id in found and info.spec is not None] if found else []
 
     def plan(self, spec: RunSpec, repeat: int, keys: list[bytes]) -> None:
         """Store the keys of a repeat's rows in their order, and the run if it is new; the first call decides."""
@@ -193,9 +199,18 @@ class Store(Database):
         with self.read() as connection:
             found = connection.execute(query).all()
         return [
-            RunInfo(row.id, RunSpec.from_json(row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
+            RunInfo(row.id, _spec(row.id, row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
             for row in found
         ]
+
+
+def _spec(run: str, text: str) -> RunSpec | None:
+    """The stored settings of a run, or ``None`` if this version has no such settings or gives them another id."""
+    try:
+        spec = RunSpec.from_json(text)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return spec if spec.run_id == run else None
 
 
 def insert_results(connection: sa.Connection, rows: dict[bytes, Row], maker: int) -> None:

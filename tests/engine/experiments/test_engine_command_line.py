@@ -1,5 +1,6 @@
 """The command line: its output, files and exit codes."""
 
+import json
 import os
 import re
 import signal
@@ -13,12 +14,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 
 import rff_engine
 from rff_engine.__main__ import main
 from rff_engine.experiments.command_line import _duration
 from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.html import provenance
+from rff_engine.experiments.running.recomputation import draw_rows
 from rff_engine.experiments.running.runner import COLUMNS
+from rff_engine.experiments.running.schema import runs
 from rff_engine.experiments.running.store import Store
 
 REFERENCE = reproduction.SHIPPED.parent
@@ -67,6 +72,51 @@ def test_rows_go_to_the_store_and_the_output(protocol, tmp_path, capsys):
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     assert run in page and 'seconds": ' not in page and page.count("Plotly.newPlot(") == 1
     assert "NA&gt;" not in page  # the SVM has no D, and no share
+
+
+NEWER = {
+    "a field of the run": lambda spec: spec | {"nice": 3},
+    "a field of the protocol": lambda spec: spec | {"protocol": spec["protocol"] | {"nice": 3}},
+    "a study": lambda spec: spec | {"protocol": spec["protocol"] | {"study": "transformers"}},
+    "no study": lambda spec: spec | {"protocol": {}},
+    "a method": lambda spec: spec | {"protocol": spec["protocol"] | {"methods": ["svm", "transformer"]}},
+    "a kind of value": lambda spec: spec | {"protocol": spec["protocol"] | {"n_features": {"from": 1, "to": 9}}},
+    "a kind of protocol": lambda spec: spec | {"protocol": [spec["protocol"]]},
+    "a list": lambda spec: [spec],
+    "another meaning": lambda spec: spec,  # of the same fields: the id says so
+}
+
+
+@pytest.mark.parametrize("what", NEWER)
+def test_a_run_of_newer_code_is_listed_and_refused_in_one_sentence(what, capsys, store):
+    arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
+    assert main(arguments) == 0
+    with Store(store) as opened:
+        (old,) = opened.runs()
+        newer = "features-breast-random-99999999"
+        keys = sa.text(f"INSERT INTO rff_run_rows SELECT '{newer}', repeat, position, key FROM rff_run_rows")
+
+        def insert(connection):
+            spec = json.dumps(NEWER[what](json.loads(old.spec.to_json())))
+            connection.execute(sa.insert(runs).values(id=newer, spec=spec, created=old.created + 60, seconds=1.0))
+            connection.execute(keys)
+
+        opened.write(insert)
+        assert [info.id for info in opened.runs()] == [newer, old.id]
+        assert opened.find(old.spec).finished and list(provenance(opened, [old.spec])["run"]) == [old.id]
+        assert [one.spec for one in draw_rows(opened, 9)] == [old.spec]
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert newer in first and first.endswith("of another version") and second.endswith("finished")
+    for command in (["resume"], ["report"], ["report", "--format", "html"]):
+        assert main([*command, newer]) == 2
+        said = capsys.readouterr()
+        assert said.out == "" and len(said.err.splitlines()) == 1
+        assert newer in said.err and "is of another version of rff_engine" in said.err
+    assert main(arguments) == 0
+    assert main(["resume", old.id]) == 0
+    assert main(["report", old.id, "--format", "html"]) == 0
 
 
 def test_command_line_accepts_a_split_and_methods(capsys):

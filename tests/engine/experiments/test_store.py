@@ -455,7 +455,7 @@ def test_a_run_is_found_by_the_beginning_of_its_name(either):
     for seed in (0, 1):
         list(run_stored(either, spec_of(replace(SMALL_SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
     ids = [info.id for info in either.runs()]
-    assert either.run(ids[0]).id == either.run(ids[0][:-1]).id == ids[0]
+    assert either.run(ids[0]).run_id == either.run(ids[0][:-1]).run_id == ids[0]
     with pytest.raises(ValueError, match=r"beginning of .*, "):
         either.run("features-toy")
     with pytest.raises(ValueError, match="no such run: known are"):
