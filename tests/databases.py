@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -36,7 +37,7 @@ def _ordinary_user() -> str | None:
 
 @pytest.fixture(scope="session")
 def postgres_server():
-    """The folder of a server's socket; it is started once, and ended with the tests."""
+    """The `folder` of a server's socket and how to `restart` it; it is started once, and ended with the tests."""
     programs = _programs()
     if programs is None:
         reason = "PostgreSQL's server is not here: apt-get install postgresql"
@@ -61,9 +62,10 @@ def postgres_server():
 
         do("initdb", "-U", "rff", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
         settings = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
-        do("pg_ctl", "-w", "-l", data / "log", "-o", f"-k {folder} {settings}", "start")
+        start = "-l", data / "log", "-o", f"-k {folder} {settings}"
+        do("pg_ctl", "-w", *start, "start")
         try:
-            yield folder
+            yield SimpleNamespace(folder=folder, restart=lambda mode: do("pg_ctl", "-w", "-m", mode, *start, "restart"))
         finally:
             do("pg_ctl", "-w", "-m", "immediate", "stop")
 
@@ -72,11 +74,13 @@ def postgres_server():
 def postgres(postgres_server):
     """The URL of an empty database."""
     server = sa.create_engine(
-        f"postgresql+psycopg://rff@/postgres?host={postgres_server}", isolation_level="AUTOCOMMIT"
+        f"postgresql+psycopg://rff@/postgres?host={postgres_server.folder}",
+        isolation_level="AUTOCOMMIT",
+        poolclass=sa.NullPool,  # a test may restart the server
     )
     name = f"rff_{uuid4().hex}"
     with server.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
-        yield f"postgresql+psycopg://rff@/{name}?host={postgres_server}"
+    yield f"postgresql+psycopg://rff@/{name}?host={postgres_server.folder}"
+    with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
-    server.dispose()

@@ -62,11 +62,8 @@ def rooms(url, limits, clock):
 
 def stored(rooms) -> dict[str, int]:
     """Number of rows of each table."""
-    with rooms.read() as connection:
-        return {
-            name: connection.scalar(sa.select(sa.func.count()).select_from(table))
-            for name, table in module._tables.tables.items()
-        }
+    counts = {name: sa.select(sa.func.count()).select_from(table) for name, table in module._tables.tables.items()}
+    return rooms.read(lambda connection: {name: connection.scalar(count) for name, count in counts.items()})
 
 
 def another(code: str) -> str:
@@ -152,9 +149,8 @@ def test_nothing_is_stored_but_the_choice_and_an_id_that_differs_between_rooms(r
     opened = [rooms.open("prior-to-cosine") for _ in range(2)]
     for code, _ in opened:
         rooms.predict(code, 1, visitor, 2)
-    with rooms.read() as connection:
-        rows = connection.execute(sa.select(module._predictions)).mappings().all()
-        secrets = connection.scalars(sa.select(module._rooms.c.secret)).all()
+    rows = rooms.read(lambda connection: connection.execute(sa.select(module._predictions)).mappings().all())
+    secrets = rooms.read(lambda connection: connection.scalars(sa.select(module._rooms.c.secret)).all())
     assert [set(row) for row in rows] == [{"room", "step", "member", "answer"}] * 2
     assert len({bytes(row["member"]) for row in rows}) == 2
     kept = repr([dict(row) for row in rows]) + repr(secrets)

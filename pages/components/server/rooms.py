@@ -124,10 +124,9 @@ class Rooms(Database):
             refused, or guesses would cost nothing.
         """
         most = self._limits.wrong_codes
-        with self.read() as connection:
-            if self._count(connection, _WRONG, _MINUTE) >= most:
-                raise ValueError(f"{most} wrong codes have been entered in this minute; try again in the next one.")
-            room = self._find(connection, code)
+        if self.read(lambda connection: self._count(connection, _WRONG, _MINUTE)) >= most:
+            raise ValueError(f"{most} wrong codes have been entered in this minute; try again in the next one.")
+        room = self.read(lambda connection: self._find(connection, code))
         if room is None:
             self.write(lambda connection: self._within_rate(connection, _WRONG, _MINUTE, most))
             raise ValueError(f"There is no room {shown(code)}; it may have been closed, and a room lasts a day.")
@@ -141,8 +140,7 @@ class Rooms(Database):
         RoomEndedError
             If there is none any more.
         """
-        with self.read() as connection:
-            return self._existing(connection, code)
+        return self.read(lambda connection: self._existing(connection, code))
 
     def predict(self, code: str, step: int, visitor: str, answer: int) -> bool:
         """Store a visitor's prediction, and return whether it counts.
@@ -170,16 +168,18 @@ class Rooms(Database):
         """
         of_step = _predictions.c.room == code, _predictions.c.step == step
         query = sa.select(_predictions.c.answer, sa.func.count()).where(*of_step).group_by(_predictions.c.answer)
-        with self.read() as connection:
+
+        def counted(connection) -> dict[int, int] | None:
             room = self._existing(connection, code)
             if step not in room.revealed and not self._admits(connection, code, secret):
                 return None
             return dict(connection.execute(query).all())
 
+        return self.read(counted)
+
     def admits(self, code: str, secret: str | None) -> bool:
         """Whether the secret is the room's."""
-        with self.read() as connection:
-            return self._admits(connection, code, secret)
+        return self.read(lambda connection: self._admits(connection, code, secret))
 
     def reveal(self, code: str, secret: str, step: int) -> None:
         """Show the predictions of a step to the class; raises as `predict`, and for another's secret."""

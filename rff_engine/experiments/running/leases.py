@@ -31,6 +31,8 @@ from .store import Store, insert_results, maker_id, row_key_function
 __all__ = ["RunLease", "StoreClaims"]
 
 _HEARTBEAT_SECONDS = 10.0
+# A run waits this long for a database that restarts; a page, which only looks, does not.
+_PATIENCE_SECONDS = 30.0
 # A process of another machine counts as dead if no heartbeat arrives while this process listens for so long.
 _SILENT_SECONDS = 120.0
 # Last heartbeat of each process of another machine, and when it arrived on the monotonic clock of this one.
@@ -53,6 +55,7 @@ class RunLease:
 
     def __init__(self, store: Store, spec: RunSpec):
         self.store: Store = store
+        store.patience = max(store.patience, _PATIENCE_SECONDS)
         self.spec: RunSpec = spec
         self._last = time.monotonic()
         pid = os.getpid()
@@ -74,7 +77,7 @@ class RunLease:
         self._released.set()
         self._thread.join()
         with suppress(StoreError):
-            self.store.write(lambda connection: _delete_runners(connection, [self.id]))
+            self.store.write(lambda connection: _delete_runners(connection, [self.id]), patience=0)
 
     def claims(self, data: str, repeat: int, rows: list[Row]) -> StoreClaims:
         """Claims on the rows of a repeat, whose split has the digest `data`.
@@ -106,7 +109,7 @@ class RunLease:
     def _beat(self) -> None:
         while not self._released.wait(_HEARTBEAT_SECONDS):
             with suppress(StoreError):  # the next row that is kept raises it again
-                self.store.write(self.heartbeat)
+                self.store.write(self.heartbeat, patience=0)
 
 
 class StoreClaims(Claims):

@@ -1,8 +1,8 @@
 """Tables of the store and the connection to their database: SQLite by default, or PostgreSQL.
 
-`Database` runs transactions, retries those that a database aborts in favour of others, and turns its errors into one
-sentence. What the rows mean is left to `store` and `leases`. Other programs may keep tables of their own in the same
-database, as a subclass with `more_tables`.
+`Database` runs transactions, retries those that a database aborts in favour of others or whose connection is lost, and
+turns its errors into one sentence. What the rows mean is left to `store` and `leases`. Other programs may keep tables
+of their own in the same database, as a subclass with `more_tables`.
 
 Every transaction locks what it writes in one order, so that no two wait for each other: runners by id, results, claims
 by key, runs.
@@ -47,6 +47,8 @@ _MAX_TRIES = 10  # of a transaction that the database aborts in favour of anothe
 _MAX_SECONDS_BETWEEN_TRIES = 0.5
 # Error codes: SQLSTATE, or the primary error code of SQLite.
 _VICTIM = {"40001", "40P01"}  # serialization failure, deadlock
+_STOPPING_OR_STARTING = {"57P01", "57P02", "57P03"}  # shut down, crashed, not yet ready
+_CONNECTION_EXCEPTION = "08"  # class of codes
 _CREATED_MEANWHILE = {"23505", "42P07", "42710", "42S01"}  # two processes create the same table
 _FULL_OR_BROKEN = {"53100", "58030", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
@@ -138,6 +140,8 @@ class Database:
 
     #: Further tables, of a subclass.
     more_tables: sa.MetaData | None = None
+    #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
+    patience: float = 3.0
 
     def __init__(self, url: str | Path, read_only: bool = False):
         self._url = _parsed(url)
@@ -170,30 +174,43 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def read(self) -> Iterator[sa.Connection]:
-        """A connection to read from; database errors become a StoreError."""
-        with self._translated_errors(), self._engine.connect() as connection:
-            yield connection
+    def read(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Value of `work(connection)`, which only reads; otherwise as `write`."""
+        with self._translated_errors():
+            return self._retry(work, _VICTIM, self.patience, writes=False)
 
-    def write(self, work: Callable[[sa.Connection], _T]) -> _T:
+    def write(self, work: Callable[[sa.Connection], _T], patience: float | None = None) -> _T:
         """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
 
-        `work` is called again where the database aborts the transaction in favour of another.
+        `work` is called again where the database aborts the transaction in favour of another, or loses it with the
+        connection; for so many seconds, by default the attribute `patience`.
         """
         with self._translated_errors():
-            return self._retry(work, _VICTIM)
+            return self._retry(work, _VICTIM, self.patience if patience is None else patience)
 
-    def _retry(self, work: Callable[[sa.Connection], _T], codes: set[str]) -> _T:
-        tried = 0
+    def _retry(
+        self, work: Callable[[sa.Connection], _T], codes: set[str], patience: float = 0.0, writes: bool = True
+    ) -> _T:
+        tried, lost_since, value, transaction = 0, None, None, None
         while True:
             try:
-                with self._engine.execution_options(writes=True).begin() as connection:
-                    return work(connection)
+                with self._engine.execution_options(writes=writes).begin() as connection:
+                    if transaction is not None and _has_committed(connection, transaction):
+                        return value  # pyright: ignore[reportReturnType] - of that transaction
+                    value = work(connection)
+                    if writes and connection.dialect.name == "postgresql":
+                        transaction = connection.scalar(sa.select(sa.func.txid_current()))
+                return value
             except exc.DBAPIError as error:
-                tried += 1
-                if tried == _MAX_TRIES or _error_code(_first_error(error)) not in codes:
-                    raise
+                first = _first_error(error)
+                if _is_lost(first):
+                    lost_since = lost_since or time.monotonic()
+                    if time.monotonic() >= lost_since + patience:
+                        raise
+                else:
+                    tried += 1
+                    if tried == _MAX_TRIES or _error_code(first) not in codes:
+                        raise
             time.sleep(random.uniform(0, _MAX_SECONDS_BETWEEN_TRIES))
 
     def _connect(self) -> sa.Engine:
@@ -352,6 +369,23 @@ def _first_error(error: exc.DBAPIError) -> exc.DBAPIError:
             first = cause
         cause = cause.__context__
     return first
+
+
+def _is_lost(error: exc.DBAPIError) -> bool:
+    """Whether the connection to a PostgreSQL server is lost, or there is none to be had."""
+    if isinstance(error.orig, sqlite3.Error):
+        return False
+    code = _error_code(error)
+    if code is None:  # libpq gives none where the server has not answered
+        return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)
+    return code in _STOPPING_OR_STARTING or str(code).startswith(_CONNECTION_EXCEPTION)
+
+
+def _has_committed(connection: sa.Connection, transaction: int) -> bool:
+    """Whether a transaction that was lost while it committed has done so; one that is under way is waited for."""
+    while (status := connection.scalar(sa.select(sa.func.txid_status(transaction)))) == "in progress":
+        time.sleep(_MAX_SECONDS_BETWEEN_TRIES)
+    return status == "committed"
 
 
 def _error_code(error: exc.DBAPIError) -> str | int | None:

@@ -129,19 +129,19 @@ class Store(Database):
             .where(run_rows.c.run == spec.run_id)
             .order_by(run_rows.c.repeat, run_rows.c.position)
         )
-        with self.read() as connection:
-            found = connection.execute(query).mappings().all()
+        found = self.read(lambda connection: connection.execute(query).mappings().all())
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
         return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in found)]
 
     def rows_by_key(self, keys: list[bytes]) -> dict[bytes, Row]:
         """The known rows among the given keys, by key, without the labels of a run."""
-        with self.read() as connection:
-            return {
+        return self.read(
+            lambda connection: {
                 row["key"]: dict(row)
                 for some in batches(keys)
                 for row in connection.execute(sa.select(results).where(results.c.key.in_(some))).mappings()
             }
+        )
 
     def provenance(self, spec: RunSpec) -> list[str]:
         """Library versions and machines that the known rows of a run were computed with, each once."""
@@ -152,15 +152,13 @@ class Store(Database):
             .where(run_rows.c.run == spec.run_id)
             .distinct()
         )
-        with self.read() as connection:
-            return sorted(connection.scalars(query))
+        return self.read(lambda connection: sorted(connection.scalars(query)))
 
     def relatives(self, spec: RunSpec) -> list[RunInfo]:
         """Other runs of this version that share rows with a run, the newest first."""
         own = sa.select(run_rows.c.key).where(run_rows.c.run == spec.run_id)
         query = sa.select(run_rows.c.run).where(run_rows.c.key.in_(own), run_rows.c.run != spec.run_id).distinct()
-        with self.read() as connection:
-            found = set(connection.scalars(query))
+        found = self.read(lambda connection: set(connection.scalars(query)))
         return [info for info in self.runs() if info.id in found and info.spec is not None] if found else []
 
     def plan(self, spec: RunSpec, repeat: int, keys: list[bytes]) -> None:
@@ -196,8 +194,7 @@ class Store(Database):
             .join_from(runs, known, runs.c.id == known.c.run)
             .order_by(runs.c.created.desc())
         )
-        with self.read() as connection:
-            found = connection.execute(query).all()
+        found = self.read(lambda connection: connection.execute(query).all())
         return [
             RunInfo(row.id, _spec(row.id, row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
             for row in found

@@ -5,16 +5,31 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
-from test_store import direct, in_order, kept, one_split, rows_of, same, spec_of, split_of  # noqa: F401
+import sqlalchemy as sa
+from test_store import (  # noqa: F401
+    ROWS,
+    direct,
+    in_order,
+    kept,
+    on_postgresql,
+    one_split,
+    rows_of,
+    same,
+    spec_of,
+    split_of,
+)
 
 from rff_engine.experiments.running import executor, leases
+from rff_engine.experiments.running.leases import RunLease
 from rff_engine.experiments.running.runner import run_stored
-from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.running.store import Store, StoreError
 
 DAY = 86_400.0
 
@@ -160,3 +175,82 @@ def test_unwritable_folder_is_reported_in_one_sentence_and_unchanged(open_folder
     folder.chmod(0o755)
     assert known == 0 and str(file) in sentence, sentence
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.slow("restarts a database server")
+@on_postgresql
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_run_goes_on_while_its_database_restarts(postgres, postgres_server, mode):
+    """`fast` ends the sessions with 57P01, `immediate` with 57P02; until the server is back, it refuses connections."""
+    spec = spec_of(repeats=3)
+    with Store(postgres) as one, ThreadPoolExecutor(1) as thread:
+        found, restarts = [], []
+        for step in run_stored(one, spec, split_of=split_of):
+            found += step.rows
+            if step.rows and len(found) % 9 == 0:
+                restarts.append(thread.submit(postgres_server.restart, mode))
+                for earlier in restarts[:-1]:
+                    earlier.result()  # the one before is done; this one takes place during the next steps
+        restarts[-1].result()
+        assert len(restarts) > 2 and one.runs()[0].finished
+        same(in_order(one.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
+        same(in_order(found), in_order(one.rows(spec)))
+
+
+@on_postgresql
+def test_read_goes_on_after_a_restart_within_it(postgres, postgres_server):
+    with Store(postgres) as one:
+        seen = []
+
+        def read(connection):
+            seen.append(connection.scalar(sa.text("SELECT pg_backend_pid()")))
+            if len(seen) == 1:
+                postgres_server.restart("fast")
+            return connection.scalar(sa.text("SELECT 7"))
+
+        assert one.read(read) == 7 and len(set(seen)) == 2
+
+
+@on_postgresql
+@pytest.mark.parametrize("done", [True, False], ids=["committed", "not committed"])
+def test_transaction_lost_while_it_commits_is_done_once(postgres, monkeypatch, done):
+    """The answer to a commit is lost, with the connection."""
+    with Store(postgres) as one, RunLease(one, spec_of()) as lease:
+        psycopg = pytest.importorskip("psycopg")
+        dialect = one._engine.dialect
+        commit, lost = dialect.do_commit, []
+
+        def commit_and_lose(connection):
+            if lost:
+                return commit(connection)
+            lost.append(connection)
+            if done:
+                commit(connection)
+            connection.dbapi_connection.close()
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        claims = lease.claims("digest", 0, ROWS[:1])
+        row = rows_of(direct(replace(spec_of().protocol, methods=("rff",))))[0]
+        monkeypatch.setattr(lease, "seconds_since_last", lambda: 5.0)
+        monkeypatch.setattr(dialect, "do_commit", commit_and_lose)
+        claims.keep([row])
+        assert lost and one.find(spec_of()).seconds == 5.0
+        assert list(one.rows_by_key([claims.key_of(row)])) == [claims.key_of(row)]
+
+
+@on_postgresql
+def test_database_that_stays_away_is_reported_in_one_sentence(postgres):
+    tried = []
+    with Store(postgres) as one:
+        one.patience = 0.5
+
+        def work(connection):
+            tried.append(time.monotonic())
+            connection.execute(sa.text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+        for look in (one.read, one.write):
+            tried.clear()
+            with pytest.raises(StoreError, match="cannot be used") as caught:
+                look(work)
+            assert len(str(caught.value).splitlines()) == 1
+            assert len(tried) > 1 and tried[-1] - tried[0] < 30
