@@ -1,26 +1,10 @@
 """Entry of the app: page configuration and navigation."""
 
-import gc
-
 import streamlit as st
-from threadpoolctl import threadpool_limits
 
-from pages.components.server import entry, queues, visits
-from rff_engine.figures import sheet
+from pages.components.server import browser_messages, entry, queues, visits
 
-
-@st.cache_resource
-def settle_libraries() -> None:
-    """Make reruns faster, once a server."""
-    # The tests compare figures with validated ones.
-    sheet.validate(False)
-    # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
-    threadpool_limits(limits=1, user_api="blas")
-    # Objects made by imports need not be scanned at each collection.
-    gc.collect()
-    gc.freeze()
-
-
+browser_messages.refuse_unused()
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
 # No url_path: a page's address is its file's name, see pages/components/server/entry.py.
 # Pages under the empty heading are entries of the bar itself; each other heading is a menu.
@@ -54,4 +38,4 @@ try:
     with queues.compute_slot():
         page.run()
 finally:  # also where the page stops early, as it does after a picture that is shown alone
-    settle_libraries()
+    entry.settle_libraries()

@@ -27,9 +27,9 @@ PRESSED = "pressed by the test"
 
 @pytest.fixture
 def rooms(store):
-    server_rooms.rooms.clear()
+    server_rooms.rooms.cache_clear()
     yield server_rooms.rooms()
-    server_rooms.rooms.clear()
+    server_rooms.rooms.cache_clear()
 
 
 class Reader:
@@ -228,7 +228,7 @@ def test_a_room_of_another_lesson_is_not_entered(rooms):
 @pytest.mark.slow
 def test_a_store_that_cannot_be_used_costs_the_class_but_not_the_lesson(tmp_path, monkeypatch):
     (tmp_path / "results.sqlite").write_text("no database " * 100)
-    server_rooms.rooms.clear()
+    server_rooms.rooms.cache_clear()
     monkeypatch.setattr(server_rooms, "default_store", lambda: tmp_path / "results.sqlite")
     reader = Reader("a")
     reader.act("open room")

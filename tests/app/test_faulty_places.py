@@ -23,11 +23,11 @@ def queue(tmp_path, monkeypatch, swept_store):
     """A queue with its own store, in place of the server's."""
     (tmp_path / "store").mkdir()
     found = RunQueue(str(shutil.copy(swept_store, tmp_path / "store" / "results.sqlite")))
-    runs.run_queue.clear()
+    runs.run_queue.cache_clear()
     monkeypatch.setattr(runs, "RunQueue", lambda: found)
     yield found
     found.end()
-    runs.run_queue.clear()
+    runs.run_queue.cache_clear()
 
 
 def opened(page: str, **query) -> AppTest:
@@ -101,7 +101,7 @@ def test_unreadable_rows_are_reported_in_one_sentence(queue):
 def test_page_warns_if_no_store_can_be_opened(tmp_path, monkeypatch):
     (tmp_path / "in the way").write_text("a file where a folder has to be")
     queue = RunQueue(str(tmp_path / "in the way" / "results.sqlite"))
-    runs.run_queue.clear()
+    runs.run_queue.cache_clear()
     monkeypatch.setattr(runs, "RunQueue", lambda: queue)
     try:
         app = opened("real_data", repeats="1")
@@ -109,7 +109,7 @@ def test_page_warns_if_no_store_can_be_opened(tmp_path, monkeypatch):
         assert "until this server ends" in " ".join(warning.value for warning in app.warning)
     finally:
         queue.end()
-        runs.run_queue.clear()
+        runs.run_queue.cache_clear()
 
 
 @pytest.mark.slow("computes a run in a child process")

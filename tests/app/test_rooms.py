@@ -294,11 +294,11 @@ def test_expired_rooms_are_deleted_while_the_server_runs(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=sleep))
         monkeypatch.setattr(module, "default_store", lambda: tmp_path / "results.sqlite")
         monkeypatch.setattr(module, "Rooms", lambda _: rooms)
-        module.rooms.clear()
+        module.rooms.cache_clear()
         try:
             assert module.rooms() is rooms and slept.wait(30)
         finally:
-            module.rooms.clear()
+            module.rooms.cache_clear()
         assert stored(rooms)["rff_rooms"] == 0
 
 
@@ -395,3 +395,30 @@ def test_the_same_browser_at_the_same_time_counts_once_and_limits_hold(url):
 
         assert sum(threads.map(open_one, range(12))) == 3
         assert stored(rooms)["rff_rooms"] == 4
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_codes_tried_at_the_same_time_are_answered_up_to_the_limit(url, right):
+    """A right code among them does not count, and is as refused as a wrong one once the limit is reached."""
+    limits = replace(LIMITS, wrong_codes=10)
+    clock = Clock()
+    with Rooms(url, limits, clock) as rooms, Rooms(url, limits, clock) as others, ThreadPoolExecutor(16) as threads:
+        code, _ = rooms.open("prior-to-cosine")
+        together = threading.Barrier(16)
+
+        def guess(number: int) -> str:
+            together.wait(60)
+            try:
+                (rooms, others)[number % 2].enter(code if right and number % 4 == 0 else another(code))
+            except ValueError as error:
+                return str(error).split(" ", 2)[1]
+            return "entered"
+
+        answers = Counter(threads.map(guess, range(64)))
+        assert answers["is"] == 10 and answers["wrong"] == 54 - answers["entered"], answers
+        assert right or not answers["entered"]
+        with pytest.raises(ValueError, match=r"^10 wrong codes"):
+            rooms.enter(code)
+        clock.now += 60
+        for _ in range(11):
+            assert rooms.enter(code).code == code

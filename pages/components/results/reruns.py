@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from threading import Thread
+from threading import Condition, Thread
 from typing import NamedTuple
 
 import pandas as pd
-import streamlit as st
+from cachetools import cached
 
+from pages.components.server.cache import shared_cache
 from rff_engine.experiments.reports import li, reproduction
 from rff_engine.experiments.reports.html import provenance
 from rff_engine.experiments.running.store import Store
@@ -23,14 +24,14 @@ def _shipped() -> Store:
     return Store(reproduction.SHIPPED, read_only=True)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@shared_cache
 def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
     """A table or figure of a paper and its reruns, see `reproduction.compare_with_paper`."""
     with _shipped() as store:
         return reproduction.compare_with_paper(target, reproduction.known_rows(store, target, scaled=scaled))
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@cached({}, condition=Condition())
 def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
     """Fill the cache of `beside_paper` in a thread of its own, so that no tab is slow at its first visit."""
 
@@ -44,7 +45,7 @@ def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
     return thread
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@shared_cache
 def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
     """Settings, time and provenance of each finished run behind a table or figure."""
     with _shipped() as store:

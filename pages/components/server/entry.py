@@ -6,9 +6,15 @@ fresh server, a link straight to a page would show it without the navigation.
 
 from __future__ import annotations
 
+import gc
+import threading
 from urllib.parse import urlsplit
 
 import streamlit as st
+from cachetools import cached
+from threadpoolctl import threadpool_limits
+
+from rff_engine.figures import sheet
 
 _ENTERED, _RUNS = "entered through app.py", "runs of the script"
 
@@ -27,6 +33,18 @@ def current_page() -> str:
 def count_of_runs() -> int:
     """How often the whole script has run for this session; runs of fragments are not counted."""
     return st.session_state.get(_RUNS, 0)
+
+
+@cached({}, condition=threading.Condition())
+def settle_libraries() -> None:
+    """Make reruns faster, once a server."""
+    # The tests compare figures with validated ones.
+    sheet.validate(False)
+    # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
+    threadpool_limits(limits=1, user_api="blas")
+    # Objects made by imports need not be scanned at each collection.
+    gc.collect()
+    gc.freeze()
 
 
 def require_navigation() -> None:

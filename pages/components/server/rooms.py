@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
-import streamlit as st
+from cachetools import cached
 from streamlit.logger import get_logger
 
 from pages.components.server.limits import LIMITS, ServerLimits
@@ -123,12 +123,8 @@ class Rooms(Database):
             If there is none, or too many wrong codes have been entered in this minute: then even a right one is
             refused, or guesses would cost nothing.
         """
-        most = self._limits.wrong_codes
-        if self.read(lambda connection: self._count(connection, _WRONG, _MINUTE)) >= most:
-            raise ValueError(f"{most} wrong codes have been entered in this minute; try again in the next one.")
-        room = self.read(lambda connection: self._find(connection, code))
+        room = self.write(lambda connection: self._guess(connection, code))
         if room is None:
-            self.write(lambda connection: self._within_rate(connection, _WRONG, _MINUTE, most))
             raise ValueError(f"There is no room {shown(code)}; it may have been closed, and a room lasts a day.")
         return room
 
@@ -223,6 +219,18 @@ class Rooms(Database):
         connection.execute(sa.insert(_rooms), room | {"code": code, "opened": self._clock()})
         return code
 
+    def _guess(self, connection, code: str) -> Room | None:
+        """The room with a code; one that has none counts as wrong."""
+        most = self._limits.wrong_codes
+        # Counting first locks the minute's row: of codes entered at the same time each waits for the one before.
+        counted = connection.begin_nested()
+        if not self._within_rate(connection, _WRONG, _MINUTE, most):
+            raise ValueError(f"{most} wrong codes have been entered in this minute; try again in the next one.")
+        room = self._find(connection, code)
+        if room is not None:
+            counted.rollback()
+        return room
+
     def _insert_prediction(self, connection, code: str, step: int, visitor: str, answer: int) -> bool:
         room = self._existing(connection, code, lock=True)
         if step in room.revealed:
@@ -276,11 +284,6 @@ class Rooms(Database):
 
         self.write(checked)
 
-    def _count(self, connection, kind: str, seconds: int) -> int:
-        """How many events of a kind there have been in the current span of so many seconds."""
-        here = _rates.c.kind == kind, _rates.c.span == int(self._clock() // seconds)
-        return connection.scalar(sa.select(_rates.c.count).where(*here)) or 0
-
     def _within_rate(self, connection, kind: str, seconds: int, most: int) -> bool:
         """Count an event, and return whether it is one of the first `most` in its span of seconds."""
         span = int(self._clock() // seconds)
@@ -303,7 +306,7 @@ def _check(name: str, value: int, low: int, high: int) -> None:
         raise ValueError(f"{name} is {value}; it must be from {low} to {high}.")
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached({}, condition=threading.Condition())
 def rooms() -> Rooms:
     """The rooms of this server, whose expired ones are deleted every hour."""
     found = Rooms(default_store())

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-import streamlit as st
+from cachetools import cached
 from streamlit.logger import get_logger
 
 import datasets
@@ -332,6 +332,7 @@ def _open(url: str | None) -> tuple[Store, bool]:
         return Store(Path(tempfile.mkdtemp(prefix="rff_engine_")) / "results.sqlite"), False
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached({}, condition=threading.Condition())
 def run_queue() -> RunQueue:
+    """The runs of this server."""
     return RunQueue()
