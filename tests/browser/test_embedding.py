@@ -1,4 +1,4 @@
-"""A page in a frame of another site accepts pasted text instead of files."""
+"""Pages in a frame: its size, and pasted text instead of files in one of another site."""
 
 from __future__ import annotations
 
@@ -47,3 +47,16 @@ def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, serve
         expect(frame.get_by_text("How your table was read")).to_be_visible(timeout=60_000)
     finally:
         page.close()
+
+
+@pytest.mark.parametrize("path", ["landmarks", "", "kernel", "learn_kernel", "bounds", "certificates"])
+@pytest.mark.more(after=2)
+def test_the_first_picture_fits_the_frame_that_the_docs_name(open_page, path):
+    page = open_page(f"{path}?embed=true")
+    page.set_viewport_size({"width": 1200, "height": 800})
+    page.wait_for_function(
+        """() => {
+            const picture = document.querySelector('.live canvas:not(.scale)');
+            return picture && picture.getBoundingClientRect().bottom <= innerHeight;
+        }"""
+    )

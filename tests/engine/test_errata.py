@@ -4,7 +4,11 @@ import doctest
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import binom
+
+from rff_engine import bounds
 
 ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 
@@ -21,3 +25,13 @@ def test_formulas_of_the_errata_are_typeset():
     assert prose.count("$") % 2 == 0 and prose.count("$") > 100
     words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "", prose, flags=re.DOTALL)
     assert re.findall(r"[α-ωΑ-Ω√≤≥⟨⟩‖⌊⌋⁻¹²×·−^]|\w_\w", words) == []
+
+
+def test_the_printed_theorem_4_fails_as_often_as_the_errata_say():
+    """Exactly: the loss of two classes is a function of the size of the first, which is binomial."""
+    said = re.search(r"fails on\s+([\d.]+) % of all samples", ERRATA.read_text(encoding="utf-8"))[1]
+    n, p = 1000, (1 + 0.5**0.5) / 2
+    size = np.arange(n + 1)
+    deviation = 2 * p * (1 - p) - 2 * size * (n - size) / (n * (n - 1))
+    fails = deviation > bounds.f_divergence(0.0, 0.0, 5.0, n, 0.05, "paper")
+    assert said == f"{100 * binom.pmf(size, n, p)[fails].sum():.2f}"
