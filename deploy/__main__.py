@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import secrets
 import shutil
 import signal
@@ -21,7 +22,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.nginx import SECONDS_LEFT_OUT, configuration
+from deploy.nginx import FILES, SECONDS_LEFT_OUT, configuration
 
 ROOT = Path(__file__).parents[1]
 #: Seconds between checks of health, for an answer, to start, and to end.
@@ -93,6 +94,14 @@ class Worker:
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def allow_files() -> None:
+    """Raise the limit of open files, which nginx and the processes inherit, as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def environment_of(workers: int) -> dict[str, str]:
@@ -169,6 +178,7 @@ def main(argv: list[str] | None = None) -> None:
     restart = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGHUP, lambda *_: restart.set())
+    allow_files()
     with ExitStack() as stack:
         nginx = start_nginx(f"{asked.address}:{asked.port}".lstrip(":"), ports, stack)
         for worker in workers:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from string import Template
 
-from deploy.nginx import configuration
+from deploy.nginx import FILES, configuration
 
 ROOT = Path(__file__).parents[1]
 COMPOSE, NGINX = Path("compose.yaml"), Path("deploy/containers/nginx.conf")
@@ -58,14 +58,15 @@ def compose(apps: int = _DEFAULT_APPS, subnet: str = _DEFAULT_SUBNET) -> str:
         "SUBNET": subnet,
         "WEB": str(WEB_ADDRESS),
         "NUMBER": str(apps),
+        "FILES": str(FILES),
     }.items():
         text = text.replace(f"@{name}@", value)
     return text
 
 
 def nginx(apps: int = _DEFAULT_APPS, subnet: str = _DEFAULT_SUBNET) -> str:
-    """The settings of nginx in front of the apps."""
-    return configuration(str(WEB_PORT), ports(apps), "/tmp", addresses(apps, subnet))
+    """The settings of nginx in front of the apps; a proxy in front of it has the address of the network's gateway."""
+    return configuration(str(WEB_PORT), ports(apps), "/tmp", addresses(apps, subnet), f"{subnet}.1")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -11,6 +11,11 @@ from collections.abc import Mapping, Sequence
 
 #: Seconds for which nginx does not ask a process again that did not answer.
 SECONDS_LEFT_OUT = 1
+#: Connections of each worker of nginx, those to the processes included, and its open files, two for each.
+CONNECTIONS = 8192
+FILES = 2 * CONNECTIONS
+#: Requests at a time of one address, websockets included: a class of 120 behind one address, with eight each.
+PER_ADDRESS = 1000
 
 _COOKIES = """\
 # The process that answered, the last of those that were tried.
@@ -32,7 +37,14 @@ map $rff_answered=$cookie_rff_process $rff_new_cookie {
 _SITE = """\
 server {{
     listen {listen};
+    server_tokens off;
     client_max_body_size 12m;   # a little over server.maxUploadSize
+    client_header_timeout 15s;  # for the whole header
+    client_body_timeout 30s;    # between two pieces
+    limit_conn rff_addresses {per_address};
+    limit_conn_status 429;
+    proxy_hide_header X-Content-Type-Options;
+    add_header X-Content-Type-Options nosniff always;   # of answers of nginx too
     add_header Set-Cookie $rff_new_cookie always;
 
     location / {{
@@ -52,14 +64,18 @@ server {{
 """
 
 _HTTP = """\
-map $http_upgrade $rff_connection {
+# A proxy in front names the visitor's address.
+set_real_ip_from {proxy};
+real_ip_header X-Forwarded-For;
+limit_conn_zone $binary_remote_addr zone=rff_addresses:10m;
+map $http_upgrade $rff_connection {{
     default upgrade;
     ""      close;
-}
-map $http_x_forwarded_proto $rff_proto {   # of a proxy in front of this one
+}}
+map $http_x_forwarded_proto $rff_proto {{   # of a proxy in front of this one
     default $http_x_forwarded_proto;
     ""      $scheme;
-}
+}}
 """
 
 
@@ -89,12 +105,22 @@ def _server(port: int, address: str) -> str:
     return f"server {address}:{port} fail_timeout={SECONDS_LEFT_OUT}s"
 
 
-def configuration(listen: str, ports: Sequence[int], folder: str, addresses: Mapping[int, str] | None = None) -> str:
-    """A whole configuration that keeps its files in a folder and logs errors to the terminal; see `processes`."""
+def configuration(
+    listen: str,
+    ports: Sequence[int],
+    folder: str,
+    addresses: Mapping[int, str] | None = None,
+    proxy: str = "127.0.0.1",
+) -> str:
+    """A whole configuration that keeps its files in a folder and logs errors to the terminal; see `processes`.
+
+    `proxy` is the address of one in front of it, which may name the address of a visitor.
+    """
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    site = processes(ports, addresses) + _SITE.format(listen=listen)
+    site = processes(ports, addresses) + _SITE.format(listen=listen, per_address=PER_ADDRESS)
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     return (
         f"daemon off;\npid {folder}/nginx.pid;\nerror_log stderr error;\nworker_processes auto;\n"
-        f"events {{}}\nhttp {{\naccess_log off;\n{places}{_HTTP}{site}}}\n"
+        f"worker_rlimit_nofile {FILES};\nevents {{ worker_connections {CONNECTIONS}; }}\n"
+        f"http {{\naccess_log off;\n{places}{_HTTP.format(proxy=proxy)}{site}}}\n"
     )

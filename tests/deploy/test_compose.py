@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -123,6 +124,7 @@ class Answering(BaseHTTPRequestHandler):
         body = str(self.server.server_port).encode()
         self.send_response(self.status)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         self.wfile.write(body)
 
@@ -166,32 +168,45 @@ def test_nginx_accepts_its_settings(tmp_path):
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.fixture
+def start_nginx(tmp_path):
+    """Function that starts nginx in front of servers, by port, and returns its own port."""
+    started = []
+
+    def start(servers: dict[int, ThreadingHTTPServer]) -> int:
+        addresses = {port: server.server_address[0] for port, server in servers.items()}
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        text = configuration(f"127.0.0.1:{port}", list(servers), str(tmp_path), addresses)
+        text = text.replace("worker_processes auto", "worker_processes 1")  # on any machine
+        (tmp_path / "nginx.conf").write_text(text, encoding="utf-8")
+        tmp_path.chmod(0o755)
+        started.append(subprocess.Popen([NGINX, "-p", tmp_path, "-c", tmp_path / "nginx.conf"]))
+        while answer(port) is None:
+            assert started[-1].poll() is None
+            time.sleep(0.05)
+        return port
+
+    yield start
+    for nginx in started:
+        nginx.terminate()
+        nginx.wait(10)
+
+
 @needs_nginx
-def test_a_session_keeps_its_address_and_goes_on_with_another_when_it_is_gone(serve, tmp_path):
+def test_a_session_keeps_its_address_and_goes_on_with_another_when_it_is_gone(serve, start_nginx):
     try:
         servers = {server.server_port: server for server in (serve("127.0.0.2"), serve("127.0.0.3"))}
     except OSError:
         pytest.skip("this machine has one loopback address")
-    addresses = {port: server.server_address[0] for port, server in servers.items()}
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    text = configuration(f"127.0.0.1:{port}", list(servers), str(tmp_path), addresses)
-    (tmp_path / "nginx.conf").write_text(text, encoding="utf-8")
-    tmp_path.chmod(0o755)
-    nginx = subprocess.Popen([NGINX, "-p", tmp_path, "-c", tmp_path / "nginx.conf"])
-    try:
-        while (first := answer(port)) is None:
-            assert nginx.poll() is None
-            time.sleep(0.05)
-        assert {answer(port, first) for _ in range(6)} == {first}
-        servers[first].shutdown()
-        servers[first].server_close()
-        (other,) = set(servers) - {first}
-        assert answer(port, first) == other
-    finally:
-        nginx.terminate()
-        nginx.wait(10)
+    port = start_nginx(servers)
+    first = answer(port)
+    assert {answer(port, first) for _ in range(6)} == {first}
+    servers[first].shutdown()
+    servers[first].server_close()
+    (other,) = set(servers) - {first}
+    assert answer(port, first) == other
 
 
 def answer(port: int, cookie: int | None = None) -> int | None:
@@ -201,6 +216,64 @@ def answer(port: int, cookie: int | None = None) -> int | None:
         link.request("GET", "/", headers={"Cookie": f"rff_process={cookie}"} if cookie else {})
         return int(link.getresponse().read())
     return None
+
+
+def status(port: int, source: str, **headers: str) -> int:
+    """Status of a visitor's page, asked for from an address; 0 if there is no answer."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=10, source_address=(source, 0))
+    with suppress(OSError):
+        link.request("GET", "/", headers=headers)
+        return link.getresponse().status
+    return 0
+
+
+SLOW_HEADER = b"GET / HTTP/1.1\r\nHost: a\r\n"
+SLOW_BODY = b"PUT / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 9\r\n\r\n"
+OF_MANY = [f"127.0.0.{k}" for k in range(2, 13)]
+
+
+@needs_nginx
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+@pytest.mark.parametrize(
+    ("slow", "sources", "statuses"),
+    [
+        (SLOW_HEADER, OF_MANY, {"127.0.0.2": 200, "127.0.0.1": 200}),
+        (SLOW_HEADER, ["127.0.0.2"], {"127.0.0.2": 200, "127.0.0.1": 200}),
+        (SLOW_BODY, OF_MANY, {"127.0.0.2": 200, "127.0.0.1": 200}),
+        (SLOW_BODY, ["127.0.0.2"], {"127.0.0.2": 429, "127.0.0.3": 200}),
+        (SLOW_BODY, ["127.0.0.1"], {"192.0.2.1": 429, "192.0.2.2": 200}),  # a proxy that names addresses of visitors
+    ],
+    ids=["headers of many", "headers of one", "bodies of many", "bodies of one", "bodies through a proxy"],
+)
+def test_a_visitor_is_served_while_1100_connections_are_slow(serve, start_nginx, slow, sources, statuses):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], 2500), before[1]))
+    server = serve()
+    port = start_nginx({server.server_port: server})
+    with ExitStack() as stack:
+        for k in range(1100):
+            link = socket.create_connection(("127.0.0.1", port), 10, source_address=(sources[k % len(sources)], 0))
+            stack.enter_context(link).sendall(slow)
+        for address, wanted in statuses.items():
+            source = address if address.startswith("127") else "127.0.0.1"
+            found = 0
+            while (found := status(port, source, **{"X-Forwarded-For": address})) == 200 != wanted:
+                time.sleep(0.05)  # nginx is still reading the requests before
+            assert found == wanted, address
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@needs_nginx
+def test_nginx_names_no_version_and_lets_no_type_be_guessed(serve, start_nginx):
+    server = serve()
+    port = start_nginx({server.server_port: server})
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    for method, headers, code in (("GET", {}, 200), ("PUT", {"Content-Length": "13000000"}, 413)):
+        link.request(method, "/", headers=headers)
+        answer = link.getresponse()
+        assert (answer.read(), answer.status) and answer.status == code
+        assert answer.getheader("Server") == "nginx" and answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
+        link.close()
 
 
 # --- systemd ------------------------------------------------------------------------------------------------------
