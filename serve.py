@@ -1,14 +1,18 @@
-"""The app as `make app` and the container serve it: app.py, with immutable files compressed once.
+"""The app as `make app` and the container serve it: app.py, with headers, and immutable files compressed once.
 
 Streamlit sends its own scripts and styles, 9 MB on a first visit, uncompressed, to spare processor time at every
 request. Here each file is compressed at its first request and then cached. The middleware relies on HTTP headers alone:
-a response that is not marked immutable passes unchanged. `streamlit run app.py` serves the same app without it.
+a response that is not marked immutable passes unchanged. `streamlit run app.py` serves the same app without either.
 """
 
 import asyncio
+import base64
 import gzip
+import hashlib
 import posixpath
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow
 import streamlit as st
@@ -34,7 +38,57 @@ MIN_BYTES = 1000
 FOLDER = "/static/"
 TEXT = ("text/", "application/javascript", "application/json", "image/svg")
 
+
+def _inline_scripts() -> str:
+    """Sources of a policy that allow the scripts inside Streamlit's own page."""
+    page = Path(st.__file__).with_name("static") / "index.html"
+    scripts = re.findall(r"<script>(.*?)</script>", page.read_text(encoding="utf-8"), re.DOTALL)
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
+
+
+#: What a page may load: the server's files and what its own scripts make. Streamlit writes styles into the page, and
+#: loads the scripts of components as blobs. Without `frame-ancestors` any site may show a page in a frame.
+POLICY = (
+    f"default-src 'self'; script-src 'self' blob: {_inline_scripts()}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' blob: data:; font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'"
+)
+
 _Key = tuple[str, str, str]
+
+
+class Guarded:
+    """Middleware that adds headers for browsers: `POLICY`, types as they are sent, and cookies over TLS only.
+
+    Parameters
+    ----------
+    app : ASGI application
+    """
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _guard(MutableHeaders(scope=message), scope)
+            await send(message)
+
+        await self._app(scope, receive, send_guarded)
+
+
+def _guard(headers: MutableHeaders, scope: Scope) -> None:
+    headers["x-content-type-options"] = "nosniff"
+    if FOLDER not in scope["path"]:  # a file there follows the policy of the page that loads it
+        headers["content-security-policy"] = POLICY
+    if Headers(scope=scope).get("x-forwarded-proto", scope["scheme"]) == "https":
+        cookies = headers.getlist("set-cookie")
+        del headers["set-cookie"]
+        for cookie in cookies:
+            headers.append(
+                "set-cookie", cookie if re.search(r"; *secure *(;|$)", cookie, re.I) else f"{cookie}; Secure"
+            )
 
 
 class CompressedOnce:
@@ -143,4 +197,4 @@ async def _respond(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
     return start["status"], Headers(raw=start["headers"]), b"".join(body)
 
 
-app = st.App("app.py", middleware=[Middleware(CompressedOnce)])
+app = st.App("app.py", middleware=[Middleware(Guarded), Middleware(CompressedOnce)])

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from serve import ENCODINGS, CompressedOnce
+from serve import ENCODINGS, POLICY, CompressedOnce, Guarded
 
 SCRIPT = b"let frequency = 0;" * 1000
 FOREVER = {"cache-control": "public, immutable, max-age=31536000", "etag": '"one"'}
@@ -187,3 +187,58 @@ def test_cache_is_bounded_for_any_paths(served, monkeypatch):
     for name in names[20:]:
         get(served, (name, {"accept_encoding": "gzip"}))
     assert sum(len(one.result()) for one in served._cache.values()) < 100 + len(gzip.compress(SCRIPT))
+
+
+# --- headers --------------------------------------------------------------------------------------------------------
+
+
+def guarded(path: str, **headers: str) -> dict[str, list[str]]:
+    """Headers of the answer to a request, by name, through `Guarded`."""
+
+    async def page(request):
+        answer = Response("a page", media_type="text/html")
+        answer.set_cookie("one", "1", samesite="lax")
+        answer.set_cookie("two", "2", secure=True)
+        return answer
+
+    app = Guarded(Starlette(routes=[Route("/{path:path}", page)]))
+    found = {}
+    for name, value in run(headers_of(app, path, headers)):
+        found.setdefault(name.decode(), []).append(value.decode())
+    return found
+
+
+async def headers_of(app, path, headers):
+    said = []
+
+    async def send(message):
+        said.append(message)
+
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": raw, "query_string": b"", "root_path": ""}
+    await app(scope | {"scheme": "http"}, None, send)
+    return said[0]["headers"]
+
+
+@pytest.mark.parametrize(("path", "policies"), [("/", [POLICY]), ("/media/a.svg", [POLICY]), ("/static/a.js", [])])
+def test_pages_have_a_policy_and_every_answer_its_own_type(path, policies):
+    found = guarded(path)
+    assert found.get("content-security-policy", []) == policies
+    assert found["x-content-type-options"] == ["nosniff"]
+
+
+def test_the_policy_allows_no_other_host_no_inline_script_and_any_frame():
+    rules = dict(rule.split(" ", 1) for rule in POLICY.split("; "))
+    assert "unsafe" not in rules["script-src"] and "sha256-" in rules["script-src"]
+    allowed = {source for sources in rules.values() for source in sources.split() if "sha256-" not in source}
+    assert allowed == {"'self'", "'none'", "'unsafe-inline'", "blob:", "data:"}
+    assert "frame-ancestors" not in rules
+
+
+@pytest.mark.parametrize(
+    ("proxied", "secure"), [("https", [True, True]), ("http", [False, True]), (None, [False, True])]
+)
+def test_cookies_are_secure_behind_tls(proxied, secure):
+    cookies = guarded("/", **({"x_forwarded_proto": proxied} if proxied else {}))["set-cookie"]
+    assert [cookie.startswith(name) for cookie, name in zip(cookies, ("one=1", "two=2"), strict=True)] == [True, True]
+    assert [cookie.count("Secure") for cookie in cookies] == secure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -34,6 +35,9 @@ ARGUMENTS = [
     "--js-flags=--single-threaded",
 ]
 
+#: What a browser's console says of content that a policy forbids, and all that it said in the test that runs.
+VIOLATION = re.compile("Content[ -]Security[ -]Policy")
+violations: list[str] = []
 
 #: Files of the first group of tests; the others form the second, which takes about as long.
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
@@ -122,8 +126,25 @@ def browser():
     sync_api.expect.set_options(timeout=40_000)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        new_context = browser.new_context
+
+        def watched(**options):
+            context = new_context(**options)
+            context.on("console", lambda said: VIOLATION.search(said.text) and violations.append(said.text))
+            return context
+
+        browser.new_context = watched
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def no_violation():
+    """Fail a test in which a page broke the server's policy of content, or that of the static edition."""
+    yield
+    found = violations.copy()
+    violations.clear()
+    assert found == []
 
 
 @pytest.fixture(scope="session")

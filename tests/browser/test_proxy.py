@@ -245,6 +245,16 @@ def test_a_page_works_through_the_proxy_over_tls(proxy, browser):
     wait_until(lambda: " 101 " in log.read_text())  # written when the websocket is closed
 
 
+def test_cookies_are_for_tls_alone(proxy):
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    link = http.client.HTTPSConnection("127.0.0.1", int(proxy[1].rsplit(":", 1)[1]), context=trusting, timeout=30)
+    link.request("GET", "/_stcore/health", headers={"Host": "localhost"})
+    cookies = link.getresponse().headers.get_all("Set-Cookie")
+    link.close()
+    assert cookies[0].startswith("_streamlit_xsrf=") and all(cookie.endswith("; Secure") for cookie in cookies)
+
+
 def test_a_websocket_of_another_origin_is_refused(proxy):
     _, secure, _ = proxy
     port = int(secure.rsplit(":", 1)[1])

@@ -12,7 +12,7 @@ import urllib.request
 from urllib.parse import quote, urlsplit
 
 import pytest
-from conftest import ROOT, settle, wait_until
+from conftest import ROOT, settle, violations, wait_until
 from test_upload import NAMES, check_nothing_takes_effect, main_text, upload
 
 CLASSES = ("![x](http://elsewhere.example/x.png)", ":material/home:", "=cmd|' /C calc'!A0", "</style><b>x</b>")
@@ -262,5 +262,22 @@ def test_a_websocket_of_another_origin_is_refused(server):
                 "Sec-WebSocket-Protocol: streamlit\r\n\r\n".encode()
             )
             assert link.recv(200).startswith(b"HTTP/1.1 " + answer), origin
-    allowed = json.loads(fetch("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"]
-    assert "https://elsewhere.example" not in allowed
+
+
+def test_no_page_that_frames_the_app_may_control_it(server):
+    """Streamlit's default lets pages of its own cloud stop the app, rerun it, and lead it elsewhere."""
+    assert json.loads(fetch("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"] == []
+
+
+def test_neither_a_script_in_the_page_nor_one_of_another_host_runs(open_page):
+    page = open_page("errata")
+    page.evaluate(
+        """() => {
+            document.body.insertAdjacentHTML('beforeend', '<img src="data:," onerror="window.hacked = 1">');
+            document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 1'}));
+            document.body.append(Object.assign(document.createElement('script'), {src: 'https://elsewhere.example/'}));
+        }"""
+    )
+    wait_until(lambda: page.evaluate("window.hacked") is not None or len(violations) >= 3)
+    assert page.evaluate("window.hacked") is None
+    violations.clear()
