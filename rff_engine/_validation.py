@@ -24,6 +24,7 @@ __all__ = [
     "as_points",
     "as_rng",
     "as_sample_weight",
+    "canonical",
     "check_choice",
     "check_count",
     "check_interval",
@@ -68,12 +69,35 @@ def check_real(values, name: str) -> None:
         raise ValueError(f"{name} holds complex numbers{example}; real numbers are needed.")
 
 
+def canonical(X, name: str = "X") -> Any:
+    """A sparse matrix as CSR without duplicates or zeros, with sorted indices of 32 bits where they fit; never changed.
+
+    Where `X` has this form already, the result shares its arrays. Entries that SciPy adds up are several numbers in
+    `X.data`; k-means takes no indices of 64 bits.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; two dimensions, (n, d), are needed.")
+    if X.format in ("csr", "csc", "bsr"):  # SciPy neither checks indices nor looks again at what it once found sorted
+        X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+        try:
+            X.check_format()
+        except ValueError as error:
+            raise ValueError(f"{name} is not a valid sparse matrix; its {error}.") from None
+    X = X.tocsr()
+    index = np.int32 if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max else np.int64
+    parts = X.data, X.indices.astype(index, copy=False), X.indptr.astype(index, copy=False)
+    X = type(X)(parts, shape=X.shape)
+    if not (X.has_canonical_format and X.data.all()):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
 def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False) -> Any:
-    """`X` as an (n, d) array or, unless `dense`, CSR matrix of float32 or float64, values up to `LARGEST`."""
-    if sp.issparse(X):
-        if dense:
-            raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
-        X = X.tocsr()
+    """`X` as an (n, d) array or, unless `dense`, `canonical` CSR matrix of float32 or float64, up to `LARGEST`."""
+    if sp.issparse(X) and not dense:
+        X = canonical(X, name)
         check_real(X, name)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
@@ -92,6 +116,8 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
 
 def as_floats(values, name: str, message: str) -> np.ndarray:
     """A float32 or float64 array; numbers of any other kind become float64."""
+    if sp.issparse(values):
+        raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
     try:
         values = np.asarray(values)
     except ValueError:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import solve
 from scipy.special import binom
 from sklearn.cluster import KMeans
@@ -112,8 +111,6 @@ def kernel_landmarks(
     rng = as_rng(random_state)
     if method == "sample":
         return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
-    if sp.issparse(X):  # KMeans takes no indices of 64 bits
-        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     points = with_room_for_squares(X)
     enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
@@ -322,7 +319,7 @@ def _projected(loss: KernelApproximationLoss):
     return objective
 
 
-def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: MatrixLike) -> float:
+def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: ArrayLike) -> float:
     """Relative error of a kernel approximation by features, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
 
     The two matrices are formed block by block, and only their upper triangles.

@@ -16,7 +16,7 @@ from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, check_choice, check_count, check_jobs, check_nonnegative
 from ._warning import deprecated_attribute, warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
-from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels
+from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels, validated
 from .features import fourier_features
 from .frequencies import draw_frequencies
 from .kernels import SpectralKernel
@@ -279,7 +279,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         if task == "classification":
             X, y = self._labelled_points(X, y)
         else:
-            X, y = self._validated(X, y, ensure_min_samples=2, y_numeric=True)
+            X, y = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
         rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)

@@ -485,7 +485,7 @@ def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | Freq
     return np.clip(variance, 0.0, 0.5)
 
 
-def alignment_loss_plane(X: MatrixLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> np.ndarray:
+def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Alignment loss of every frequency on a product grid of the plane (Letarte et al. 2019, Prop. 8).
 
     On a grid the class-wise sums are products of small matrices: O(n (U + V)) sines serve U x V frequencies.

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import bounds
 from ._typing import ArrayLike, MatrixLike, RandomState
@@ -20,7 +20,7 @@ from .estimators import (
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
     check_labels,
-    refuse_complex,
+    validated,
 )
 from .kernels import as_kernel
 from .linear import linear_svm_path
@@ -145,7 +145,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
             If a parameter, a value of `X` or a label is not allowed, or the prior's rows hold one class only.
         """
         check_labels(y)
-        X, y = self._validated(X, y, ensure_min_samples=2)
+        X, y = validated(self, X, y, ensure_min_samples=2)
         with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -234,14 +234,6 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     def _unit_features(self, X):
         return unit_features(self.features_.transform(X))
 
-    def _validated(self, X, y="no_validation", **others):
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
-        except (TypeError, ValueError):
-            refuse_complex(X, "X")
-            raise
-
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """v . z(x), in standard deviations of the voters; positive for the second class.
 
@@ -261,7 +253,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return self._unit_features(self._validated(X, reset=False)) @ self.coef_
+        return self._unit_features(validated(self, X, reset=False)) @ self.coef_
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The class that most voters choose.

@@ -29,6 +29,7 @@ from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_rng,
     as_sample_weight,
+    canonical,
     check_choice,
     check_count,
     check_jobs,
@@ -88,6 +89,17 @@ def check_labels(y: ArrayLike) -> None:
     check_labels_alike(y)
 
 
+def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -> Any:
+    """scikit-learn's validate_data on `canonical` points; no warning where its sum of finite numbers overflows."""
+    try:
+        X = canonical(X) if sp.issparse(X) else X
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(estimator, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
+    except (TypeError, ValueError):  # for complex numbers the message is unclear
+        refuse_complex(X, "X")
+        raise
+
+
 def _whole(n: float) -> int:
     """The sample size of a bound, from the sum of the rows' weights."""
     return n if isinstance(n, int) else max(2, int(n))
@@ -138,20 +150,11 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             vars(self).setdefault(name, parameter.default)
 
     def _points(self, X, *, reset: bool):
-        return self._validated(X, reset=reset)
-
-    def _validated(self, X, y="no_validation", **others):
-        """scikit-learn's validate_data, without warnings where its sum of finite numbers overflows."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
-        except (TypeError, ValueError):  # for complex numbers the message is unclear
-            refuse_complex(X, "X")
-            raise
+        return validated(self, X, reset=reset)
 
     def _labelled_points(self, X, y):
         check_labels(y)
-        X, y = self._validated(X, y, ensure_min_samples=2)
+        X, y = validated(self, X, y, ensure_min_samples=2)
         with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         if len(np.unique(y)) < 2:
@@ -353,7 +356,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """
         check_labels(y)
         first = not hasattr(self, "alignment_sums_")
-        X, y = self._validated(X, y, reset=first)
+        X, y = validated(self, X, y, reset=first)
         with np.errstate(invalid="ignore"):
             check_classification_targets(y)
         weights = as_sample_weight(sample_weight, X.shape[0])

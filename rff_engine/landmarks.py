@@ -155,9 +155,6 @@ def _centroids(points, n_clusters: int, rng, weights=None) -> np.ndarray:
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if sp.issparse(points):  # KMeans takes no indices of 64 bits
-            parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
-            points = sp.csr_array(parts, shape=points.shape)
         kmeans = KMeans(n_clusters, n_init=1, random_state=draw_seed(rng)).fit(points, sample_weight=weights)
     return kmeans.cluster_centers_.astype(dtype, copy=False)
 
@@ -294,7 +291,7 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
         _blocks.on_threads(add, blocks, _blocks.phase_work(X, len(frequencies)), n_jobs)
 
 
-def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: MatrixLike, omega: ArrayLike, Q: ArrayLike) -> np.ndarray:
+def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: ArrayLike, omega: ArrayLike, Q: ArrayLike) -> np.ndarray:
     """Similarities of the points of a product grid of the plane to landmarks (Letarte et al. 2019, Figure 1).
 
     On a grid the cosine of a difference splits into two small matrix products, with no array over the grid and the

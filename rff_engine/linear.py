@@ -138,7 +138,7 @@ def linear_svm_path(
         return solver.weights(points)
 
 
-def linear_svm_batch(features: MatrixLike, y: ArrayLike, C: float) -> tuple[np.ndarray, np.ndarray]:
+def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.ndarray, np.ndarray]:
     """Linear SVMs on the same labels and at the same C, each with its own features.
 
     Each is the SVM that `linear_svm_path` gives, by the same Newton steps (Chapelle 2007) to the same precision, but
@@ -257,7 +257,7 @@ def linear_svm_decision(features: MatrixLike, coef: ArrayLike, intercept: ArrayL
     ValueError
         If a shape is wrong or a value is not finite.
     """
-    coef = as_points(coef, "coef")
+    coef = as_points(coef, "coef", dense=True)
     Z = as_points(features, "features", n_features=coef.shape[1])
     intercept = as_numbers(intercept, "intercept", np.inf)
     if intercept.shape != (len(coef),):

@@ -1,21 +1,28 @@
-"""Forms of input: lists count as arrays; complex numbers and mixed labels are refused.
+"""Forms of input: any form of the same points counts as a plain array; complex numbers and mixed labels are refused.
 
 Every public function of the engine stands in `CALLS`, every estimator in `ESTIMATORS`.
 """
 
 import inspect
+import pickle
 import warnings
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 
 import rff_engine as rff
 from rff_engine import bounds, linear, losses
 
 N, D_IN, D, L = 12, 2, 5, 3
 RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(N, D_IN)), np.arange(N) % 2
-OMEGA, Q, LOSS = RNG.normal(size=(D, D_IN)), np.full((L, D), 1 / D), np.linspace(0.1, 0.9, D)
+X, Y = np.rint(64 * RNG.normal(size=(N, D_IN))) / 64, np.arange(N) % 2  # exact in 16 bits
+X[::3, 0] = 0
+OMEGA, LOSS = RNG.normal(size=(D, D_IN)), np.linspace(0.1, 0.9, D)
+Q = np.tile([0.25, 0.25, 0.25, 0.125, 0.125], (L, 1))  # float16 holds its sum, 1
 WEIGHTS = 1.0 + np.arange(N) % 3
 KERNEL = rff.GaussianKernel()
 LENGTHS = {"length_scales": np.array([0.5, 2.0])}
@@ -82,7 +89,7 @@ CALLS = {
     "kernel_landmarks": (
         lambda X, **others: rff.kernel_landmarks(X, **others)[0],
         {"X": X},
-        {"n_landmarks": 4, "method": "nearest", "random_state": 0},
+        {"n_landmarks": 4, "method": "cluster", "random_state": 0},
     ),
     "feature_weights": (
         rff.feature_weights,
@@ -201,8 +208,8 @@ ESTIMATORS = [
     rff.OptimizedKernelFeatures(n_components=4, n_candidates=20, random_state=0),
     rff.LandmarkSimilarity(n_components=4, n_landmarks=4, random_state=0),
     rff.NystroemFeatures(n_components=4, random_state=0),
-    rff.AdaptiveFourierFeatures(n_components=4, random_state=0),
-    rff.SupervisedFourierFeatures(n_components=4, decay=0.1, random_state=0),
+    rff.AdaptiveFourierFeatures(n_components=4, tol=0.5, random_state=0),
+    rff.SupervisedFourierFeatures(n_components=4, decay=0.1, tol=0.5, random_state=0),
     rff.LeverageScoreFeatures(n_components=4, n_candidates=20, n_pilot=5, random_state=0),
     rff.LandmarkBoosting(n_estimators=4, n_components=3, random_state=0),
     rff.CertifiedClassifier(rff.RandomFourierFeatures(KERNEL, 4), prior_fraction=0, random_state=0),
@@ -311,3 +318,284 @@ def test_estimators_refuse_mixed_and_complex_labels(estimator):
             assert said.startswith(f"y holds labels of different types, such as {labels[0]!r} and {labels[1]!r}; ")
     for values in (Y + 1j, (Y + 1j).tolist(), np.array(Y + 1j, dtype=object)):
         assert refusal(estimator.fit, X, values) == "Complex data not supported: y must hold real numbers."
+
+
+def entries(points, copies=1, zeros=False, backwards=False):
+    """Values, columns and row pointers of a CSR matrix with several entries for each number."""
+    rows, columns = np.indices(points.shape).reshape(2, -1) if zeros else np.nonzero(points)
+    rows, columns = np.repeat(rows, copies), np.repeat(columns, copies)
+    order = np.lexsort((-columns if backwards else columns, rows))
+    rows, columns = rows[order], columns[order]
+    return points[rows, columns] / copies, columns.astype(np.int32), np.searchsorted(rows, np.arange(len(points) + 1))
+
+
+def changed(matrix, change, names=("data", "indices", "indptr")):
+    """A sparse matrix, some of its arrays replaced."""
+    for name in names:
+        setattr(matrix, name, change(getattr(matrix, name)))
+    return matrix
+
+
+def cancelling(points):
+    """Entries with 1 - 1 for each zero."""
+    values, columns, pointers = entries(points, 2, zeros=True)
+    return np.where(values == 0, np.where(np.arange(values.size) % 2, 1.0, -1.0), values), columns, pointers
+
+
+def sparse_forms(kind, points, folder):
+    """Forms of the same points, of SciPy's matrices or arrays."""
+    csr, csc, coo, bsr = (getattr(sp, f"{name}_{kind}") for name in ("csr", "csc", "coo", "bsr"))
+    shape = {"shape": points.shape}
+    long = partial(changed, change=np.int64, names=("indices", "indptr"))
+    twice = entries(points, 2)
+    coordinates = twice[0], (np.repeat(np.arange(len(points)), np.diff(twice[2])), twice[1])
+    across = entries(points.T, 4, backwards=True)
+    seen = csr(points)
+    assert seen.has_canonical_format  # SciPy keeps what it found
+    seen.data, seen.indices, seen.indptr = twice
+    return {
+        "csr": csr(points),
+        "duplicates": csr(twice, **shape),
+        "duplicates backwards": csr(entries(points, 4, backwards=True), **shape),
+        "backwards": csr(entries(points, backwards=True), **shape),
+        "zeros": csr(entries(points, zeros=True), **shape),
+        "cancelling": csr(cancelling(points), **shape),
+        "int64": long(csr(points)),
+        "int64 duplicates": long(csr(twice, **shape)),
+        "spare room": changed(csr(points), lambda a: np.append(a, a[-1:]), ("data", "indices")),
+        "read-only duplicates": changed(csr(twice, **shape), read_only),
+        "memmap duplicates": changed(csr(twice, **shape), partial(on_disk, folder=folder)),
+        "strides duplicates": changed(csr(twice, **shape), lambda a: a[::-1].copy()[::-1]),
+        "changed since looked at": seen,
+        "everything": changed(long(csr(entries(points, 2, True, True), **shape)), read_only),
+        "csr float32": csr(points.astype(np.float32)),
+        "csr float32 duplicates": csr((twice[0].astype(np.float32), *twice[1:]), **shape),
+        "csr big-endian": changed(csr(twice, **shape), lambda a: a.astype(">f8"), ["data"]),
+        "csr longdouble": csr(points.astype(np.longdouble)),
+        "csc": csc(points),
+        "csc duplicates backwards": csc(across, **shape),
+        "csc read-only": changed(csc(across, **shape), read_only),
+        "coo": coo(points),
+        "coo duplicates": coo(coordinates, **shape),
+        "coo zeros": coo((points.ravel(), np.indices(points.shape).reshape(2, -1)), **shape),
+        "bsr": bsr(points),
+        "bsr duplicates": bsr((twice[0][:, None, None], *twice[1:]), **shape),
+        "lil": csr(points).tolil(),
+        "dok": csr(points).todok(),
+        "dia": csr(points).todia(),
+    }
+
+
+def read_only(values):
+    values = values.copy()
+    values.setflags(write=False)
+    return values
+
+
+def on_disk(values, folder):
+    path = folder / f"{len(list(folder.iterdir()))}.npy"
+    np.save(path, values)
+    return np.load(path, mmap_mode="r")
+
+
+def strided(points):
+    """Every other column, from an odd address."""
+    wide = np.zeros(8 * points.size * 2 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(len(points), -1)
+    wide[:, ::2] = points
+    return wide[:, ::2]
+
+
+def dense_forms(points, folder):
+    return {
+        "list": points.tolist(),
+        "tuple": tuple(map(tuple, points.tolist())),
+        "rows": list(points),
+        "Fortran": np.asfortranarray(points),
+        "negative strides": points[::-1, ::-1].copy()[::-1, ::-1],
+        "strided": strided(points),
+        "read-only": read_only(points),
+        "memmap": on_disk(points, folder),
+        "object": points.astype(object),
+        "big-endian": points.astype(">f8"),
+        "longdouble": points.astype(np.longdouble),
+        "float32": points.astype(np.float32),
+        "float16": points.astype(np.float16),
+        "frame": pd.DataFrame(points),
+        "frame of columns": pd.DataFrame(points).astype({0: np.float32}),
+        "sparse frame": pd.DataFrame(points).astype(pd.SparseDtype(float, 0.0)),
+    }
+
+
+@pytest.fixture(scope="module")
+def forms_of(tmp_path_factory):
+    """Dense forms of points by name, and sparse ones, of SciPy's matrices and arrays by turns; no test changes them."""
+    made = {}
+
+    def forms(points):
+        key = points.shape, points.tobytes()
+        if key not in made:
+            folder = tmp_path_factory.mktemp("forms")
+            kinds = [sparse_forms(kind, points, folder) for kind in ("matrix", "array")]
+            made[key] = dense_forms(points, folder), {name: kinds[i % 2][name] for i, name in enumerate(kinds[0])}
+        return made[key]
+
+    return forms
+
+
+KERNELS = [
+    rff.GaussianKernel("scale"),
+    rff.LaplacianKernel("scale"),
+    rff.MaternKernel(0.8, "scale"),
+    rff.CauchyKernel("scale"),
+    rff.RationalQuadraticKernel(2.0, "scale"),
+    rff.AnisotropicGaussianKernel("scale"),
+    rff.PeriodicKernel(),
+    rff.SumKernel((rff.GaussianKernel("scale"), rff.PeriodicKernel())),
+    rff.ProductKernel((rff.LaplacianKernel("scale"), rff.AnisotropicGaussianKernel("scale"))),
+]
+
+
+def methods_of_points(kind):
+    """Public methods of a class with an argument for points, and `__call__`."""
+    for name, method in inspect.getmembers(kind, inspect.isfunction):
+        if name == "__call__" or not name.startswith("_"):
+            yield from ((f"{kind.__name__}.{name}", argument) for argument in arguments_of_points(method))
+
+
+def arguments_of_points(function):
+    return [
+        name for name, given in inspect.signature(function).parameters.items() if "MatrixLike" in str(given.annotation)
+    ]
+
+
+def takers_of_points():
+    """All public functions and methods with an argument for points, by their signatures."""
+    for prefix, module in (("", rff), ("bounds.", bounds), ("losses.", losses), ("linear.", linear)):
+        for name in module.__all__:
+            found = getattr(module, name)
+            if inspect.isclass(found) and not inspect.isabstract(found):
+                yield from methods_of_points(found)
+            elif inspect.isfunction(found) and (prefix == "" or not hasattr(rff, name)):
+                yield from ((f"{prefix}{name}", argument) for argument in arguments_of_points(found))
+
+
+#: Functions that take sparse points; `alignment_loss_batched` finds them in its blocks.
+SPARSE = {*takers_of_points(), ("alignment_loss_batched", "X")}
+
+
+def call_with(name, argument, points):
+    function, arrays, others = CALLS[name]
+    return [function(**{**arrays, argument: points}, **others)]
+
+
+def scaled_kernel_matrix(kernel, points):
+    return [kernel.scaled_to(points)(X), kernel.scaled_to(points, WEIGHTS)(X)]
+
+
+def answers(estimator, points, names=None):
+    """What each method of a fitted estimator says of points."""
+    names = [name for name, _ in methods_of_points(type(estimator))] if names is None else names
+    called = [getattr(estimator, name.rpartition(".")[2])(points) for name in names if "fit" not in name]
+    return [np.array(answer if isinstance(answer, np.ndarray) else list(answer)) for answer in called]
+
+
+@cache
+def fitted(estimator):
+    return clone(estimator).fit(X, Y)
+
+
+def answers_after_fit(estimator, name, points):
+    return answers(fitted(estimator), points, [name])
+
+
+def fitted_on(estimator, method, points):
+    return answers(getattr(clone(estimator), method)(points, Y), X)
+
+
+def cases():
+    """Each function of points by its name and argument, as a function of that argument, and plain points for it."""
+    for name, (_, arrays, _) in CALLS.items():
+        for argument, array in arrays.items():
+            if array.ndim == 2 and not (name.endswith("Kernel") and argument in "XY"):
+                yield (name, argument), partial(call_with, name, argument), array
+    for kernel in KERNELS:
+        name, kernel_of_X = type(kernel).__name__, kernel.scaled_to(X)
+        yield (f"{name}.__call__", "X"), lambda points, k=kernel_of_X: [k(points), k(points, X[:4])], X
+        yield (f"{name}.__call__", "Y"), lambda points, k=kernel_of_X: [k(X[:4], points)], X
+        yield (f"{name}.scaled_to", "X"), partial(scaled_kernel_matrix, kernel), X
+    for estimator in ESTIMATORS:
+        for name, argument in methods_of_points(type(estimator)):
+            method = name.rpartition(".")[2]
+            after = partial(answers_after_fit, estimator, name)
+            yield (name, argument), partial(fitted_on, estimator, method) if "fit" in method else after, X
+
+
+CASES = {key: (function, points) for key, function, points in cases()}
+NAMES = ["-".join(key) for key in CASES]
+#: The forms that caught most.
+HOSTILE = ("negative strides", "read-only", "everything", "changed since looked at", "csc duplicates backwards")
+
+
+def plain(form):
+    """The numbers of a form as an ordinary array."""
+    values = form.toarray() if sp.issparse(form) else np.asarray(form)
+    return values.astype(np.float32 if values.dtype == np.float32 else np.float64, order="C")
+
+
+def dense(values):
+    return values.toarray() if sp.issparse(values) else np.asarray(values)
+
+
+def check_forms(key, forms_of, chosen=None):
+    """Each form gives what the plain array gives, or is refused as sparse, and is not changed."""
+    function, points = CASES[key]
+    arrays, matrices = forms_of(points)
+    expected = {dtype: function(points.astype(dtype)) for dtype in (np.float32, np.float64)}
+    for name, form in (arrays | matrices).items():
+        if chosen is not None and name not in chosen:
+            continue
+        before = pickle.dumps(form)
+        if name in matrices and key not in SPARSE:
+            assert refusal(function, form) == f"{key[1]} is a sparse matrix; a dense array is needed."
+        else:
+            values = plain(form)
+            exact = np.array_equal(values, points.astype(values.dtype))
+            wanted = expected[values.dtype.type] if exact else function(values)
+            for answer, right in zip(function(form), wanted, strict=True):
+                compare(dense(answer), dense(right), 1e-4 if values.dtype == np.float32 else 1e-9, f"{key}: {name}")
+        assert pickle.dumps(form) == before, f"{key} changes {name}"
+
+
+def compare(found, right, tolerance, message):
+    if right.dtype.kind == "f":
+        np.testing.assert_allclose(found, right, rtol=tolerance, atol=tolerance, err_msg=message)
+    else:
+        np.testing.assert_array_equal(found, right, err_msg=message)
+
+
+def test_every_function_of_points_has_a_case(forms_of):
+    assert set(takers_of_points()) <= set(CASES)
+    arrays, matrices = forms_of(X)
+    assert len(CASES) * (len(arrays) + len(matrices)) > 4000
+    assert len(CASES) * len(HOSTILE) > 500 and {*HOSTILE} <= {*arrays, *matrices}
+
+
+@pytest.mark.parametrize("key", CASES, ids=NAMES)
+def test_hostile_forms_of_points_count_as_arrays(key, forms_of):
+    check_forms(key, forms_of, HOSTILE)
+
+
+@pytest.mark.parametrize("key", sorted(SPARSE - {("PeriodicKernel.scaled_to", "X")}), ids="-".join)  # reads none
+def test_entries_outside_a_sparse_matrix_are_refused(key):
+    function, points = CASES[key]
+    for form in (sp.csr_array, sp.csc_matrix, sp.bsr_array):
+        broken = form(points)
+        broken.indices = broken.indices + 10**6  # SciPy's products would read there
+        said = refusal(function, broken)
+        assert "is not a valid sparse matrix; its " in said and " must be < " in said
+
+
+@pytest.mark.slow("fits estimators of forty milliseconds to fifty forms of the same points")
+@pytest.mark.parametrize("key", CASES, ids=NAMES)
+def test_any_form_of_points_counts_as_an_array(key, forms_of):
+    check_forms(key, forms_of)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from ..._validation import as_labels, as_points
+from ..._validation import as_labels, as_points, canonical
 from ...features import largest_norm, phase_dtype
 from ...linear import linear_svm_decision
 from .problem import LetarteSplit, Part, Problem, update_digest
@@ -78,6 +78,7 @@ class LetarteProblem(Problem):
         for name in PARTS:
             X, y = getattr(split, f"X_{name}"), np.asarray(getattr(split, f"y_{name}"))
             larger = y == np.max(split.y_train)
+            X = canonical(X) if sp.issparse(X) else X
             update_digest(digest, (X.data, X.indices.astype(np.int64), larger) if sp.issparse(X) else (X, larger))
             if sp.issparse(X):
                 digest.update(np.asarray(X.indptr, np.int64).data)
@@ -169,7 +170,7 @@ def _checked_parts(split: LetarteSplit, classes) -> dict[str, Part]:
         as_labels(y, X.shape[0], f"y_{name}", min_classes=1)
         if not np.isin(y, classes).all():
             raise ValueError(f"y_{name} holds a label that y_train does not; both need the same two classes.")
-        parts[name] = Part(_with_short_indices(X), y == classes[1])
+        parts[name] = Part(X, y == classes[1])
     return parts
 
 
@@ -187,10 +188,3 @@ def _fits_float32(X) -> bool:
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore"):
         return bool((values.astype(np.float32) == values).all())
-
-
-def _with_short_indices(X):
-    """A CSR matrix with 32-bit indices, the only ones that k-means and libsvm take; a dense array unchanged."""
-    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-        return X
-    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

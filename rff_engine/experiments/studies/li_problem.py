@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from ..._validation import as_labels, as_numbers, as_points, check_choice
+from ..._validation import as_labels, as_numbers, as_points, canonical, check_choice
 from ...nystroem import NystroemMap
 from .feature_methods import TASKS, FourierMap, fit_features
 from .problem import LiSplit, Part, Problem, update_digest
@@ -74,6 +74,7 @@ class LiProblem(Problem):
         """Digest of all points and targets of a split, and of its task."""
         digest = hashlib.sha256(f"two parts {split.task}".encode())
         for X, y in ((split.X_train, split.y_train), (split.X_test, split.y_test)):
+            X = canonical(X) if sp.issparse(X) else X
             arrays = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if sp.issparse(X) else (X,)
             update_digest(digest, (*arrays, y))
         return digest.hexdigest()

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.stats import qmc
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
@@ -29,6 +30,7 @@ from rff_engine.experiments.studies.feature_methods import (
     fit_features,
     tolerance,
 )
+from rff_engine.experiments.studies.letarte_problem import LetarteProblem
 from rff_engine.experiments.studies.li_problem import LiProblem
 from rff_engine.experiments.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
 from rff_engine.figures import reruns
@@ -252,6 +254,20 @@ def test_digest_depends_on_every_target():
     other.y_train[3] += 1e-9
     assert LiProblem.digest(split) != LiProblem.digest(other)
     assert LiProblem.digest(make_split(task="classification")) != LiProblem.digest(split)
+
+
+@pytest.mark.parametrize("problem", [LiProblem, LetarteProblem])
+def test_digest_is_that_of_the_points_whatever_their_sparse_form(problem):
+    def digest(points):
+        X = {f"X_{part}": points for part in ("train", "valid", "test")}
+        y = {f"y_{part}": np.array([0, 1]) for part in ("train", "valid", "test")}
+        return problem.digest(SimpleNamespace(**X, **y, task="classification"))
+
+    twice = sp.csr_array(([0.5, 0.5, 0.0, 1.0], [1, 1, 0, 0], [0, 3, 4]), shape=(2, 2))
+    once = sp.csr_array([[0.0, 1.0], [1.0, 0.0]])
+    assert digest(twice) == digest(once.tocoo()) == digest(once)
+    assert digest(2 * once) != digest(once)
+    assert twice.nnz == 4
 
 
 @pytest.mark.parametrize(
