@@ -246,7 +246,7 @@ def _reproduce(options) -> int:
     names = options.datasets or reproduction.datasets_of(options.target)
     scaled = names if options.scaling == "standard" else ()
     specs = reproduction.specs(options.target, names, scaled)
-    with _store(options) as store:
+    with _store(options, only_read=options.split == "none") as store:
         for spec in specs:
             if options.split in (spec.split, "both") and (code := _compute(store, spec, options)):
                 return code
@@ -264,7 +264,10 @@ def _reproduce(options) -> int:
 def _recompute(options) -> int:
     """Recompute rows of the given store, or of the reruns of the papers, and compare; 1 if some differ."""
     given = reproduction.SHIPPED if options.store is None else options.store
-    with Store(given, read_only=options.store is None) as store, Store(options.into or "sqlite://") as target:
+    with (
+        Store(given, read_only=True if options.store is None else None) as store,
+        Store(options.into or "sqlite://") as target,
+    ):
         drawn = draw_rows(store, options.rows, options.seed, options.max_seconds)
         found = []
         for row in recompute(store, drawn, target):
@@ -277,12 +280,13 @@ def _recompute(options) -> int:
     return 0 if near == len(found) else 1
 
 
-def _store(options) -> Store:
-    return Store(default_store() if options.store is None else options.store)
+def _store(options, only_read: bool = False) -> Store:
+    """The store of a command; one that is only read may be a copy that cannot be written."""
+    return Store(default_store() if options.store is None else options.store, read_only=None if only_read else False)
 
 
 def _list_runs(options) -> int:
-    with _store(options) as store:
+    with _store(options, only_read=True) as store:
         for info in store.runs():
             if info.spec is None:
                 state = "of another version"
@@ -307,7 +311,7 @@ def _report_text(options) -> str:
     if options.rows.endswith(".csv"):
         rows = _rows_of(options.rows)
     else:
-        with _store(options) as store:
+        with _store(options, only_read=True) as store:
             rows = to_frame(store.rows(store.run(options.rows)))
     if options.format == "csv":
         return to_csv(rows)
@@ -341,7 +345,7 @@ def _html(options) -> str:
     if options.rows is None and options.store is None:
         with Store(reproduction.SHIPPED, read_only=True) as store:
             return paper_report(store)
-    with _store(options) as store:
+    with _store(options, only_read=True) as store:
         return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows))
 
 

@@ -10,13 +10,16 @@ by key, runs.
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self, TypeVar
 
 import sqlalchemy as sa
@@ -129,8 +132,8 @@ class Database:
     ----------
     url : str or Path
         A SQLAlchemy URL, or the path of a SQLite file.
-    read_only : bool
-        Open an existing SQLite file for reading alone.
+    read_only : bool, optional
+        Open an existing SQLite file for reading alone; with ``None``, one that cannot be written.
 
     Raises
     ------
@@ -143,14 +146,15 @@ class Database:
     #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
     patience: float = 3.0
 
-    def __init__(self, url: str | Path, read_only: bool = False):
+    def __init__(self, url: str | Path, read_only: bool | None = False):
         self._url = _parsed(url)
-        self._read_only = read_only
         self._path = None
         if self._url.get_backend_name() == "sqlite" and self._url.database not in (None, "", ":memory:"):
             self._path = Path(self._url.database)
             if read_only and not self._path.is_file():
                 raise StoreError(f"There is no store at {self._path}.")
+        self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
+        self._copies = ExitStack()
         with self._translated_errors():
             self._engine = self._connect()
             self._prepare()
@@ -167,6 +171,7 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+        self._copies.close()
 
     def __enter__(self) -> Self:
         return self
@@ -225,15 +230,25 @@ class Database:
             except OSError as error:
                 raise StoreError(f"{self._path.parent} cannot be made: {error.strerror}.") from None
         if self._path is not None and self._read_only:
-            path = f"file:{self._path.resolve().as_posix()}?mode=ro&immutable=1"
-            engine = sa.create_engine(
-                "sqlite://", creator=lambda: sqlite3.connect(path, uri=True), poolclass=sa.NullPool
-            )
+            file = self._readable(self._path)
+            engine = sa.create_engine("sqlite://", creator=lambda: _connect_read_only(file), poolclass=sa.NullPool)
         else:
             engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
         event.listen(engine, "connect", self._set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+
+    def _readable(self, file: Path) -> Path:
+        """The file, or a copy of it and its log where SQLite has no index of the log, and would write one."""
+        log, index = _log_of(file), file.with_name(f"{file.name}-shm")
+        if not _has_rows(log) or index.exists():
+            return file
+        try:
+            folder = Path(self._copies.enter_context(TemporaryDirectory(prefix="rff", ignore_cleanup_errors=True)))
+            shutil.copyfile(log, _log_of(folder / file.name))
+            return Path(shutil.copyfile(file, folder / file.name))
+        except OSError as error:
+            raise StoreError(f"{file} and its log cannot be copied, to be read: {error.strerror}.") from None
 
     def _set_up_sqlite(self, connection, _) -> None:
         connection.isolation_level = None  # `_begin_sqlite` begins transactions
@@ -340,6 +355,25 @@ def _no_driver(name: str, error: ImportError) -> str:
         f"store is {name!r}; its {missing}; tested are a file, results.sqlite, and PostgreSQL, "
         "postgresql+psycopg://user@host/name."
     )
+
+
+def _cannot_be_written(file: Path | None) -> bool:
+    """Whether an existing file, or the folder where its log would be, cannot be written."""
+    return file is not None and file.is_file() and not all(os.access(one, os.W_OK) for one in (file, file.parent))
+
+
+def _connect_read_only(file: Path) -> sqlite3.Connection:
+    # SQLite reads an immutable file alone; with a log that has rows, it needs both.
+    immutable = "" if _has_rows(_log_of(file)) else "&immutable=1"
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro{immutable}", uri=True)
+
+
+def _log_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}-wal")
+
+
+def _has_rows(log: Path) -> bool:
+    return log.is_file() and log.stat().st_size > 0
 
 
 def _begin_sqlite(connection) -> None:

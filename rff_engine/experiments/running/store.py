@@ -82,8 +82,8 @@ class Store(Database):
         "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
         others that SQLAlchemy knows are not tested. A bare path is the path of a SQLite file. Tables are created if
         there are none.
-    read_only : bool
-        Open a SQLite file, which has to exist, for reading alone.
+    read_only : bool, optional
+        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
 
     Raises
     ------

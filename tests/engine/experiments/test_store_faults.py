@@ -1,12 +1,15 @@
 """The store under faults: a clock that jumps, a folder that cannot be written, a full disk."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,6 +34,7 @@ from rff_engine.experiments.running.leases import RunLease
 from rff_engine.experiments.running.runner import run_stored
 from rff_engine.experiments.running.store import Store, StoreError
 
+ROOT = Path(__file__).parents[3]
 DAY = 86_400.0
 
 
@@ -175,6 +179,68 @@ def test_unwritable_folder_is_reported_in_one_sentence_and_unchanged(open_folder
     folder.chmod(0o755)
     assert known == 0 and str(file) in sentence, sentence
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+READ = """
+import contextlib, io, json, os, sys
+from rff_engine.__main__ import main
+from rff_engine.experiments import command_line
+if os.geteuid() == 0:  # root can write anywhere
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+for arguments in json.load(sys.stdin):
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        code = main(arguments)
+    print(json.dumps([code, out.getvalue(), error.getvalue()]))
+"""
+
+
+def read_by_somebody(commands):
+    """Exit code, output and messages of each command, by a user who may only read."""
+    ended = subprocess.run(
+        [sys.executable, "-c", READ], input=json.dumps(commands), capture_output=True, text=True, timeout=300, cwd=ROOT
+    )
+    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+@pytest.mark.slow("starts a process that imports the command line")
+@posix
+def test_store_that_cannot_be_written_is_read_with_its_log(open_folder):
+    """Copies of a store in use; the commands that only read see the rows in its log, if that is copied too."""
+    commands, expected, before = [], [], {}
+    with Store(open_folder / "results.sqlite") as used:
+        list(run_stored(used, spec_of(), split_of=one_split))
+        with used._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        list(run_stored(used, spec_of(seed=1), split_of=one_split))  # its rows are in the log alone
+        later, earlier = used.runs()
+        cases = product((["", "-wal", "-shm"], ["", "-wal"], [""]), ("nothing", "the folder", "the file"))
+        for number, (ends, writable) in enumerate(cases):
+            folder = open_folder / f"copy {number}, 100%?"
+            folder.mkdir()
+            for end in ends:
+                path = folder / f"results.sqlite{end}"
+                shutil.copyfile(open_folder / f"results.sqlite{end}", path)
+                path.chmod(0o666 if writable == "the file" else 0o444)
+            folder.chmod(0o777 if writable == "the folder" else 0o555)
+            file = folder / "results.sqlite"
+            before[file] = file.read_bytes()
+            here = [later, earlier] if "-wal" in ends else [earlier]
+            commands.append(["runs", "--store", str(file)])
+            commands.append(["report", here[0].id, "--format", "csv", "--store", str(file)])
+            expected.append((f"{ends}, {writable} writable", file, here))
+        commands.append(["runs", "--store", str(open_folder / "results.sqlite")])  # in use by another user
+        *found, in_use = read_by_somebody(commands)
+    for (case, file, here), listed, report in zip(expected, found[::2], found[1::2], strict=True):
+        assert listed[0] == 0 and listed[2] == "", (case, listed)
+        lines = listed[1].splitlines()
+        assert [line.split()[0] for line in lines] == [info.id for info in here], (case, lines)
+        assert all("finished" in line for line in lines), case
+        assert report[0] == 0 and len(report[1].splitlines()) == 1 + here[0].n_rows, (case, report)
+        assert file.read_bytes() == before[file], case
+    assert len(in_use[1].splitlines()) == 2, in_use
 
 
 @pytest.mark.slow("restarts a database server")
