@@ -46,7 +46,7 @@ def largest_norm(points: ArrayLike) -> float:
 def without_zero_columns(X: MatrixLike) -> tuple[Any, Any]:
     """`X` without the columns that are zero in every row, if that saves work, and an index of the columns left.
 
-    A column of zeros adds nothing to any phase; in pictures of two digits one pixel in five is always black.
+    A column of zeros adds nothing to any phase; in pictures of digits many pixels are black throughout.
     """
     if not sp.issparse(X):
         used = np.flatnonzero(X.any(axis=0))

@@ -1,6 +1,6 @@
 """A figure under construction: traces and layout as plain dicts, which Plotly validates once at the end.
 
-Plotly's own figures validate at every step, which takes several times as long. The methods have the names and arguments
+Plotly's own figures validate at every step, which takes longer. The methods have the names and arguments
 of Plotly's, as far as the figures here need them.
 
 A server whose figures are tested leaves the last validation out too: `validate(False)`.

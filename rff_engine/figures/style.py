@@ -1,6 +1,6 @@
 """Colours of classes, landmarks and methods, and layout common to all figures.
 
-Colours are distinguishable with the common colour-vision deficiencies, and never the only mark: landmarks are numbered,
+Colours are distinguishable with the common colour-vision deficiencies, and not the only mark: landmarks are numbered,
 methods differ in dash or symbol, classes in the sign of the scale. Methods of one kind share a dash: independent,
 orthogonal, evenly spread, and fitted frequencies.
 """
@@ -272,7 +272,7 @@ def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
 
 
 def for_colours(values: ArrayLike) -> np.ndarray:
-    """Values of a map in float32, rounded to 12 bits (the labels show 3 digits), which saves a third of the bytes."""
+    """Values of a map in float32, rounded to 12 bits (the labels show 3 digits), which saves bytes."""
     values = np.asarray(values, dtype=np.float32)
     bits = values.view(np.uint32)
     rounded = ((bits + np.uint32(0x400)) & np.uint32(0xFFFFF800)).view(np.float32)

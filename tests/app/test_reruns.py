@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from itertools import product
@@ -112,6 +113,22 @@ def test_adults_svm_is_the_choice_of_the_grid(shipped):
         assert row[f"{part}_error"] == best[part] / n
 
 
+def test_numbers_of_adults_grid_in_the_documentation_are_those_of_its_file():
+    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    grid = letarte.svm_grid()
+    least = grid["gamma"].min()
+    narrow = grid[grid["gamma"] == least].set_index("C")
+    table = re.findall(r"^\| (?:up to )?([\d.]+) \| \**(\d+)\** \| \**(\d+)\b", text, re.MULTILINE)
+    assert [tuple(narrow.loc[float(C), ["valid", "test"]].astype(int).astype(str)) for C, *_ in table] == [
+        tuple(errors) for _, *errors in table
+    ]
+    assert len(table) == 6 and len(set(narrow["valid"][narrow.index <= 0.01])) == 1
+    wider = grid[grid["gamma"] > least]
+    assert f"gives at least {wider.loc[wider['C'] == 1e4, 'valid'].min()} errors" in text
+    assert f"at least {wider['valid'].min()} validation rows" in text.replace("\n", " ")
+    assert f"hence {100 * narrow.loc[1, 'test'] / 16281:.2f} %" in text
+
+
 # Least number of the paper's numbers that reruns judge, so that none is left out.
 JUDGED = {"table1": 35, "figure5": 190, "figure6": 60, "li-table2": 177, "li-table3": 71}
 
@@ -141,6 +158,28 @@ def test_counts_of_the_documentation_are_those_of_the_shipped_reruns(shipped, ta
     counts = (seen.printed, seen.judged, *inside, seen.outside, f"{seen.by_chance:.0f}", sum(seen.causes.values()))
     row = f"| {name} | {' | '.join(map(str, counts))} |"
     assert row in (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+
+
+def test_rare_draws_of_the_documentation_are_those_of_the_shipped_reruns(shipped):
+    text = " ".join((ROOT / "docs/reproduction.md").read_text(encoding="utf-8").split())
+    table_2, table_3 = (
+        reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target)).dropna(subset="again")
+        for target in ("li-table2", "li-table3")
+    )
+    (wine,) = table_2[(table_2["dataset"] == "wine") & (table_2["method"] == "monte_carlo")].itertuples()
+    assert f"of {wine.again:.0f} draws of Monte Carlo features on wine, $r=200$, {wine.as_far:.0f} err" in text
+    cpu = table_3[table_3["dataset"] == "cpu"].set_index("method")
+    assert cpu["again"].to_dict() == {
+        **dict.fromkeys(("sobol", "moment_matching", "sample"), 1000),
+        **dict.fromkeys(("halton", "digital_net"), 200),
+        "cluster": 100,
+    }
+    far = cpu["as_far"].astype(int)
+    assert (
+        f"Of 1000 splits {far['sobol']} err as much as printed with SOBOL, {far['moment_matching']} with MM and "
+        f"{far['sample']} with SAMPLE; of 200 splits {far['halton']} with HALTON and {far['digital_net']} with DIGIT; "
+        f"of 100 splits {far['cluster']} with CLUSTER." in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Processes that compute what takes long: a second core works, and scripts of light pages never wait for heavy ones.
+"""Processes that compute what takes long: a second core works, and scripts of light pages need not wait for heavy ones.
 
 Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
 work and end after an idle hour. Of calls that a script makes at the same time each counts as if it had come a little

@@ -96,7 +96,7 @@ class Store(Database):
         return self._infos()
 
     def find(self, spec: RunSpec) -> RunInfo | None:
-        """Progress of a run, or ``None`` if it was never begun."""
+        """Progress of a run, or ``None`` if it has not begun."""
         return next((replace(info, spec=spec) for info in self._infos(spec.run_id)), None)
 
     def run(self, run: str) -> RunSpec:

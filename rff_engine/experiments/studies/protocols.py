@@ -98,7 +98,7 @@ class Protocol:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The protocol of the paper ("paper"), on a coarser grid ("splits"), or a minute long at most ("quick").
+        """The protocol of the paper ("paper"), on a coarser grid ("splits"), or a short one ("quick").
 
         Parameters
         ----------

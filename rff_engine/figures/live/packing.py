@@ -239,7 +239,7 @@ def pack_certificate(
     """Data of the live view of a certificate: votes by their numbers of frequencies, each with that of its prior.
 
     `counts` are the numbers that may be chosen, by default those of `votes`; the view asks for votes that it lacks.
-    Margins are rounded to 12 bits, so that bounds err by 1e-5 at most.
+    Margins are rounded to 12 bits.
     """
     epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
     shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
