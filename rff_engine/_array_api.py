@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ._blocks import pieces
-from ._validation import as_labels, check_count, check_nonnegative
+from ._validation import ROUNDING, as_labels, check_count, check_nonnegative
 from .frequencies import FrequencyBlocks
 
 __all__ = ["array_namespace"]
@@ -183,9 +183,10 @@ def pseudo_posterior(xp, loss, beta: float, n: int):
 def kl_divergence(xp, Q):
     """`posteriors.kl_divergence`, in the precision of `Q`."""
     Q = _checked(xp, Q, "Q", (1, 2))
-    if float(xp.min(Q)) < 0:
+    if float(xp.min(Q)) < -ROUNDING:
         raise ValueError(f"Q has a weight of {float(xp.min(Q)):.3g}; weights must be nonnegative.")
-    if float(xp.max(xp.abs(xp.sum(Q, axis=-1) - 1))) > 1e-5:
+    Q = xp.where(Q > 0, Q, 0 * Q)
+    if float(xp.max(xp.abs(xp.sum(Q, axis=-1) - 1))) > ROUNDING:
         raise ValueError("Q does not sum to 1 on its last axis; the sum must be 1.")
     positive = Q > 0
     entropy = Q * xp.log(xp.where(positive, Q, 1 + 0 * Q))

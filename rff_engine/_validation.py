@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 __all__ = [
     "LARGEST",
+    "ROUNDING",
     "as_coordinates",
     "as_distribution",
     "as_floats",
@@ -24,6 +25,7 @@ __all__ = [
     "as_points",
     "as_rng",
     "as_sample_weight",
+    "as_within",
     "canonical",
     "check_choice",
     "check_count",
@@ -44,6 +46,8 @@ __all__ = [
 
 LARGEST = 1e100
 """Limit of the size of inputs: long sums of their squares are far from overflow."""
+ROUNDING = 1e-5
+"""How far computed numbers, such as sums in float32, may leave the range that they have in theory."""
 _LARGEST_SCALE = 1e50
 # Floats hold every whole number up to here.
 _LARGEST_COUNT = 2**53
@@ -219,14 +223,31 @@ def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
     return loss
 
 
+def as_within(values, name: str, low: Any = 0.0, high: Any = math.inf, fits: str = "") -> Any:
+    """`values` as float64, moved into [low, high] where they are outside by `ROUNDING` at most.
+
+    The limits may be arrays, given by the other arguments that `fits` names.
+    """
+    values = as_floats(values, name, f"{name} must be a number or an array of numbers").astype(np.float64, copy=False)
+    found, least, most = np.broadcast_arrays(values, low, high)
+    bad = ~(np.isfinite(found) & (found >= least - ROUNDING) & (found <= most + ROUNDING))
+    if bad.any():
+        at = np.unravel_index(int(bad.argmax()), bad.shape)
+        finite = f"a finite number of at least {least[at]:g}"
+        allowed = f"a number between {least[at]:g} and {most[at]:g}" if math.isfinite(most[at]) else finite
+        raise ValueError(f"{name} is {found[at]:g}; {allowed} is needed{fits and f' to fit {fits}'}.")
+    return np.clip(values, low, high)[()]
+
+
 def as_distribution(Q, name: str = "Q") -> np.ndarray:
     """`Q` as float64 weights, nonnegative and summing to 1 on the last axis."""
     Q = as_losses(Q, name)
-    if Q.min() < 0:
+    if Q.min() < -ROUNDING:
         raise ValueError(f"{name} has a weight of {Q.min():.3g}; weights must be nonnegative.")
+    Q = np.maximum(Q, 0.0)
     total = Q.sum(axis=-1)
     worst = float(total.flat[np.argmax(np.abs(total - 1))])
-    if abs(worst - 1) > 1e-5:  # room for the rounding of float32 weights
+    if abs(worst - 1) > ROUNDING:
         raise ValueError(f"{name} sums to {worst:.6g} on its last axis; the sum must be 1.")
     return Q
 

@@ -9,7 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_numbers, as_points, check_count, check_nonnegative, check_positive, check_probability
+from ._validation import (
+    LARGEST,
+    as_coordinates,
+    as_points,
+    as_within,
+    check_count,
+    check_interval,
+    check_nonnegative,
+    check_probability,
+    check_range,
+)
 from .features import fourier_features
 from .kernels import SpectralKernel
 
@@ -120,9 +130,9 @@ def cluster_loss_bound(distances: ArrayLike, radius: float, lipschitz: float) ->
     distances : array of shape (n,)
         Of each point to the centroid of its cluster, at least 0; the largest counts.
     radius : float
-        Largest length of a frequency, at least 0.
+        Largest length of a frequency, from 0 to 1e100.
     lipschitz : float
-        The Lipschitz constant of the kernel, above 0: exp(-1/2) / sigma for the Gaussian one.
+        The Lipschitz constant of the kernel, above 0 and at most 1e100: exp(-1/2) / sigma for the Gaussian one.
 
     Returns
     -------
@@ -139,12 +149,9 @@ def cluster_loss_bound(distances: ArrayLike, radius: float, lipschitz: float) ->
     >>> round(rff.cluster_loss_bound([0.01, 0.02], radius=4.0, lipschitz=0.6), 3)
     0.736
     """
-    distances = as_numbers(distances, "distances")
-    if distances.ndim != 1 or not len(distances) or distances.min() < 0:
-        raise ValueError("distances must be a list of numbers of at least 0, one for each point.")
-    with np.errstate(over="ignore"):
-        slope = np.float64(check_nonnegative(radius, "radius")) + check_positive(lipschitz, "lipschitz")
-        return float(8 * distances.max() * slope) if distances.max() > 0 else 0.0
+    distances = as_within(as_coordinates(distances, "distances"), "distances", 0.0, LARGEST)
+    slope = check_range(radius, "radius", 0.0, LARGEST) + check_interval(lipschitz, "lipschitz", 0.0, LARGEST)
+    return float(8 * distances.max() * slope)
 
 
 def _log(value: float) -> float:

@@ -6,7 +6,8 @@ frequencies and the kernel's width; a t chosen among g values afterwards costs `
 ``form="corrected"``, the default, has proved constants, which are smaller for the KL bounds; ``form="paper"`` is the
 bound as printed by Letarte et al. (2019).
 Arguments may be arrays of one shape; the result has that shape. It is never NaN, but infinite where a term overflows,
-such as KL / t at t = 1e-308.
+such as KL / t at t = 1e-308. Arguments that cannot come from one sample are refused, except for rounding: numbers up to
+1e-5 outside their range are moved to its end.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.special import betaincinv, gammaln, lambertw, ndtr, xlogy
 
 from ._typing import ArrayLike, FloatOrArray
-from ._validation import as_floats, check_choice, check_count, check_interval, check_probability
+from ._validation import as_numbers, as_within, check_choice, check_count, check_interval, check_probability
 
 __all__ = [
     "KLTerms",
@@ -105,7 +106,8 @@ def kl_terms(
     check_choice(form, "form", FORMS)
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
-    loss, kl, t = _unit(loss), _at_least_zero(kl, "kl"), _above_zero(t, "t")
+    loss, kl, t = _unit(loss), as_within(kl, "kl"), _above_zero(t, "t")
+    _check_shapes(loss=loss, kl=kl, t=t)
     # t / width is the deviation term. Corrected: Hoeffding's lemma for losses in [0, 1]; for the U-statistic,
     # Hoeffding (1963) averages floor(n / 2) independent pairs.
     if bound == "landmark_kl":
@@ -324,7 +326,7 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
     Parameters
     ----------
     loss, kl : float or array
-        Empirical loss <Q, L_S> in [0, 1], of labels of two classes; KL(Q || P) in nats.
+        Empirical loss <Q, L_S> of labels of two classes, at most ``n / (2 (n - 1))``; KL(Q || P) in nats.
     n : int
         Sample size; the loss is a mean over its n (n - 1) pairs.
     epsilon : float
@@ -348,7 +350,9 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
     True
     """
     n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
-    loss, kl = _unit(loss), _at_least_zero(kl, "kl")
+    # Over all n^2 pairs, those of a row with itself included, the mean is at most 1/2.
+    loss, kl = as_within(loss, "loss", 0.0, n / (2 * (n - 1)), "n and two classes"), as_within(kl, "kl")
+    _check_shapes(loss=loss, kl=kl)
     rates = _rates(np.sqrt(n) / 7)
     bound = np.full(np.broadcast_shapes(np.shape(loss), np.shape(kl)), 0.5)
     for r in rates / 2:
@@ -375,7 +379,7 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
     loss : float or array
         Empirical loss <Q, L_S>, in [0, 1].
     variance : float or array
-        <Q, V_S>, V_S as in `alignment_loss_variance`; in [0, 1/2].
+        <Q, V_S>, V_S as in `alignment_loss_variance`; at most ``loss (1 - loss) m / (m - 1)``.
     kl : float or array
         KL(Q || P), in nats.
     n : int
@@ -401,10 +405,12 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
     True
     """
     n, epsilon = check_count(n, "n", low=4), check_probability(epsilon, "epsilon")
-    loss, kl = _unit(loss), _at_least_zero(kl, "kl")
-    doubled = 2 * _checked(variance, "variance", lambda v: (v >= -1e-9) & (v <= 0.5 + 1e-9), "a number in [0, 1/2]")
+    loss, kl = _unit(loss), as_within(kl, "kl")
+    _check_shapes(loss=loss, variance=variance, kl=kl)
     m = n // 2
-    largest = _kl_inverse(np.clip(doubled, 0.0, 1.0), kl, n // 4, np.log(2) - np.log(epsilon)) / 2
+    # The mean, over ways to split the sample, of the variance of m numbers in [0, 1]: that is concave in their mean.
+    variance = as_within(variance, "variance", 0.0, m / (m - 1) * loss * (1 - loss), "loss and n")
+    largest = _kl_inverse(2 * variance, kl, n // 4, np.log(2) - np.log(epsilon)) / 2
     rates = _rates(2 * np.sqrt(m) / 7)
     bound = np.ones(np.broadcast_shapes(np.shape(loss), np.shape(largest)))
     for s in 2 * rates:
@@ -421,7 +427,8 @@ def _rates(smallest_inverse: float) -> np.ndarray:
 
 def _kl_inverse(loss, kl, n_terms: int, confidence: float):
     """The largest L with n_terms kl(loss || L) <= KL + ln(2 sqrt(n_terms)) + confidence."""
-    return largest_mean(_unit(loss), (_at_least_zero(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
+    _check_shapes(loss=loss, kl=kl)
+    return largest_mean(_unit(loss), (as_within(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
 
 
 def largest_mean(loss: ArrayLike, budget: ArrayLike) -> FloatOrArray:
@@ -482,9 +489,10 @@ def gibbs_classifier(
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
     count = check_count(n_choices, "n_choices")
     gibbs_error = _unit(gibbs_error, "gibbs_error")
-    log_ratio = _checked(log_ratio, "log_ratio", np.isfinite, "a finite number")
+    log_ratio, scale = as_numbers(log_ratio, "log_ratio", np.finfo(float).max), as_within(scale, "scale")
+    _check_shapes(gibbs_error=gibbs_error, log_ratio=log_ratio, scale=scale)
     with np.errstate(over="ignore"):
-        information = log_ratio + _at_least_zero(scale, "scale") ** 2 / 2
+        information = log_ratio + scale**2 / 2
         budget = (information + np.log(2 * np.sqrt(n)) + np.log(count) - np.log(epsilon)) / n
     return largest_mean(gibbs_error, np.maximum(budget, 0.0))
 
@@ -528,8 +536,9 @@ def majority_vote(
     >>> round(float(rff.bounds.majority_vote(0.1, 2.0, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
     0.155
     """
-    threshold = _at_least_zero(threshold, "threshold")
+    threshold = as_within(threshold, "threshold")
     margin_error = _unit(margin_error, "margin_error")
+    _check_shapes(margin_error=margin_error, threshold=threshold, log_ratio=log_ratio, scale=scale)
     bound = gibbs_classifier(margin_error, log_ratio, scale, n, epsilon, n_choices)
     return np.minimum(bound / ndtr(threshold), 1.0)
 
@@ -573,8 +582,9 @@ def tandem(
     >>> bool(0.01 < rff.bounds.tandem(0.01, 0.0, 0.0, 1.0, n=5000, epsilon=0.05) < 0.1)
     True
     """
-    threshold, scale = _at_least_zero(threshold, "threshold"), _at_least_zero(scale, "scale")
+    threshold, scale = as_within(threshold, "threshold"), as_within(scale, "scale")
     tandem_error = _unit(tandem_error, "tandem_error")
+    _check_shapes(tandem_error=tandem_error, threshold=threshold, log_ratio=log_ratio, scale=scale)
     bound = gibbs_classifier(tandem_error, log_ratio, np.sqrt(2) * scale, n, epsilon, n_choices)
     return np.minimum(bound / ndtr(threshold) ** 2, 1.0)
 
@@ -599,7 +609,7 @@ def c_bound(
     gibbs_error : float or array
         Mean over the rows of ``Phi(-y v . z(x))``, in [0, 1].
     disagreement : float or array
-        Mean over the rows of ``2 Phi(v . z(x)) Phi(-v . z(x))``, in [0, 1].
+        Mean over the rows of ``2 Phi(v . z(x)) Phi(-v . z(x))``, at most ``2 gibbs_error (1 - gibbs_error)``.
     log_ratio, scale, n, epsilon, n_choices
         As in `gibbs_classifier`.
 
@@ -619,8 +629,15 @@ def c_bound(
     >>> bool(rff.bounds.c_bound(0.1, 0.15, 0.0, 1.0, n=5000, epsilon=0.05) < 0.5)
     True
     """
-    disagreement, scale = _unit(disagreement, "disagreement"), _at_least_zero(scale, "scale")
+    gibbs_error, scale = _unit(gibbs_error, "gibbs_error"), as_within(scale, "scale")
     count = 2 * check_count(n_choices, "n_choices")
+    _check_shapes(gibbs_error=gibbs_error, disagreement=disagreement, log_ratio=log_ratio, scale=scale)
+    # For errors a of n rows with mean R, the mean of 2 a (1 - a) is largest if each is R, least if all but one are 0
+    # or 1.
+    rest = check_count(n, "n") * gibbs_error % 1.0
+    least_of_all = 2 * rest * (1 - rest) / n
+    most_of_all = 2 * gibbs_error * (1 - gibbs_error)
+    disagreement = as_within(disagreement, "disagreement", least_of_all, most_of_all, "gibbs_error and n")
     risk = gibbs_classifier(gibbs_error, log_ratio, scale, n, epsilon, count)
     # The least mean is one less the largest mean of the complement.
     least = 1 - gibbs_classifier(1 - disagreement, log_ratio, np.sqrt(2) * scale, n, epsilon, count)
@@ -658,8 +675,10 @@ def test_set(n_errors: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     array([0.003 , 0.0169])
     """
     n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
-    allowed = f"a whole number between 0 and {n}"
-    errors = _checked(n_errors, "n_errors", lambda k: (k >= 0) & (k <= n) & (k == np.floor(k)), allowed)
+    errors = as_numbers(n_errors, "n_errors")
+    bad = ~((errors >= 0) & (errors <= n) & (errors == np.floor(errors)))
+    if bad.any():
+        raise ValueError(f"n_errors is {errors[bad].flat[0]:g}; a whole number between 0 and {n} is needed.")
     # P(Bin(n, R) <= k) = epsilon is a quantile of the beta distribution; with n errors nothing is excluded.
     return np.where(errors == n, 1.0, betaincinv(errors + 1, np.maximum(n - errors, 1), 1 - epsilon))[()]
 
@@ -706,7 +725,8 @@ def f_divergence(
     mu = check_interval(mu, "mu", low=1)
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
-    loss, divergence = _unit(loss), _at_least_zero(divergence, "divergence")
+    loss, divergence = _unit(loss), as_within(divergence, "divergence")
+    _check_shapes(loss=loss, divergence=divergence)
     if form == "corrected":
         constant = (2 * n) ** -0.5 if mu >= 2 else _conjugate_moment(mu, n)
     else:
@@ -765,7 +785,8 @@ def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: s
     [0.473, 0.418]
     """
     check_choice(form, "form", CHI_SQUARE_FORMS)
-    chi2 = _at_least_zero(chi2, "chi2")
+    chi2 = as_within(chi2, "chi2")
+    _check_shapes(loss=loss, chi2=chi2)
     if form != "sub_gaussian":
         return f_divergence(loss, chi2, 2.0, n, epsilon, form)
     n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
@@ -789,23 +810,22 @@ def _bernoulli_kl(p, q):
         return xlogy(p, p) - xlogy(p, q) + xlogy(1 - p, 1 - p) - xlogy(1 - p, 1 - q)
 
 
-def _checked(values, name: str, fine, allowed: str) -> np.ndarray:
-    values = as_floats(values, name, f"{name} must be a number or an array of numbers").astype(np.float64, copy=False)
-    bad = ~(np.isfinite(values) & fine(values))
-    if bad.any():
-        raise ValueError(f"{name} is {values[bad].flat[0]:g}; {allowed} is needed.")
-    return values[()]
-
-
 def _unit(loss, name: str = "loss") -> np.ndarray:
-    # Losses are sums, whose rounding errors may leave [0, 1].
-    loss = _checked(loss, name, lambda v: (v >= -1e-9) & (v <= 1 + 1e-9), "a number between 0 and 1")
-    return np.clip(loss, 0.0, 1.0)
-
-
-def _at_least_zero(values, name: str) -> np.ndarray:
-    return _checked(values, name, lambda v: v >= 0, "a finite number of at least 0")
+    return as_within(loss, name, 0.0, 1.0)
 
 
 def _above_zero(values, name: str) -> np.ndarray:
-    return _checked(values, name, lambda v: v > 0, "a finite number above 0")
+    found = as_numbers(values, name, np.finfo(float).max)
+    if not (found > 0).all():
+        raise ValueError(f"{name} is {found.min():g}; a finite number above 0 is needed.")
+    return found[()]
+
+
+def _check_shapes(**arguments) -> None:
+    """Refuse arguments whose shapes do not broadcast to one."""
+    shapes = {name: as_numbers(value, name, np.inf).shape for name, value in arguments.items()}
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        given = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ValueError(f"shapes differ: {given}; arrays of one shape, or numbers, are needed.") from None

@@ -81,7 +81,10 @@ def test_cluster_bound_holds_for_any_frequencies(seed):
         (lambda: sample_loss_bound(1, 2, 3, 1, 1, 0.1), "n is 1"),
         (lambda: sample_loss_bound(9, 2, 3, -1, 1, 0.1), "radius is -1"),
         (lambda: sample_loss_bound(9, 2, 3, 1, 1, 1.5), "delta is 1.5"),
-        (lambda: cluster_loss_bound([-1.0], 1, 1), "distances must be"),
+        (lambda: cluster_loss_bound([-1.0], 1, 1), "distances is -1; a number between"),
+        (lambda: cluster_loss_bound([], 1, 1), "at least one number"),
+        (lambda: cluster_loss_bound([1e100], 1, 1e308), "lipschitz is 1e.308; a finite number above 0 and at most"),
+        (lambda: cluster_loss_bound([1e100], 1e308, 1), "radius is 1e.308"),
         (lambda: cluster_loss_bound([1.0], 1, 0), "lipschitz is 0"),
     ],
 )

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom, multinomial
 
+import rff_engine as rff
 from rff_engine import bounds
 
 from . import naive
@@ -207,7 +208,7 @@ def test_moment_behind_the_bound_for_two_classes(seed):
 
 @pytest.mark.parametrize("n", [4, 41, 10_000])
 @pytest.mark.parametrize(
-    ("loss", "variance", "kl"), [(0.1, 0.05, 0.0), (0.4, 0.13, 2.0), (0.0, 0.0, 1.0), (0.5, 0.5, 30)]
+    ("loss", "variance", "kl"), [(0.1, 0.05, 0.0), (0.4, 0.13, 2.0), (0.0, 0.0, 1.0), (0.5, 0.25, 30)]
 )
 def test_empirical_bernstein_is_its_formula(n, loss, variance, kl):
     m, k = n // 2, n // 4
@@ -234,7 +235,7 @@ def test_bernstein_bounds_increase_in_loss_and_divergence_and_decrease_in_n_and_
         "two classes": bounds.second_order_two_class,
         "empirical": lambda loss, *others: bounds.empirical_bernstein(loss, 0.1, *others),
     }[name]
-    assert (np.diff(bound(np.linspace(0, 0.3, 30), 1.0, 2000, 0.05)) > 0).all()
+    assert (np.diff(bound(np.linspace(0.2, 0.3, 30), 1.0, 2000, 0.05)) > 0).all()
     assert (np.diff(bound(0.2, np.linspace(0, 30, 30), 2000, 0.05)) > 0).all()
     assert np.all(np.diff([bound(0.3, 1.0, 2000, epsilon) for epsilon in (1e-6, 1e-3, 0.05, 0.5)]) < 0)
     assert np.all(np.diff([bound(0.3, 1.0, n, 0.05) for n in (200, 400, 2000, 10**5)]) < 0)
@@ -316,8 +317,103 @@ def test_bounds_of_classifiers_refuse_invalid_values():
     for vote in (bounds.majority_vote, bounds.tandem):
         with pytest.raises(ValueError, match="threshold"):
             vote(0.1, -1.0, 0.0, 1.0, 10, 0.05)
-    with pytest.raises(ValueError, match=r"disagreement is 1\.5"):
-        bounds.c_bound(0.1, 1.5, 0.0, 1.0, 10, 0.05)
+
+
+# --- arguments that fit each other --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_c_bound_takes_the_disagreement_of_any_errors_and_no_other(n):
+    """The largest and the smallest mean of 2 a (1 - a) of n errors a with a given mean are reached."""
+    rng = np.random.default_rng(n)
+    for a in (rng.random(n), rng.random(n) ** 9, np.full(n, 0.3), np.r_[np.ones(n // 2), 0.6, np.zeros(n)][:n]):
+        fits = 2 * (a * (1 - a)).mean()
+        assert 0 <= bounds.c_bound(a.mean(), fits, 0.0, 1.0, n, 0.05) <= 1
+    highest, ones = 2 * 0.3 * 0.7, np.r_[np.ones(n - 1), 0.5]
+    lowest = 2 * (ones * (1 - ones)).mean()
+    for error, limit, off in ((0.3, highest, 1e-4), (ones.mean(), lowest, -1e-4)):
+        assert bounds.c_bound(error, limit + off / 1e5, 0.0, 1.0, n, 0.05) >= 0
+        with pytest.raises(ValueError, match=r"disagreement is .* is needed to fit gibbs_error and n\.$"):
+            bounds.c_bound(error, limit + off, 0.0, 1.0, n, 0.05)
+
+
+def test_moments_that_no_sample_has_are_refused():
+    """The C-bound of the first was 0."""
+    with pytest.raises(ValueError, match=r"disagreement is 0\.4; a number between 0 and 0\.0198 is needed"):
+        bounds.c_bound(0.01, 0.4, 0, 0, 1000, 0.05)
+    with pytest.raises(ValueError, match=r"disagreement is 0\.4; a number between 0 and 0\.18 is needed"):
+        bounds.c_bound([0.5, 0.1], 0.4, 0, 0, 10, 0.05)
+    with pytest.raises(ValueError, match=r"loss is 0\.51; .* 0\.505051 is needed to fit n and two classes\.$"):
+        bounds.second_order_two_class(0.51, 1.0, 100, 0.05)
+    with pytest.raises(ValueError, match=r"variance is 0\.3; .* 0\.255102 is needed to fit loss and n\.$"):
+        bounds.empirical_bernstein(0.5, 0.3, 1.0, 100, 0.05)
+
+
+@pytest.mark.parametrize("n", [4, 5, 10])
+def test_losses_and_variances_of_samples_fit(n):
+    """At frequencies where every pair has a loss of 0 or 1."""
+    rng = np.random.default_rng(n)
+    X, omega = rng.integers(2, size=(n, 3)).astype(float), np.pi * rng.integers(4, size=(200, 3))
+    for y in (np.arange(n) < 1, np.arange(n) % 2):
+        loss, variance = rff.alignment_loss(X, y, omega), rff.alignment_loss_variance(X, y, omega)
+        assert (bounds.second_order_two_class(loss, 0.0, n, 0.05) <= 0.5).all()
+        assert (bounds.empirical_bernstein(loss, variance, 0.0, n, 0.05) <= 1).all()
+    assert loss.max() > 0.5
+
+
+NUMBERS = {
+    "loss": 0.3,
+    "kl": 1.0,
+    "t": 9.0,
+    "variance": 0.1,
+    "divergence": 1.0,
+    "chi2": 1.0,
+    "gibbs_error": 0.3,
+    "margin_error": 0.3,
+    "tandem_error": 0.3,
+    "disagreement": 0.2,
+    "threshold": 0.5,
+    "log_ratio": 1.0,
+    "scale": 1.0,
+}
+SETTINGS = {"bound": "landmark_kl", "n": 100, "epsilon": 0.05, "mu": 3.0, "n_errors": 3}
+# Of functions of the engine: what a computed number may be, 0 or the two ends.
+OF_ROUNDING = {name: 0.0 for name in NUMBERS if name not in ("t", "log_ratio", "disagreement")}
+
+
+def given_to(bound):
+    taken = inspect.signature(bound).parameters
+    return {name: value for name, value in (NUMBERS | SETTINGS).items() if name in taken}
+
+
+BY_NAME = [name for name in bounds.__all__ if name != "KLTerms"]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_shapes_that_do_not_fit_are_refused_by_name(name):
+    bound = getattr(bounds, name)
+    given = given_to(bound)
+    for one, other in itertools.combinations([argument for argument in given if argument in NUMBERS], 2):
+        shaped = given | {one: np.full(2, given[one]), other: np.full(3, given[other])}
+        with pytest.raises(ValueError, match=r"shapes differ: .*; arrays of one shape.*needed\.$") as refused:
+            bound(**shaped)
+        assert f"{one} (2,)" in str(refused.value) and f"{other} (3,)" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "test_set"])
+def test_every_argument_may_leave_its_range_by_rounding_and_no_more(name):
+    bound = getattr(bounds, name)
+    given = given_to(bound) | ({"variance": 0.0} if name == "empirical_bernstein" else {})
+    given |= {"disagreement": 0.0} if name == "c_bound" else {}
+    for argument in [argument for argument in given if argument in OF_ROUNDING]:
+        ends = [0.0, 1.0] if argument.endswith("error") or argument == "loss" else [0.0]
+        for end in ends if name != "second_order_two_class" else [0.0]:
+            off = -1 if end == 0 else 1
+            exact = bound(**given | {argument: end})
+            for rounding in (1.1e-16, 1e-12, 9e-6):
+                np.testing.assert_array_equal(bound(**given | {argument: end + off * rounding}), exact)
+            with pytest.raises(ValueError, match=f"^{argument.split('_')[0]}.* is needed"):
+                bound(**given | {argument: end + off * 2e-5})
 
 
 # --- properties of every bound ------------------------------------------------------------------------------------
@@ -445,11 +541,6 @@ def test_conjugate_moments_bound_those_of_a_u_statistic():
                 q = mu / (mu - 1)
                 moment = (binom.pmf(size, n, p) * deviation**q).sum()
                 assert bounds.f_divergence(0, 0, mu, n, 0.5) / 0.5 ** (1 / mu - 1) >= moment ** (1 / q)
-
-
-def test_losses_may_leave_the_unit_interval_by_rounding():
-    assert bounds.landmark_kl(-1e-12, 1.0, 50, 5.0, 0.05) == bounds.landmark_kl(0, 1.0, 50, 5.0, 0.05)
-    assert bounds.landmark_kl_inverse(1 + 1e-12, 1.0, 50, 0.05) == 1
 
 
 @pytest.mark.parametrize("n", [8, 40])

@@ -164,7 +164,7 @@ CALLS = {
     "bounds.second_order_two_class": (bounds.second_order_two_class, OF_KL, {"n": 50, "epsilon": 0.05}),
     "bounds.empirical_bernstein": (
         bounds.empirical_bernstein,
-        OF_KL | {"variance": np.array([0.0, 0.5])},
+        {"loss": np.array([0.0, 0.5]), "kl": OF_KL["kl"], "variance": np.array([0.0, 0.25])},
         {"n": 50, "epsilon": 0.05},
     ),
     "bounds.f_divergence": (
@@ -194,7 +194,7 @@ CALLS = {
     ),
     "bounds.c_bound": (
         bounds.c_bound,
-        {"gibbs_error": OF_KL["loss"], "disagreement": np.array([0.0, 0.5]), "scale": OF_KL["kl"]},
+        {"gibbs_error": np.array([0.0, 0.5]), "disagreement": np.array([0.0, 0.5]), "scale": OF_KL["kl"]},
         {"log_ratio": 0.0, "n": 50, "epsilon": 0.05},
     ),
     "bounds.test_set": (bounds.test_set, {"n_errors": np.array([0.0, 3.0])}, {"n": 50, "epsilon": 0.05}),
