@@ -21,7 +21,7 @@ from .kernels import SpectralKernel
 __all__ = ["SCHEMES", "covariance_is_matched"]
 
 _BITS = 52  # of a coordinate
-_ROTATED = 16  # coordinates at a time: enough for a bias below 0.001
+_ROTATED = 16  # coordinates at a time
 # Lengths of Joe and Kuo's table of direction numbers and of Kuo's generating vector.
 _MOST_DIMENSIONS = {"sobol": 21201, "digital_net": 21201, "lattice": 9125}
 
@@ -65,8 +65,7 @@ def _orthonormal_rows(normal):
 def structured_orthogonal(kernel, D, d, rng):
     """Directions that are rows of H D1 H D2 H Q: signs, Hadamard matrices, and rotations of 16 coordinates at a time.
 
-    Yu et al. (2016, Eq. 6) have signs in place of Q. Those leave a pair of equal coordinates, and thereby the estimate,
-    few values to take.
+    Yu et al. (2016, Eq. 6) have signs in place of Q, with which x - x' of one or two entries meets few directions.
     """
     _require_rotation_invariance(kernel, "structured_orthogonal")
     padded = _power_of_two(d)
@@ -76,8 +75,8 @@ def structured_orthogonal(kernel, D, d, rng):
     size = min(padded, _ROTATED)
     n_rotations = padded // size
     rotations = _orthonormal_rows(rng.standard_normal((len(rows), n_rotations, size, size)))
-    rows = np.einsum("bikx,bkxy->biky", rows.reshape(len(rows), -1, n_rotations, size), rotations, optimize=True)
-    rows = rows.reshape(-1, padded)[:D] / np.sqrt(padded)
+    rows = rows.reshape(len(rows), -1, n_rotations, size).swapaxes(1, 2) @ rotations
+    rows = rows.swapaxes(1, 2).reshape(-1, padded)[:D] / np.sqrt(padded)
     return rows[:, :d] * _radii(kernel, D, padded, rng)[:, None]
 
 
