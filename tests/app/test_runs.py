@@ -12,7 +12,7 @@ import pytest
 
 from pages.components.server import runs
 from pages.components.server.runs import Run, RunQueue, RunSettings
-from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.running.store import Store, StoreError
 
 
 def settings(**changes) -> RunSettings:
@@ -172,7 +172,20 @@ def test_a_process_that_dies_is_reported_and_the_next_run_starts(url):
     assert wait(queue.submit(settings(methods=("svm",)))).state == "finished"
 
 
-def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path):
+def test_a_store_that_the_server_names_is_not_replaced_but_opened_for_the_next_visitor(tmp_path, monkeypatch):
+    """As a database that starts after the app, or is away for a minute."""
+    file = tmp_path / "results.sqlite"
+    file.write_text("not there yet " * 100)
+    monkeypatch.setenv("RFF_STORE", f"sqlite:///{file}")
+    with pytest.raises(StoreError, match=r"results\.sqlite"):
+        RunQueue()
+    file.unlink()
+    queue = RunQueue()
+    assert queue.persistent and queue.store.runs() == []
+
+
+def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path, monkeypatch):
+    monkeypatch.delenv("RFF_STORE")
     (tmp_path / "notes.txt").write_text("no database, whatever they say " * 100)
     queue = RunQueue(str(tmp_path / "notes.txt"))
     assert not queue.persistent and queue.store.runs() == []

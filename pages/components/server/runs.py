@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import math
+import os
 import queue
 import subprocess
 import sys
@@ -324,10 +325,15 @@ def _check_size(settings: RunSettings) -> None:
 
 
 def _open(url: str | None) -> tuple[Store, bool]:
-    """The store of this server and whether it persists; a temporary one if the usual one cannot be opened."""
+    """The store of this server and whether it persists; a temporary one if the file of the user cannot be opened.
+
+    One that RFF_STORE names is not replaced: a database may be there again for the next visitor.
+    """
     try:
         return Store(default_store() if url is None else url), True
     except StoreError as error:
+        if os.environ.get("RFF_STORE"):
+            raise
         _log.warning("results are kept only until the server ends: %s", error)
         return Store(Path(tempfile.mkdtemp(prefix="rff_engine_")) / "results.sqlite"), False
 
