@@ -124,9 +124,10 @@ def chosen_bound(values) -> str:
     return next(name for name, shown in NAMES.items() if shown == values.bound)
 
 
-def choose_bound(position: int) -> None:
-    """Take the bound that was clicked in the live view."""
-    st.session_state["bound"] = tuple(NAMES.values())[int(position)]
+def choose_bound(position: object) -> None:
+    """Take the bound that was clicked in the live view; what is no position of one is ignored."""
+    if isinstance(position, int) and position in range(len(NAMES)):
+        st.session_state["bound"] = tuple(NAMES.values())[position]
 
 
 def show_curves(values, settings: BoundSettings, curves) -> None:

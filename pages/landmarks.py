@@ -1,7 +1,5 @@
 """Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import streamlit as st
 
@@ -143,8 +141,10 @@ def toggle(row: int, shown: tuple[int, ...]) -> None:
     pick([other for other in shown if other != row] if row in shown else [*shown, row])
 
 
-def pick(rows: Sequence[int]) -> None:
-    """Make these training points the landmarks, as many as there may be."""
+def pick(rows: object) -> None:
+    """Make these training points the landmarks, as many as there may be; what is no list of rows is ignored."""
+    if not (isinstance(rows, list) and all(isinstance(row, int) and row in range(10**6) for row in rows)):
+        return
     if len(rows) > MAX_LANDMARKS:
         st.toast(TOO_MANY)
     st.query_params[PICKS] = "-".join(str(int(row)) for row in rows[:MAX_LANDMARKS])
@@ -154,7 +154,9 @@ def pick(rows: Sequence[int]) -> None:
 def take_click(key: str, shown: tuple[int, ...]) -> None:
     """Handle a click in the plain figure."""
     for mark in st.session_state[key].selection.points:
-        toggle(mark["customdata"], shown)
+        match mark:
+            case {"customdata": int(row)}:  # a browser may send anything else
+                toggle(row, shown)
     # A new key starts the next figure without a selection, so that any click changes it.
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 

@@ -31,8 +31,9 @@ def mount() -> None:
 
 
 def _take() -> None:
-    look = st.session_state["screen_look"].look
-    st.session_state[_LOOK] = {"narrow": bool(look["narrow"]), "dark": bool(look["dark"])}
+    match st.session_state["screen_look"].get("look"):
+        case {"narrow": bool(is_narrow), "dark": bool(is_dark)}:  # a browser may send anything else
+            st.session_state[_LOOK] = {"narrow": is_narrow, "dark": is_dark}
 
 
 def narrow() -> bool:

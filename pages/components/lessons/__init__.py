@@ -222,27 +222,36 @@ class Tour:
         )
 
     def _act(self) -> None:
-        self._handle(st.session_state["lesson_card"].act)
+        self._handle(st.session_state["lesson_card"].get("act"))
 
     def _act_on_summary(self) -> None:
-        self._handle_on_summary(st.session_state["lesson_summary"].act)
+        self._handle_on_summary(st.session_state["lesson_summary"].get("act"))
 
-    def _handle(self, act: dict) -> None:
-        """Handle a button of the card. The event names its lesson and step, so that a second press does nothing."""
-        lesson, place = self.lessons.get(act["lesson"]), st.session_state.get(_PLACE)
-        if lesson is None or place is None or (place.lesson, place.step) != (lesson.key, act["step"]):
-            return
-        if act["name"] not in _BY_ITSELF:
+    def _handle(self, act: object) -> None:
+        """Handle a button of the card. The event names its lesson and step, so that a second press does nothing.
+
+        A browser may send anything: what no button sends is ignored.
+        """
+        place = st.session_state.get(_PLACE)
+        match act:
+            case {"lesson": str(key), "step": int(step), "name": str(name)} if self._is_at(place, key, step):
+                self._handle_here(self.lessons[key], place, name, act)
+
+    def _is_at(self, place: Place | None, lesson: str, step: int) -> bool:
+        return place is not None and (place.lesson, place.step) == (lesson, step) and lesson in self.lessons
+
+    def _handle_here(self, lesson: content.Lesson, place: Place, name: str, act: dict) -> None:
+        if name not in _BY_ITSELF:
             classroom.report(None)
-        if act["name"] == "draw code":
-            classroom.draw_code(act["link"])
+        if name == "draw code":
+            classroom.draw_code(act.get("link"))
             return
         st.session_state[_WHOLE_PAGE] = True
-        match act["name"]:
+        match name:
             case "answer":
-                self._predict(lesson, place, act["answer"])
+                self._predict(lesson, place, act.get("answer"))
             case "restore":
-                self._restore(lesson, place, act["predicted"])
+                self._restore(lesson, place, act.get("predicted"))
             case "summary":
                 st.query_params["summary"] = "true"
             case "leave":
@@ -266,28 +275,28 @@ class Tour:
             case "reveal":
                 classroom.reveal(step)
             case "lead":
-                if classroom.lead(act["secret"]):
+                if classroom.lead(act.get("secret")):
                     self._go(lesson, step)
                     self._set(self._settings_here(lesson))
 
-    def _handle_on_summary(self, act: dict) -> None:
+    def _handle_on_summary(self, act: object) -> None:
         """Handle a button of the summary."""
-        lesson = self.lessons.get(act["lesson"])
-        if lesson is None:
-            return
-        if act["name"] == "restore":
-            self._try_to_restore(lesson, act["predicted"])
-        else:
-            st.query_params.pop("summary", None)
-            self._start(lesson, int(float(st.query_params.get("step", "1"))))
+        match act:
+            case {"lesson": str(key), "name": "restore"} if key in self.lessons:
+                self._try_to_restore(self.lessons[key], act.get("predicted"))
+            case {"lesson": str(key), "name": str()} if key in self.lessons:
+                lesson = self.lessons[key]
+                st.query_params.pop("summary", None)
+                steps = {str(step): step for step in range(1, len(lesson.steps) + 1)}
+                self._start(lesson, steps.get(st.query_params.get("step"), 1))
 
-    def _predict(self, lesson: content.Lesson, place: Place, answer: int) -> None:
+    def _predict(self, lesson: content.Lesson, place: Place, answer: object) -> None:
         """Keep a prediction, unless there is one or the class cannot be reached: then the reader may try again."""
         known = range(len(lesson.steps[place.step - 1].answers))
-        if answer not in known or place.answer is not None or classroom.leads():
+        if not isinstance(answer, int) or answer not in known or place.answer is not None or classroom.leads():
             return
-        if classroom.predict(place.step, int(answer)):
-            predictions.keep(lesson, place.step, int(answer))
+        if classroom.predict(place.step, answer):
+            predictions.keep(lesson, place.step, answer)
             self._decide(lesson, place.step)
 
     def _decide(self, lesson: content.Lesson, step: int) -> None:

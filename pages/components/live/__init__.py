@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -26,6 +27,10 @@ _components = {
     )
     for name in parts.VIEWS
 }
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def mount(
@@ -51,7 +56,7 @@ def mount(
         nearest value that it allows.
     on_clicked : callable, optional
         Called with the rows of the training points that are landmarks after a click, or the position of the bound; by
-        a certificate when new points are asked for.
+        a certificate when new points are asked for. A browser may send anything in their place.
     on_reached : callable, optional
         Called when the reader reaches for a slider whose other positions are not in the data.
     chosen : str, optional
@@ -64,12 +69,15 @@ def mount(
     hide_in_sidebar(keys)
 
     def settle() -> None:
+        settled = st.session_state[key].get("settled")
         for control in sliders:
-            st.session_state[control.key] = control.nearest(st.session_state[key].settled[control.key])
+            value = settled.get(control.key) if isinstance(settled, dict) else None
+            if _is_finite(value):  # a browser may send anything
+                st.session_state[control.key] = control.nearest(value)
 
     callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
-        callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].clicked)
+        callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].get("clicked"))
     if on_reached is not None:
         callbacks["on_reached_change"] = on_reached
     sent = packed | {

@@ -25,7 +25,7 @@ def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> Non
     """Show the canvas with the points of a code; `on_change` gets the code before a change and the one after it."""
 
     def take() -> None:
-        drawn = str(st.session_state[_KEY].points or "")
+        drawn = str(st.session_state[_KEY].get("points") or "")
         if own_points.take(drawn) and on_change is not None:
             on_change(code, drawn)
 
