@@ -37,8 +37,10 @@ export function load(folder, name) {
  */
 export function loadPlotly(name) {
   return once(name, async () => {
-    const text = await unpack(await textOf(`assets/${name}.js`, name)).text();
-    document.head.append(Object.assign(document.createElement("script"), { text }));
+    const script = await unpack(await textOf(`assets/${name}.js`, name)).blob();
+    const src = URL.createObjectURL(script.slice(0, script.size, "text/javascript;charset=utf-8"));
+    await run(src);
+    URL.revokeObjectURL(src);
     return /** @type {any} */ (window).Plotly;
   });
 }
@@ -56,9 +58,19 @@ function once(name, make) {
 /** @param {string} src @param {string} name @returns {Promise<string>} */
 function textOf(src, name) {
   return new Promise((resolve, reject) => {
-    const script = Object.assign(document.createElement("script"), { src });
     waiting.set(name, resolve);
-    script.onload = () => script.remove();
+    run(src).catch(reject);
+  });
+}
+
+/** Load a script and run it. @param {string} src @returns {Promise<void>} */
+function run(src) {
+  return new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src });
+    script.onload = () => {
+      script.remove();
+      resolve();
+    };
     script.onerror = () => {
       script.remove();
       reject(new Error(`The file ${src} cannot be read.`));

@@ -36,6 +36,11 @@ STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: and of the Python package's own library. `npm run plotly` writes the file. It has its licence inside.
 PLANE = HERE / "plotly-cartesian.min.js.gz"
 _PLANE = "plotly-cartesian"
+#: What a page may load: files of its own host or folder, and what its scripts make of these. It sends nothing anywhere.
+POLICY = (
+    "default-src 'none'; script-src 'self' file: blob:; style-src 'self' file: 'unsafe-inline'; "
+    "img-src 'self' file: blob: data:; media-src blob:; base-uri 'none'; form-action 'none'"
+)
 #: By this file a folder is known to hold a former export.
 _MARK = "assets/site.js"
 
@@ -155,6 +160,7 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
     terms = {term.key: [term.name, term.meaning] for term in TERMS}
     description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        policy=POLICY,
         # The first picture of a page without a live view is Plotly's.
         early="" if page.edition.view else f'<link rel="preload" href="assets/{_PLANE}.js" as="script">',
         title=escape(f"{page.edition.name} – PAC-Bayesian random Fourier features"),
@@ -213,5 +219,5 @@ def _glossary(exported: Sequence[Exported]) -> str:
         for term in sorted(TERMS, key=lambda term: term.name.lower())
     )
     return Template((HERE / "glossary.html").read_text(encoding="utf-8")).substitute(
-        menu=_menu(exported, None), terms=terms
+        policy=POLICY, menu=_menu(exported, None), terms=terms
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from dataclasses import replace
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import new_page, wait_until
+from conftest import new_page, violations, wait_until
 from playwright.sync_api import expect
 
 from benchmarks.firefox import program, started
@@ -444,6 +447,49 @@ def test_pictures_are_saved(open_file):
         page.get_by_role("button", name="Save the figure as SVG").click()
     assert "<svg" in saved.value.path().read_text("utf-8")
     assert saved.value.suggested_filename == "adaptive-live.svg"
+
+
+@pytest.fixture
+def framed(site):
+    """The address of a page of another site that shows a page of the export in a sandbox."""
+    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
+    shown = f"http://127.0.0.1:{host.server_port}/kernel.html"
+
+    class Course(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">'.encode())
+
+    course = ThreadingHTTPServer(("127.0.0.1", 0), Course)
+    for server in (host, course):
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield f"http://localhost:{course.server_port}"
+    for server in (host, course):
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_page_draws_in_a_sandbox_of_another_site(framed, browser):
+    page = new_page(browser.new_context())
+    page.goto(framed)
+    expect(page.frame_locator("iframe").locator(".main-svg").first).to_be_visible()
+    page.context.close()
+
+
+def test_a_page_runs_no_script_but_its_own_and_sends_nothing(open_file):
+    page = open_file("index")
+    page.evaluate(
+        """() => {
+            document.body.insertAdjacentHTML('beforeend', '<img src="data:," onerror="window.hacked = 1">');
+            document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 1'}));
+            return fetch('https://elsewhere.example/').then(() => { window.hacked = 1; }, () => undefined);
+        }"""
+    )
+    wait_until(lambda: page.evaluate("window.hacked") is not None or len(violations) >= 3)
+    assert page.evaluate("window.hacked") is None
+    violations.clear()
 
 
 def saved_numbers(page) -> pd.DataFrame:
