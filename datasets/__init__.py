@@ -3,6 +3,16 @@
 Imports nothing of the engine or the app. Data are neither scaled nor cached; callers do both.
 """
 
+import signal
+import sys
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    and sys.argv[0] == "-m"
+    and "datasets" in sys.orig_argv
+):  # the program of this package begins: until it has imported its modules, Ctrl-C ends it without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 from .dataset import Dataset
 from .papers.catalogue import DatasetInfo, describe, names
 from .papers.download import FetchError, fetch

@@ -6,6 +6,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -96,4 +97,6 @@ class _Progress:
 
 
 if __name__ == "__main__":
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # see datasets/__init__.py
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main())

@@ -19,7 +19,15 @@ caller's, -1 all that are allowed, and ``None`` the number set by `joblib.parall
 depend on it. BLAS and k-means have their own threads, limited by `threadpool_limits`.
 """
 
+import signal as _signal
+import sys as _sys
 import typing as _types
+
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
+    _sys.argv[0].endswith("rff-engine")
+    or (_sys.argv[0] == "-m" and any(name.partition(".")[0] == "rff_engine" for name in _sys.orig_argv))
+):  # a program of this package begins: until it has imported its modules, Ctrl-C ends it without a traceback
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from . import bounds, losses
 from ._warning import warn as _warn

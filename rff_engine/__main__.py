@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 #: Extras of the package by the modules that they bring; the engine itself needs none of them.
@@ -29,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def program() -> int:
     """The command line as a program, which takes SIGTERM as Ctrl-C."""
+    ended_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # see rff_engine/__init__.py
+    with suppress(ModuleNotFoundError):  # `main` names it
+        import_module("rff_engine.experiments.command_line")
+    if ended_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     return main()
 

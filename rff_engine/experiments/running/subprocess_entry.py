@@ -43,7 +43,8 @@ def main() -> int:
     _lower_priority()
     url, spec = json.loads(sys.stdin.readline())
     threading.Thread(target=_exit_with_input, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for one in (signal.SIGINT, signal.SIGTERM):  # until here they ended the process
+        signal.signal(one, signal.default_int_handler)
     try:
         with (
             Interrupts() as interrupts,

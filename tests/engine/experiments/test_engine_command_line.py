@@ -286,6 +286,45 @@ def test_interrupt_keeps_known_rows(sign, tmp_path, store):
     assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= known >= 20
 
 
+ENTRY = "rff_engine.experiments.running.subprocess_entry"
+
+
+@pytest.mark.slow("starts programs that import SciPy, scikit-learn and pandas")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("program", "library"),
+    [
+        (["rff_engine", "coverage"], "numpy/"),
+        (["rff_engine", "coverage"], "scipy/"),
+        (["rff_engine", "coverage"], "sklearn/"),
+        (["rff_engine", "coverage"], "pandas/"),
+        ([ENTRY], "pandas/"),
+        (["datasets", "list"], "numpy/"),
+        (["datasets", "list"], "scipy/"),
+        (["benchmarks.learners"], "scipy/"),
+        (["deploy.exercises", "--output", os.devnull], "scipy/"),
+    ],
+)
+def test_interrupt_while_a_program_imports_its_modules_leaves_no_traceback(program, library):
+    process = subprocess.Popen(
+        [sys.executable, "-m", *program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(rff_engine.__file__).parents[1],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    deadline = time.monotonic() + 60
+    while f"site-packages/{library}" not in Path(f"/proc/{process.pid}/maps").read_text():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    output, error = process.communicate(timeout=60)
+    assert output == "" and len(error.splitlines()) <= 1 and "Traceback" not in error, error
+    assert process.returncode in (130, -signal.SIGINT)  # a shell says 130 for both
+
+
 @pytest.mark.slow
 def test_importing_the_engine_does_not_import_experiments():
     unwanted = "('rff_engine.experiments', 'rff_engine.figures', 'datasets')"

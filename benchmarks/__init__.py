@@ -1,0 +1,3 @@
+"""Measurements of the engine, the app and the papers' methods."""
+
+import deploy  # noqa: F401 - for Ctrl-C
