@@ -182,6 +182,35 @@ def test_rare_draws_of_the_documentation_are_those_of_the_shipped_reruns(shipped
     )
 
 
+def test_less_clear_causes_of_the_documentation_have_the_numbers_of_the_shipped_rows(shipped):
+    text = " ".join((ROOT / "docs/reproduction.md").read_text(encoding="utf-8").split())
+    rows = pd.DataFrame(
+        [row for target in ("li-table2", "li-table3") for row in reproduction.known_rows(shipped, target)]
+    )
+
+    def errors(dataset, method, D):
+        found = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["D"] == D)]
+        return found["test_error"].sort_values().to_numpy()
+
+    fixed = errors("mnist01", "cluster_largest_steps", 100)
+    few = fixed[fixed < 0.5]
+    assert f"six of {len(fixed)} draws diverge" in text and len(fixed) - len(few) == 6
+    assert f"others err {few[0]:.2f} to {few[-1]:.2f}" in text
+    one_step, minimum = errors("a9a", "supervise_one_step", 200), errors("a9a", "supervise", 200)
+    assert f"err {100 * one_step[0]:.1f} to {100 * one_step[-1]:.1f} %, where 15.64 % is printed" in text
+    assert f"the minimum errs {100 * minimum.mean():.1f} %" in text and len(one_step) == 10
+    assert f"the one that errs most errs {errors('cpu', 'sample', 200)[-1]:.3f}" in text
+    solver = pd.read_csv(reproduction.SHIPPED.with_name("stopped_solver.csv")).query("dataset == 'adult'")
+    features = solver[solver["method"].isin(["pbrff", "okrff"])]
+    low, high = features["stopped_test"].min(), features["stopped_test"].max()
+    assert f"err {100 * low:.0f} to {100 * high:.0f} %" in text
+    first, second = features.query("method == 'pbrff' and D == 100").sort_values("draw")["stopped_test"]
+    assert f"two draws err {100 * first:.1f} and {100 * second:.1f} %" in text
+    learned = solver[(solver["method"] == "pb_landmarks") & (solver["share"] == 0.1)]
+    assert f"err {100 * learned['stopped_test'].min():.1f} and {100 * learned['stopped_test'].max():.1f} %" in text
+    assert f"the minimum errs {100 * learned['exact_test'].mean():.1f} %" in text
+
+
 @pytest.mark.parametrize(
     ("causes", "words"),
     [
