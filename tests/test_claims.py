@@ -26,7 +26,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -152,20 +151,15 @@ def is_held(file: str, holder: str) -> bool:
 
 
 def test_every_claim_has_one_holder():
-    found = {
-        claim: [key for file, key, _ in lines() if file == claim[0] and claim[1].startswith(key)] for claim in claims()
-    }
-    assert {claim: keys for claim, keys in found.items() if len(keys) != 1} == {}
+    keys = [(file, key) for file, key, _ in lines()]
+    held = {claim: sum(claim[0] == file and claim[1].startswith(key) for file, key in keys) for claim in claims()}
+    assert [claim for claim, holders in held.items() if holders != 1] == []
 
 
 def test_every_line_of_the_list_is_about_a_claim():
-    gone = [
-        (file, key)
-        for file, key, _ in lines()
-        if not any(file == page and text.startswith(key) for page, text in claims())
-    ]
-    assert gone == []
-    assert [line for line, count in Counter(lines()).items() if count > 1] == []
+    keys = [(file, key) for file, key, _ in lines()]
+    assert [key for key in keys if not any(key[0] == file and text.startswith(key[1]) for file, text in claims())] == []
+    assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize("file", sorted({file for file, _, _ in lines()}))
