@@ -78,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         print(error, file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"there is not enough memory for this: {error or 'smaller sizes are needed'}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -153,6 +153,9 @@ def test_command_line_accepts_a_split_and_methods(capsys):
         (["report", "--format", "html", "--output", "no/such/folder/paper.html"], "cannot be written"),
         (["reproduce", "table1", "--split", "none", "--output", "no/such/folder/table.csv"], "cannot be written"),
         (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
+        (["coverage", "--draws", "100000000000000"], "not enough memory for this: Unable to allocate"),
+        (["certify", "--dataset", "breast", "--D", "1000000000"], "n_components is 1000000000; so many features"),
+        (["certify", "--dataset", "breast", "--method", "boosting", "--D", "1000000000"], "so many features"),
     ],
 )
 def test_invalid_input_exits_with_one_sentence_and_code_2(arguments, said, capsys, store, monkeypatch):
