@@ -71,7 +71,8 @@ def measure(processes: int, n: int, columns: int, n_frequencies: int) -> Measure
             loss = rff.alignment_loss_batched((make() for make in blocks(n, columns)), omega, n_jobs=1)
             seconds = time.process_time() - start
     else:
-        with connected(processes, None) as client:
+        with connected(processes, None) as workers:
+            client = workers.client
             address = client.scheduler.address
             alignment_loss_on_cluster(blocks(processes * 100, columns, 100), omega, scheduler=address)  # imports
             start = client.run(time.process_time)

@@ -18,7 +18,7 @@ SOURCES = ("app.py", "serve.py", "pages", "datasets", "rff_engine")
 BETWEEN_PROCESSES = {
     "rff_engine/experiments/running/cluster.py": {"pickle.dumps", "pickle.HIGHEST_PROTOCOL"},
     "rff_engine/experiments/running/worker.py": {"pickle.loads"},
-    "rff_engine/experiments/running/cluster_losses.py": {"pickle.dumps", "pickle.loads"},
+    "rff_engine/experiments/running/cluster_losses.py": {"pickle.dumps"},
 }
 LIBRARIES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "torch", "yaml", "jsonpickle"}
 FUNCTIONS = {"eval", "exec", "compile", "__import__"}

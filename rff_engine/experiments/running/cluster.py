@@ -1,7 +1,8 @@
 """The executor that computes units in parallel: in processes of this machine, or on any running Dask cluster.
 
 Units are submitted with the values they need, so that Dask can recompute what is lost with a worker. Rows are sent as
-soon as they are known; those that arrive twice are dropped here.
+soon as they are known; those that arrive twice are dropped here. Each unit carries the code of this process: a worker
+of other code, which may join at any time, refuses it, and it is submitted again.
 """
 
 from __future__ import annotations
@@ -11,33 +12,39 @@ import os
 import pickle
 import queue
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import dask.config
-from distributed import Client, Future, LocalCluster, wait
+from distributed import Client, Future, LocalCluster
 from distributed.scheduler import KilledWorker
 
 from ..studies.units import Row, Unit
 from .executor import FINISHED, WAITING, Claims, Plan, Report, needed_values
-from .same_code import check_code, check_scheduler
-from .worker import Done, do, unpack
+from .same_code import CODE, REMEDY, check_code, check_scheduler
+from .worker import Done, do, is_of_same_code, unpack
 
-__all__ = ["check_finished", "connected", "result_of", "run_on_cluster", "threads_of_workers"]
+__all__ = ["Workers", "connected", "run_on_cluster"]
+
+_log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10
 _POLL_SECONDS = 1.0
 # Repeats at a time: while the last units of one run, those of the next use the other workers.
 _PLANS_UNDER_WAY = 2
+# Of a unit that Dask loses, with worker after worker or by itself.
+_MAX_TRIES = 5
+_REFUSED_SECONDS = 30.0
 _LOST = "The Dask scheduler was lost, and the units it was running."
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SETTINGS = {
-    "distributed.scheduler.allowed-failures": 100,  # a worker that dies costs time, not results
+    "distributed.scheduler.allowed-failures": 20,  # a worker that dies costs time, not results
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # a problem is meant to be in the graph
     "distributed.worker.profile.enabled": False,
     "distributed.worker.preload": ["rff_engine.experiments.running.worker"],
@@ -61,13 +68,15 @@ def _kept_environment() -> Iterator[None]:
 
 
 @contextmanager
-def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
-    """A client of a running scheduler or, without one, of `jobs` processes of this machine with one thread each.
+def connected(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
+    """Workers of a running scheduler or, without one, `jobs` processes of this machine with one thread each.
+
+    How many workers were refused is logged in the end.
 
     Raises
     ------
     ValueError
-        If no scheduler answers, it has no workers, or it or they cannot import the rff_engine of this process.
+        If no scheduler answers, it has no workers, or it or all of them cannot import the rff_engine of this process.
     """
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(_SETTINGS))
@@ -95,9 +104,12 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
         except (OSError, ValueError):
             raise ValueError(f"scheduler is {address!r}; no Dask scheduler answers there.") from None
         stack.enter_context(client)
-        if scheduler is not None:
-            check_code(client, scheduler)
-        yield client
+        workers = Workers(client, set() if scheduler is None else check_code(client, scheduler))
+        try:
+            yield workers
+        finally:
+            if workers.n_refused:
+                _log.warning(workers.refusals)
 
 
 def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | None) -> Generator[Report, None, None]:
@@ -111,10 +123,107 @@ def run_on_cluster(plans: Iterator[Plan], jobs: int | None, scheduler: str | Non
     ValueError
         If no scheduler answers, or a unit raises it.
     ConnectionError
-        If the scheduler is lost, or one worker after another dies while it computes the same unit.
+        If the scheduler is lost, all workers have other code, or one worker after another dies while it computes the
+        same unit.
     """
-    with connected(jobs, scheduler) as client:
-        yield from _Running(client, plans).reports()
+    with connected(jobs, scheduler) as workers:
+        yield from _Running(workers, plans).reports()
+
+
+class Workers:
+    """The workers of a cluster that may compute: all that did not refuse, or fail to import, the code of this process.
+
+    Parameters
+    ----------
+    client : Client
+    refused : set of str
+        Addresses of workers that are known to have other code.
+    """
+
+    def __init__(self, client: Client, refused: set[str]):
+        self.client: Client = client
+        self.n_refused: int = len(refused)
+        self._refused, self._tries = set(refused), Counter()
+        self._said, self._last_fit = "", time.monotonic()
+
+    @property
+    def refusals(self) -> str:
+        """One sentence on the workers that were refused so far."""
+        workers = "worker was" if self.n_refused == 1 else "workers were"
+        return f"{self.n_refused} Dask {workers} refused for other code than {CODE}{self._said}: {REMEDY}."
+
+    def threads(self) -> dict[str, int]:
+        """Number of threads of each worker that may compute, by its address.
+
+        Raises
+        ------
+        ConnectionError
+            If the scheduler does not answer, or all workers have been refused for half a minute.
+        """
+        present = _threads_of_workers(self.client)
+        self._refused &= present.keys()  # another worker may come to the address of one that has gone
+        fit = {worker: threads for worker, threads in present.items() if worker not in self._refused}
+        if fit or not present:
+            self._last_fit = time.monotonic()
+        elif time.monotonic() - self._last_fit > _REFUSED_SECONDS:
+            raise ConnectionError(f"No Dask worker is left that may compute; {self.refusals}")
+        return fit
+
+    def result(self, name: str, future: Future) -> Done | None:
+        """Result of a future, or ``None`` if it has to be submitted again, since Dask or a worker failed.
+
+        Raises
+        ------
+        ConnectionError
+            If the scheduler is lost, or what has this name fails too often.
+        Exception
+            That a unit has raised.
+        """
+        try:
+            with self.client.as_current():
+                done = future.result()
+            if isinstance(done, Done) and done.code == CODE:
+                return done
+            error = None
+        except Exception as failed:
+            error = failed
+        if error is not None and is_of_same_code(error):
+            raise error
+        if self.client.status != "running":
+            raise ConnectionError(_LOST)
+        if not self._refuse(future.key, error):
+            self._tries[name] += 1
+            if self._tries[name] == _MAX_TRIES:
+                raise ConnectionError(_failure(error))
+        return None
+
+    def _refuse(self, key: str, error: BaseException | None) -> bool:
+        """Refuse the workers on which a task failed outside its unit; return whether there is one."""
+        if error is None or isinstance(error, KilledWorker | CancelledError):
+            return False
+        found = set(self.client.run_on_scheduler(_places_function(key))) & _threads_of_workers(self.client).keys()
+        self.n_refused += len(found - self._refused)
+        self._refused |= found
+        if found:
+            self._said = f" ({' '.join(str(error).split())})"
+        return bool(found)
+
+
+def _places_function(key: str) -> Callable[..., list[str]]:
+    """Function that returns the workers on which a task, or one that it needs, has failed; pickled by value."""
+
+    def places(dask_scheduler) -> list[str]:
+        task = dask_scheduler.tasks.get(key)
+        return list(task.exception_blame.erred_on) if task is not None and task.exception_blame else []
+
+    return places
+
+
+def _failure(error: BaseException | None) -> str:
+    if isinstance(error, KilledWorker):
+        return "One Dask worker after another died while it computed the same unit."
+    said = "" if error is None else f" ({' '.join(f'{type(error).__name__}: {error}'.split())})"
+    return f"The Dask scheduler dropped the same unit {_MAX_TRIES} times{said}."
 
 
 class _Todo(NamedTuple):
@@ -124,6 +233,20 @@ class _Todo(NamedTuple):
     claims: Claims
     unit: Unit
     needs: list[str]
+
+
+@dataclass
+class _Value:
+    """How a value is computed, and its future once it is submitted."""
+
+    function: Callable[..., Done]
+    arguments: tuple
+    needs: list[str]
+    future: Future | None = None
+
+    @property
+    def is_submitted(self) -> bool:
+        return self.future is not None and self.future.status not in ("error", "cancelled")
 
 
 @dataclass
@@ -140,13 +263,14 @@ class _Task:
 class _Running:
     """Plans under way on a cluster."""
 
-    def __init__(self, client: Client, plans: Iterator[Plan]):
-        self._client, self._plans = client, enumerate(plans)
+    def __init__(self, workers: Workers, plans: Iterator[Plan]):
+        self._workers, self._client, self._plans = workers, workers.client, enumerate(plans)
         self._topic, self._inbox = f"rff-{uuid4().hex}", queue.SimpleQueue()
-        client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
-        self._futures: dict[str, Future] = {}  # values being computed or still needed, by name
+        self._client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
+        self._values: dict[str, _Value] = {}  # being computed or still needed, by name
         self._todo: dict[str, _Todo] = {}  # by name, in the order they start
         self._tasks: dict[str, _Task] = {}  # by their key in Dask
+        self._again: dict[str, _Task] = {}  # to be submitted again, by name
         self._left: Counter[int] = Counter()  # unfinished units of each plan
 
     def reports(self) -> Iterator[Report]:
@@ -156,17 +280,17 @@ class _Running:
                 if not self._todo:
                     return
                 try:
-                    key, step, rows = self._inbox.get(timeout=_POLL_SECONDS)
+                    code, key, step, rows = self._inbox.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
                     if self._client.status != "running":
                         raise ConnectionError(_LOST) from None
                     continue
                 if step is None:
                     yield from self._ended(key)
-                elif key in self._tasks and step == self._tasks[key].reported:  # else reported before its worker died
-                    yield self._reported(key, rows)
+                elif code == CODE and key in self._tasks and step == self._tasks[key].reported:
+                    yield self._reported(self._tasks[key], rows)  # else reported before its worker died
         finally:
-            self._client.cancel([self._futures[task.name] for task in self._tasks.values()])
+            self._client.cancel([self._values[task.name].future for task in self._tasks.values()])
 
     def _start_work(self) -> Iterator[Report]:
         """Start plans as long as few are running, and units as long as a worker is free."""
@@ -176,7 +300,7 @@ class _Running:
                 break
             yield from self._add(*numbered)
         # Units are long and share data: by itself Dask would let them wait for the worker that has their data.
-        free = Counter(threads_of_workers(self._client))
+        free = Counter(self._workers.threads())
         free.subtract(task.worker for task in self._tasks.values() if task.worker in free)
         under_way = {task.name for task in self._tasks.values()}
         for name, todo in list(self._todo.items()):
@@ -202,9 +326,8 @@ class _Running:
             yield Report(number, FINISHED, 0.0, [], last=True)
             return
         for name in needed & set(known):
-            self._send_value(name_of(name), units[name].value_from(known[name]))
-        payload = pickle.dumps(plan.problem, protocol=pickle.HIGHEST_PROTOCOL)
-        self._futures[name_of("problem")] = self._client.submit(unpack, payload, key=name_of("problem"))
+            self._keep_value(name_of(name), units[name].value_from(known[name]))
+        self._keep_value(name_of("problem"), plan.problem)
         depth = dict.fromkeys(("problem", *known), 0)
         for unit in plan.units:
             if unit.name in left:
@@ -215,6 +338,9 @@ class _Running:
 
     def _begin(self, name: str, todo: _Todo, worker: str) -> Generator[Report, None, bool]:
         """Submit a unit and return True, or return False if none of its rows can be claimed."""
+        if name in self._again:
+            self._submit_task(self._again.pop(name), worker)
+            return True
         own = todo.claims.claim(todo.unit.rows) if todo.unit.rows else []
         if todo.unit.rows and not own:
             rows = todo.claims.lookup(todo.unit.rows)
@@ -222,25 +348,38 @@ class _Running:
                 yield Report(todo.plan, WAITING, 0.0, [])
             else:
                 if todo.unit.value_of is not None:
-                    self._send_value(name, todo.unit.value_of(rows))
+                    self._keep_value(name, todo.unit.value_of(rows))
                 yield Report(todo.plan, f"known already: {todo.unit.steps[-1].message}", todo.unit.seconds, [])
                 yield from self._done(name)
             return False
-        key, unit = f"{name}-{uuid4().hex}", todo.unit.restricted_to(own)
-        needs = [self._futures[need] for need in todo.needs]
-        where = {"workers": [worker], "allow_other_workers": True}  # others if this one dies
-        self._futures[name] = self._client.submit(do, unit.work, self._topic, *needs, key=key, **where)
-        self._tasks[key] = _Task(name, worker, unit)
-        self._futures[name].add_done_callback(lambda future: self._inbox.put((future.key, None, None)))
+        unit = todo.unit.restricted_to(own)
+        self._values[name] = _Value(do, (unit.work, self._topic), todo.needs)
+        self._submit_task(_Task(name, worker, unit), worker)
         return True
 
-    def _send_value(self, name: str, value) -> None:
-        """Send a value that is known here to the workers."""
-        self._futures[name] = self._client.submit(Done, [], value, key=name)
+    def _submit_task(self, task: _Task, worker: str) -> None:
+        task.worker = worker
+        future = self._submit(task.name, worker)
+        self._tasks[future.key] = task
+        future.add_done_callback(lambda future: self._inbox.put((CODE, future.key, None, None)))
 
-    def _reported(self, key: str, rows: list[Row]) -> Report:
+    def _submit(self, name: str, worker: str) -> Future:
+        """Submit the computation of a value, and of those that it needs and that no worker has or computes."""
+        value, needs = self._values[name], []
+        for need in value.needs:
+            kept = self._values[need]
+            needs.append(kept.future if kept.is_submitted else self._submit(need, worker))
+        key = f"{name}-{uuid4().hex}"
+        where = {"workers": [worker], "allow_other_workers": True}  # others if this one dies
+        value.future = self._client.submit(value.function, CODE, *value.arguments, *needs, key=key, **where)
+        return value.future
+
+    def _keep_value(self, name: str, value: object) -> None:
+        """Keep a value that is known here; it is sent with the first unit that needs it."""
+        self._values[name] = _Value(unpack, (pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL),), [])
+
+    def _reported(self, task: _Task, rows: list[Row]) -> Report:
         """Keep the rows of a task's next step and report it."""
-        task = self._tasks[key]
         todo = self._todo[task.name]
         message, seconds, _ = task.unit.steps[task.reported]
         task.reported += 1
@@ -248,15 +387,19 @@ class _Running:
         return Report(todo.plan, message, seconds, rows)
 
     def _ended(self, key: str) -> Iterator[Report]:
-        """Report the remaining steps of a task that has ended."""
-        task = self._tasks[key]
-        future = self._futures[task.name]
-        check_finished(future)
-        if task.reported < len(task.unit.steps):
-            for rows in future.result().rows[task.reported :]:
-                yield self._reported(key, rows)
-        del self._tasks[key]
-        todo = self._todo[task.name]
+        """Report the remaining steps of a task that has ended, or let it be submitted again."""
+        task = self._tasks.pop(key)
+        value, todo = self._values[task.name], self._todo[task.name]
+        if task.reported < len(task.unit.steps) or not value.is_submitted:
+            n_refused = self._workers.n_refused
+            done = self._workers.result(task.name, value.future)
+            if self._workers.n_refused > n_refused:
+                yield Report(todo.plan, self._workers.refusals, 0.0, [])
+            if done is None:
+                self._again[task.name] = task
+                return
+            for rows in done.rows[task.reported :]:
+                yield self._reported(task, rows)
         if len(task.unit.rows) == len(todo.unit.rows) or todo.claims.lookup(todo.unit.rows) is not None:
             yield from self._done(task.name)
 
@@ -265,35 +408,16 @@ class _Running:
         todo = self._todo.pop(name)
         used = {*todo.needs, name}
         for value in used.difference(*(other.needs for other in self._todo.values())):
-            self._futures.pop(value, None)
+            self._values.pop(value, None)
         self._left[todo.plan] -= 1
         if not self._left[todo.plan]:
             del self._left[todo.plan]
             yield Report(todo.plan, FINISHED, 0.0, [], last=True)
 
 
-def threads_of_workers(client: Client) -> dict[str, int]:
+def _threads_of_workers(client: Client) -> dict[str, int]:
     """Number of threads of each worker, by its address; a ConnectionError if the scheduler does not answer."""
     try:
         return client.nthreads()  # pyright: ignore[reportReturnType] - a coroutine of an asynchronous client alone
     except OSError:  # a CommClosedError, if the scheduler is lost during the request
         raise ConnectionError(_LOST) from None
-
-
-def result_of(client: Client, future: Future) -> Any:
-    """Wait for the result of a client's future; see `check_finished`."""
-    with client.as_current(), suppress(CancelledError):
-        wait(future)
-    check_finished(future)
-    return future.result()
-
-
-def check_finished(future: Future) -> None:
-    """Raise the error of a worker, or a ConnectionError if Dask failed."""
-    if future.status == "error":
-        error = future.exception()
-        if isinstance(error, KilledWorker):
-            raise ConnectionError("One Dask worker after another died while it computed the same unit.") from None
-        raise error  # pyright: ignore[reportGeneralTypeIssues] - a coroutine of an asynchronous client alone
-    if future.status != "finished":
-        raise ConnectionError("The Dask scheduler was lost, or dropped the units it was running.")

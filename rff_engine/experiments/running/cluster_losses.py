@@ -8,7 +8,8 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from typing import TypeAlias
+from contextlib import closing
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +17,13 @@ from ..._typing import ArrayLike, MatrixLike
 from ..._validation import check_count
 from ...alignment import AlignmentSums, alignment_loss_batched, alignment_sums, as_block
 from ...frequencies import FrequencyBlocks
+from .same_code import CODE
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+    from .cluster import Workers
+    from .worker import Done
 
 __all__ = ["Block", "alignment_loss_on_cluster"]
 
@@ -70,32 +78,52 @@ def alignment_loss_on_cluster(
         return alignment_loss_batched(_counted(blocks, progress), omega, classes)
     if jobs > 1 and scheduler is not None:
         raise ValueError(f"jobs is {jobs} and scheduler {scheduler!r}; only one of them may be given.")
-    from .cluster import connected, result_of, threads_of_workers
+    from .cluster import connected
 
-    sums, done, pending = None, 0, deque()
-
-    def add() -> None:
-        nonlocal sums, done
-        part = result_of(client, pending.popleft())
-        sums, done = part if sums is None else sums + part, done + 1
-        if progress is not None:
-            progress(done, _length(blocks))
-
-    with connected(jobs, scheduler) as client:
-        shared = client.submit(pickle.loads, pickle.dumps((omega, classes)), pure=False)
-        most = _BLOCKS_A_THREAD * max(1, sum(threads_of_workers(client).values()))
-        try:
-            for block in blocks:
-                if len(pending) == most:
-                    add()
-                pending.append(client.submit(_sums, block, shared, pure=False))
-            while pending:
-                add()
-        finally:
-            client.cancel(list(pending))
+    sums = None
+    with connected(jobs, scheduler) as workers, closing(_Pending(workers, (omega, classes))) as pending:
+        most = _BLOCKS_A_THREAD * max(1, sum(workers.threads().values()))
+        for done, part in enumerate(pending.sums(blocks, most), 1):
+            sums = part if sums is None else sums + part
+            if progress is not None:
+                progress(done, _length(blocks))
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
     return sums.loss()
+
+
+class _Pending:
+    """Blocks whose sums workers compute; `shared` are the frequencies and classes."""
+
+    def __init__(self, workers: Workers, shared: tuple):
+        self._workers, self._shared, self._future = workers, pickle.dumps(shared), None
+        self._blocks: deque[tuple[int, object, Future]] = deque()
+
+    def sums(self, blocks: Iterable, most: int) -> Iterator[AlignmentSums]:
+        """Sums of blocks in their order; at most so many are pending."""
+        for number, block in enumerate(blocks):
+            if len(self._blocks) == most:
+                yield self._next()
+            self._blocks.append((number, block, self._submit(block)))
+        while self._blocks:
+            yield self._next()
+
+    def close(self) -> None:
+        self._workers.client.cancel([future for _, _, future in self._blocks])
+
+    def _next(self) -> AlignmentSums:
+        number, block, future = self._blocks.popleft()
+        while (done := self._workers.result(str(number), future)) is None:
+            future = self._submit(block)
+        return cast(AlignmentSums, done.value)
+
+    def _submit(self, block) -> Future:
+        from .worker import unpack
+
+        submit, where = self._workers.client.submit, {"workers": list(self._workers.threads()), "pure": False}
+        if self._future is None or self._future.status in ("error", "cancelled"):
+            self._future = submit(unpack, CODE, self._shared, allow_other_workers=True, **where)
+        return submit(_sums, CODE, block, self._future, allow_other_workers=True, **where)
 
 
 def _length(blocks) -> int | None:
@@ -114,11 +142,12 @@ def _loaded(block):
     return block() if callable(block) else block
 
 
-def _sums(block, shared) -> AlignmentSums:
+def _sums(code: str, block, shared: Done) -> Done:
     """Alignment sums of a block, computed on a worker."""
-    from .worker import hold_threads
+    from .worker import Done, checked, hold_threads
 
-    hold_threads()
-    omega, classes = shared
-    X, y, weights = as_block(_loaded(block))
-    return alignment_sums(X, y, omega, classes, sample_weight=weights)
+    with checked(code, shared):
+        hold_threads()
+        omega, classes = cast(tuple, shared.value)
+        X, y, weights = as_block(_loaded(block))
+        return Done([], alignment_sums(X, y, omega, classes, sample_weight=weights), CODE)

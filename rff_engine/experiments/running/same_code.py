@@ -1,31 +1,54 @@
-"""Checks on connecting that a Dask scheduler answers, and that it and its workers import the code of this process.
+"""The code of a process, and checks on connecting that a Dask scheduler and its workers have the same.
 
-Rows are the same wherever they are computed only if the code is: the version and a digest of the files are compared.
+Rows are the same wherever they are computed only if the code is: the version and a digest of the engine's files, and
+the versions of the libraries. Workers may join later, so each unit is checked as well, see `worker`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from distributed import Client, rpc
-from distributed.security import Security
+import rff_engine
 
-__all__ = ["check_code", "check_scheduler"]
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["CODE", "REMEDY", "check_code", "check_scheduler"]
 
 _WORKER_SECONDS = 5
 # The first import on a worker reads scikit-learn from disk, while others compute.
 _IMPORT_SECONDS = 90
-_REMEDY = "start scheduler and workers with PYTHONPATH set to a checkout of the same commit as here"
+REMEDY = "start scheduler and workers with PYTHONPATH set to a checkout of the same commit as here"
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _T = TypeVar("_T")
+
+
+def _code() -> str:
+    """Version and digest of the engine's files, and versions of the libraries that it computes with."""
+    folder, digest = Path(rff_engine.__file__).parent, hashlib.sha256()
+    for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes().replace(b"\r\n", b"\n"))
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    return f"rff_engine {rff_engine.__version__} (files {digest.hexdigest()[:8]}), {libraries}"
+
+
+#: Of this process. It is read once, on import: files that change later are not the code that runs.
+CODE = _code()
 
 
 def check_scheduler(address: str, seconds: float) -> None:
     """Raise a ValueError of one sentence if no Dask scheduler answers at an address within some seconds."""
+
+    from distributed import rpc
+    from distributed.security import Security
 
     async def kind() -> str:
         async with rpc(address, timeout=seconds, connection_args=Security().get_connection_args("client")) as there:
@@ -44,46 +67,58 @@ def check_scheduler(address: str, seconds: float) -> None:
         raise ValueError(f"scheduler is {address!r}; no Dask scheduler answers there.")
 
 
-def check_code(client: Client, address: str) -> None:
-    """Raise a ValueError of one sentence if a cluster has no workers, or other code than this process."""
+def check_code(client: Client, address: str) -> set[str]:
+    """The workers of a cluster that have other code than this process, by their addresses.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, if the cluster has no workers, none of them has this code, or its scheduler has other code.
+    """
     try:
         client.wait_for_workers(1, timeout=_WORKER_SECONDS)
     except TimeoutError:
         raise ValueError(f"scheduler is {address!r}; it has no workers: start some with `dask worker`.") from None
     code_there = _code_function()
-    here = code_there()
-    found = {"its scheduler": _in_time(lambda: _code_or_error(client.run_on_scheduler, code_there))}
-    workers = _in_time(lambda: _codes_of_workers(client, code_there))
-    found |= {f"its worker {worker}": code for worker, code in (workers or {}).items()}
-    if workers is None:
-        found["one of its workers"] = None
-    for who, code in found.items():
-        if code is None:
-            raise ValueError(f"scheduler is {address!r}; {who} does not answer within {_IMPORT_SECONDS} s.")
-        if isinstance(code, Exception):
-            said = " ".join(str(code).split())
-            raise ValueError(f"scheduler is {address!r}; {who} cannot import rff_engine ({said}): {_REMEDY}.")
-        if code != here:
-            raise ValueError(f"scheduler is {address!r}; {who} has rff_engine {code}, here it is {here}: {_REMEDY}.")
+    _check_one("its scheduler", _in_time(lambda: _code_or_error(client.run_on_scheduler, code_there)), address)
+    found = _in_time(lambda: _codes_of_workers(client, code_there))
+    if found is None:
+        _check_one("one of its workers", None, address)
+    # A worker that dies while it is asked has no code.
+    codes = {worker: code for worker, code in (found or {}).items() if not isinstance(code, OSError)}
+    refused = {worker for worker, code in codes.items() if code != CODE}
+    if refused and len(refused) == len(codes):
+        worker = min(refused)
+        _check_one(f"its worker {worker}", codes[worker], address)
+    return refused
+
+
+def _check_one(who: str, code: str | Exception | None, address: str) -> None:
+    """Raise a ValueError if a process did not answer, could not import the engine, or has other code."""
+    if code is None:
+        raise ValueError(f"scheduler is {address!r}; {who} does not answer within {_IMPORT_SECONDS} s.")
+    if isinstance(code, OSError):
+        raise ValueError(f"scheduler is {address!r}; {who} does not answer.")
+    if isinstance(code, Exception):
+        said = " ".join(str(code).split())
+        raise ValueError(f"scheduler is {address!r}; {who} cannot import rff_engine ({said}): {REMEDY}.")
+    if code != CODE:
+        raise ValueError(f"scheduler is {address!r}; {who} has {code}, here it is {CODE}: {REMEDY}.")
 
 
 def _code_function() -> Callable[[], str]:
-    """Function that returns version and digest of the rff_engine that a process imports.
+    """Function that returns the code that a process has imported.
 
     It is nested so that it is pickled by value: workers need not be able to import it.
     """
 
     def code() -> str:
-        import hashlib
-        from pathlib import Path
-
-        import rff_engine.experiments.running.worker
+        import rff_engine
+        import rff_engine.experiments.running.executor
+        import rff_engine.experiments.running.same_code as found
         import rff_engine.experiments.studies.planning  # the work of all units, and the libraries they need
 
-        folder, digest = Path(rff_engine.__file__).parent, hashlib.sha256()
-        for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
-            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes().replace(b"\r\n", b"\n"))
-        return f"{rff_engine.__version__} (files {digest.hexdigest()[:8]})"
+        return getattr(found, "CODE", f"rff_engine {rff_engine.__version__} of another commit")
 
     return code
 

@@ -15,7 +15,6 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import platformdirs
@@ -25,6 +24,7 @@ import sqlalchemy as sa
 from ..studies.problem import COLUMNS
 from ..studies.protocols import Protocol, RunSpec
 from ..studies.units import Row
+from .same_code import CODE
 from .schema import KEY_BYTES, Database, StoreError, batches, insert, makers, results, run_rows, runs
 
 __all__ = ["RunInfo", "Store", "StoreError", "default_store", "row_key_function"]
@@ -144,7 +144,7 @@ class Store(Database):
         )
 
     def provenance(self, spec: RunSpec) -> list[str]:
-        """Library versions and machines that the known rows of a run were computed with, each once."""
+        """Code, library versions and machines that the known rows of a run were computed with, each once."""
         query = (
             sa.select(makers.c.made_with)
             .join(results, results.c.maker == makers.c.id)
@@ -220,7 +220,7 @@ def insert_results(connection: sa.Connection, rows: dict[bytes, Row], maker: int
 
 
 def maker_id(connection: sa.Connection) -> int:
-    """Id of the library versions and machine of this process."""
+    """Id of the code, library versions and machine of this process."""
     made_with = _made_with()
     find = sa.select(makers.c.id).where(makers.c.made_with == made_with)
     if connection.scalar(find) is None:
@@ -229,10 +229,8 @@ def maker_id(connection: sa.Connection) -> int:
 
 
 def _made_with() -> str:
-    names = ("numpy", "scipy", "scikit-learn")
-    versions = ", ".join(f"{name} {version(name)}" for name in names)
     cores = psutil.cpu_count() or 1
-    return f"Python {platform.python_version()}, {versions}; {platform.system()} {platform.machine()}, {cores} cores"
+    return f"{CODE}; Python {platform.python_version()}, {platform.system()} {platform.machine()}, {cores} cores"
 
 
 def row_key_function(data: str, seed: int, protocol: Protocol) -> Callable[[Row], bytes]:

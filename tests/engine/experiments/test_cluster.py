@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from types import SimpleNamespace
 import pandas as pd
 import psutil
 import pytest
+from toy_problems import SMALL_SWEEP, make_split
 
 import datasets
 from rff_engine.experiments.running import cluster, same_code
@@ -175,6 +177,14 @@ def dask_command(tmp_path):
         yield start
 
 
+def address_in(file):
+    """Address of a scheduler, as soon as it has written its file."""
+    deadline = time.monotonic() + SECONDS
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return json.loads(file.read_text())["address"]
+
+
 def test_cluster_without_rff_engine_is_rejected_in_one_sentence(dask_command, split, monkeypatch):
     from distributed import LocalCluster
 
@@ -202,24 +212,44 @@ def test_workers_import_the_code_by_PYTHONPATH(dask_command, split, tmp_path, mo
     where = ("--scheduler-file", str(file))
     dask_command("scheduler", "--host", "127.0.0.1", "--port", "0", *where, python_path=ROOT)
     dask_command("worker", *where, "--nthreads", "1", "--no-nanny", python_path=ROOT)
-    deadline = time.monotonic() + SECONDS
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    address = json.loads(file.read_text())["address"]
+    address = address_in(file)
     protocol = FeatureSweep(gammas=(1e-5,), methods=("svm",))
     found = frame_of(run(protocol, split, dataset="breast", scheduler=address))
     same(found, frame_of(run(protocol, split, dataset="breast")))
+
+
+@pytest.mark.slow("starts a scheduler and two workers, one of them of a copy of the engine")
+def test_worker_of_other_code_that_joins_late_computes_no_row(dask_command, tmp_path, monkeypatch):
+    from distributed import Client
+
+    other = tmp_path / "other"
+    shutil.copytree(ROOT / "rff_engine", other / "rff_engine", ignore=shutil.ignore_patterns("__pycache__"))
+    kernel = other / "rff_engine/experiments/studies/problem.py"
+    kernel.write_text(kernel.read_text().replace("from_gamma(self.gamma)", "from_gamma(1.5 * self.gamma)"))
+    monkeypatch.setattr(same_code, "_WORKER_SECONDS", SECONDS)
+    where = ("--scheduler-file", str(tmp_path / "scheduler.json"))
+    dask_command("scheduler", "--host", "127.0.0.1", "--port", "0", *where, python_path=ROOT)
+    dask_command("worker", *where, "--nthreads", "1", "--no-nanny", python_path=ROOT)
+    address = address_in(tmp_path / "scheduler.json")
+    steps = run(SMALL_SWEEP, make_split(), dataset="toy", scheduler=address)
+    found = [next(steps)]
+    dask_command("worker", *where, "--nthreads", "1", "--no-nanny", python_path=other)
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=SECONDS)
+    found += steps
+    assert any("1 Dask worker was refused for other code" in step.message for step in found)
+    same(frame_of(found), frame_of(run(SMALL_SWEEP, make_split(), dataset="toy")))
 
 
 @pytest.mark.parametrize(
     ("scheduler", "worker", "said"),
     [
         (
-            "0.0.9 (files 0)",
+            "rff_engine 0.0.9 (files 0)",
             None,
-            r"its scheduler has rff_engine 0\.0\.9 \(files 0\), here it is \d.*: start scheduler and",
+            r"its scheduler has rff_engine 0\.0\.9 \(files 0\), here it is rff_engine \d.*, numpy \d.*: start",
         ),
-        (None, "0.0.9 (files 0)", r"its worker tcp://w has rff_engine 0\.0\.9"),
+        (None, "rff_engine 0.0.9 (files 0)", r"its worker tcp://w has rff_engine 0\.0\.9"),
         (ImportError("No module\nnamed sklearn"), None, r"its scheduler cannot import rff_engine \(No module named sk"),
         (time.sleep, None, r"its scheduler does not answer within 0\.2 s\.$"),
         (None, time.sleep, r"one of its workers does not answer within 0\.2 s\.$"),
