@@ -205,7 +205,11 @@ class Load:
                     await work(tab)
                 break
             except LostError as error:
-                if time.monotonic() - begun > LONGEST_LOSS:
+                if tab.answered is not None:  # it was there, and has lost this process as well
+                    self.count(page, tab)
+                    lost = tab
+                    begun = time.monotonic()
+                elif time.monotonic() - begun > LONGEST_LOSS:
                     self.record.errors[f"{page}: {error}"] += 1
                     break
                 await asyncio.sleep(0.2)

@@ -1,5 +1,6 @@
 """The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
+import asyncio
 import os
 import random
 import shutil
@@ -12,7 +13,7 @@ from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import load
-from benchmarks.tab import Tab, widget
+from benchmarks.tab import LostError, Tab, widget
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
@@ -184,6 +185,40 @@ def test_times_are_in_milliseconds():
 
 
 @pytest.mark.skipif(NGINX is None, reason="no nginx on this machine")
+class Reopened:
+    """In place of a tab: it opens, and the first one is lost while it works."""
+
+    made = 0
+
+    def __init__(self, server, page, choices):
+        type(self).made += 1
+        self.number, self.address, self.choices, self.answered = self.made, page, choices, None
+        self.faults, self.refusals, self.polls, self.moving = [], {}, 0, {}
+
+    async def __aenter__(self):
+        self.answered = {}
+        return self
+
+    async def __aexit__(self, *_):
+        pass
+
+
+def test_a_session_that_loses_its_next_process_too_is_opened_again(monkeypatch):
+    """As when processes are replaced one after the other: its time begins again with each loss."""
+    monkeypatch.setattr(load, "Tab", Reopened)
+    monkeypatch.setattr(load, "LONGEST_LOSS", 0.0)
+    monkeypatch.setattr(Reopened, "made", 0)
+
+    async def work(tab):
+        if tab.number < 3:
+            raise LostError("closed by the server")
+
+    found = load.Load("http://127.0.0.1", psutil.Process(), load.parser().parse_args([]))
+    found.killed = True
+    asyncio.run(found.visit("kernel", random.Random(0), work))
+    assert not found.record.errors and len(found.record.reopened) == 2
+
+
 @pytest.mark.slow("runs the load benchmark for about 20 seconds")
 def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
     words = ["--sessions", "4", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--processes", "2", "--kill"]
