@@ -1,6 +1,6 @@
 """Run several processes of the app behind nginx: `make serve WORKERS=4`.
 
-A process that ends, or does not answer, is started again; its visitors go on with another. SIGHUP restarts all, one
+A process that ends, or shows no page, is started again; its visitors go on with another. SIGHUP restarts all, one
 after the other. SIGTERM and Ctrl+C end everything.
 """
 
@@ -27,7 +27,7 @@ from deploy.nginx import FILES, SECONDS_LEFT_OUT, configuration
 ROOT = Path(__file__).parents[1]
 #: Seconds between checks of health, for an answer, to start, and to end.
 EVERY, PATIENCE, TO_START, TO_END = 5.0, 10.0, 60.0, 10.0
-#: Checks in a row without an answer after which a process is started again.
+#: Checks in a row without a page after which a process is started again.
 MAX_FAILURES = 3
 
 
@@ -38,6 +38,8 @@ class Worker:
     port: int
     environment: dict[str, str]
     process: subprocess.Popen | None = None
+    asking: subprocess.Popen | None = None
+    """The check of health that is under way, see `deploy.health`"""
     failures: int = 0
     started: float = field(default=-float("inf"))
 
@@ -48,6 +50,10 @@ class Worker:
         self.started, self.failures = time.monotonic(), 0
 
     def stop(self) -> None:
+        if self.asking is not None:
+            self.asking.kill()
+            self.asking.wait()
+            self.asking = None
         if self.process is None:
             return
         self.process.terminate()
@@ -84,12 +90,16 @@ class Worker:
         return self.process is None or self.process.poll() is not None
 
     def check(self) -> None:
-        """Ask for its health; start it again after too many failures in a row."""
+        """Ask it for a page, without waiting for the answer; start it again after too many failures in a row."""
         if self.age() < TO_START:
             return
-        self.failures = 0 if self.answers() else self.failures + 1
-        if self.failures >= MAX_FAILURES:
-            self.restart("does not answer")
+        if self.asking is None:
+            self.asking = subprocess.Popen([sys.executable, str(ROOT / "deploy" / "health.py"), str(self.port)])
+        elif (code := self.asking.poll()) is not None:
+            self.asking = None
+            self.failures = 0 if code == 0 else self.failures + 1
+            if self.failures >= MAX_FAILURES:
+                self.restart("shows no page")
 
 
 def say(text: str) -> None:

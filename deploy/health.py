@@ -1,0 +1,48 @@
+"""Open a page as a browser does: `python deploy/health.py 8501` ends with 0 if the server shows it.
+
+A server may answer `/_stcore/health` while every page of it fails. The glossary computes nothing; a worker that is busy
+lets it wait in line, so the time allowed is long.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.util import find_spec, module_from_spec
+
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+
+PAGE = "glossary"
+#: Seconds until a page has to be there.
+PATIENCE = 30.0
+
+
+def shows_a_page(port: int, patience: float = PATIENCE) -> bool:
+    """Whether the server on a port of this machine shows a page without an error."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    asked = BackMsg()
+    asked.rerun_script.page_name = PAGE
+    end = time.monotonic() + patience
+    try:
+        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", open_timeout=patience, max_size=None) as browser:
+            browser.send(asked.SerializeToString())
+            parts = 0
+            while True:
+                said = ForwardMsg.FromString(browser.recv(max(0.0, end - time.monotonic())))
+                if said.WhichOneof("type") == "script_finished":
+                    return parts > 0 and said.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+                if said.delta.new_element.WhichOneof("type") == "exception":
+                    return False
+                parts += said.WhichOneof("type") == "delta"
+    except (OSError, WebSocketException):  # a TimeoutError is an OSError
+        return False
+
+
+if __name__ == "__main__":
+    spec = find_spec("streamlit")
+    assert spec is not None
+    sys.modules["streamlit"] = module_from_spec(spec)  # its messages alone: to import all of it takes a second
+    sys.exit(not shows_a_page(int(sys.argv[1])))
