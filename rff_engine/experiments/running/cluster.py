@@ -404,11 +404,11 @@ class _Running:
             yield from self._done(task.name)
 
     def _done(self, name: str) -> Iterator[Report]:
-        """Mark a unit as done, and release values that no other unit needs."""
+        """Mark a unit as done, and release values that no other unit needs, even where one has to be computed again."""
         todo = self._todo.pop(name)
-        used = {*todo.needs, name}
-        for value in used.difference(*(other.needs for other in self._todo.values())):
-            self._values.pop(value, None)
+        needed = needed_values(self._todo.values(), self._values, ())
+        for value in self._values.keys() - needed - self._todo.keys():
+            del self._values[value]
         self._left[todo.plan] -= 1
         if not self._left[todo.plan]:
             del self._left[todo.plan]

@@ -108,12 +108,18 @@ def rows_of_unit(problem, wanted):
         yield [row | {"value": problem + row["D"]}]
 
 
+def value_of_unit(problem):
+    yield []
+    return problem
+
+
 def plan(n_units=3):
     def unit(name):
         steps = tuple(UnitStep(f"{name} {D}", 1.0, {"method": name, "D": D}) for D in (1, 2))
-        return Unit(name, rows_of_unit, ("problem",), steps)
+        return Unit(name, rows_of_unit, ("value",), steps)
 
-    return Plan(10, [unit(f"u{i}") for i in range(n_units)])
+    value = Unit("value", value_of_unit, ("problem",), (UnitStep("value", 1.0),))
+    return Plan(10, [value, *(unit(f"u{i}") for i in range(n_units))])
 
 
 EXPECTED = [{"method": f"u{i}", "D": D, "value": 10 + D} for i in range(3) for D in (1, 2)]
@@ -160,6 +166,21 @@ def test_what_dask_loses_is_submitted_again_and_no_row_twice(error, where, repor
     assert rows == EXPECTED and not client.trouble
 
 
+def test_a_value_that_other_code_computed_again_is_computed_once_more(reports):
+    def lose(function):
+        if "-u2-" not in client.submitted[-1][0]:
+            return None
+        lost = OtherCode("of a worker that has joined")
+        for key, future in client.tasks.items():
+            if "-value-" in key or "-problem-" in key:
+                future.status, future._error = "error", lost
+        return lost
+
+    client = Client(FIT, FIT + "2", trouble=[lose])
+    rows, _ = reports(client)
+    assert rows == EXPECTED and sum("-problem-" in key for key, _ in client.submitted) == 2
+
+
 def test_sums_of_blocks_that_other_code_refuses_are_computed_by_others(monkeypatch):
     monkeypatch.setattr(worker, "hold_threads", lambda: None)
     monkeypatch.setattr(cluster, "connected", lambda jobs, scheduler: nullcontext(workers))
@@ -179,7 +200,7 @@ def test_error_of_a_unit_is_raised_at_once(reports, monkeypatch):
     monkeypatch.setattr(f"{__name__}.rows_of_unit", fail)
     with pytest.raises(ValueError, match=r"^D is 3; it must be another\.$"):
         reports(client)
-    assert len(client.submitted) == 2
+    assert len(client.submitted) == 3  # the problem, its value and one unit
 
 
 @pytest.mark.parametrize(
