@@ -113,6 +113,7 @@ class Trial:
         self._begun = time.monotonic()
         self._asked, self._failed = 0, 0
         self._known: set[str] = set()
+        self._over = False
         address = f"http://127.0.0.1:{project.port}"
         self._load = Load(address, psutil.Process(), load_parser().parse_args(LOAD.split()))
         self._load.killed = True  # sessions open their links again
@@ -148,6 +149,7 @@ class Trial:
         await self._until(lambda: self.project.healthy("store"))
         self.log("store: killed and started again, `restart --timeout 0`", self._seen())
         await self._until(lambda: len(self.project.rows()) >= planned)
+        self._over = True
         self.log("the run ends", self._seen())
 
     async def _do(self, *words: str) -> None:
@@ -193,7 +195,7 @@ class Trial:
 
     async def _start_run(self) -> None:
         """Start the run on its page, and resume it as often as the page offers to."""
-        while True:
+        while not self._over:  # a tab that closes may swallow the cancellation
             with suppress(LostError):
                 async with Tab(self._load.address, RUN_PAGE, random.Random(0)) as tab:
                     while not tab.lost:
