@@ -32,7 +32,9 @@ def shows_a_page(port: int, patience: float = PATIENCE) -> bool:
             parts = 0
             while True:
                 said = ForwardMsg.FromString(browser.recv(max(0.0, end - time.monotonic())))
-                if said.WhichOneof("type") == "script_finished":
+                if said.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # the first page of a new server
+                    parts = 0
+                elif said.WhichOneof("type") == "script_finished":
                     return parts > 0 and said.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
                 if said.delta.new_element.WhichOneof("type") == "exception":
                     return False
