@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ __all__ = [
     "check_scale",
     "check_size",
     "draw_seed",
+    "shown",
     "with_room_for_squares",
 ]
 
@@ -51,6 +53,13 @@ ROUNDING = 1e-5
 _LARGEST_SCALE = 1e50
 # Floats hold every whole number up to here.
 _LARGEST_COUNT = 2**53
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 100
+
+
+def shown(value) -> str:
+    """A representation of any value for a message: one line, shortened if it is long."""
+    return " ".join(_REPR.repr(value).split())
 
 
 def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
@@ -69,7 +78,7 @@ def check_real(values, name: str) -> None:
     """Refuse complex numbers, whose imaginary parts NumPy would drop; `values` has a dtype."""
     if values.dtype.kind == "c":
         entries = values.data if sp.issparse(values) else values.ravel()
-        example = f", such as {entries[0].item()!r}" if entries.size else ""
+        example = f", such as {shown(entries[0].item())}" if entries.size else ""
         raise ValueError(f"{name} holds complex numbers{example}; real numbers are needed.")
 
 
@@ -166,9 +175,8 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
             f"{name} holds labels of type {type(y[0]).__name__}, which cannot be sorted; numbers or text are needed."
         ) from None
     if len(classes) < min_classes:
-        raise ValueError(
-            f"{name} holds only the class {classes.tolist()[0]!r}; at least {min_classes} classes are needed."
-        )
+        held = f"only the class {shown(classes.tolist()[0])}" if len(classes) else "no label"
+        raise ValueError(f"{name} holds {held}; at least {min_classes} classes are needed.")
     return classes, codes
 
 
@@ -190,7 +198,8 @@ def check_labels_alike(y, name: str = "y") -> None:
     if len(of_kind) > 1:
         one, other = [label.item() if isinstance(label, np.generic) else label for label in of_kind.values()][:2]
         raise ValueError(
-            f"{name} holds labels of different types, such as {one!r} and {other!r}; all must be numbers, or all text."
+            f"{name} holds labels of different types, such as {shown(one)} and {shown(other)};"
+            " all must be numbers, or all text."
         )
 
 
@@ -258,21 +267,21 @@ def _number(value, name: str, allowed: str) -> float:
     except OverflowError:  # a whole number of more than 308 digits
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+        raise ValueError(f"{name} is {shown(value)}; {allowed} is needed.")
     return number
 
 
 def check_positive(value, name: str) -> float:
     number = _number(value, name, "a finite number above 0")
     if number <= 0:
-        raise ValueError(f"{name} is {value!r}; a finite number above 0 is needed.")
+        raise ValueError(f"{name} is {shown(value)}; a finite number above 0 is needed.")
     return number
 
 
 def check_nonnegative(value, name: str) -> float:
     number = _number(value, name, "a finite number of at least 0")
     if number < 0:
-        raise ValueError(f"{name} is {value!r}; a finite number of at least 0 is needed.")
+        raise ValueError(f"{name} is {shown(value)}; a finite number of at least 0 is needed.")
     return number
 
 
@@ -281,7 +290,7 @@ def check_interval(value, name: str, low: float, high: float = math.inf) -> floa
     allowed = f"a finite number above {low:g}" + ("" if math.isinf(high) else f" and at most {high:g}")
     number = _number(value, name, allowed)
     if not low < number <= high:
-        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+        raise ValueError(f"{name} is {shown(value)}; {allowed} is needed.")
     return number
 
 
@@ -290,7 +299,7 @@ def check_range(value, name: str, low: float, high: float) -> float:
     allowed = f"a number between {low:g} and {high:g}"
     number = _number(value, name, allowed)
     if not low <= number <= high:
-        raise ValueError(f"{name} is {value!r}; {allowed} is needed.")
+        raise ValueError(f"{name} is {shown(value)}; {allowed} is needed.")
     return number
 
 
@@ -302,15 +311,15 @@ def check_scale(value, name: str) -> float:
 def check_probability(value, name: str) -> float:
     number = _number(value, name, "a probability strictly between 0 and 1")
     if not 0 < number < 1:
-        raise ValueError(f"{name} is {value!r}; a probability strictly between 0 and 1 is needed.")
+        raise ValueError(f"{name} is {shown(value)}; a probability strictly between 0 and 1 is needed.")
     return number
 
 
 def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
-        raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed.")
+        raise ValueError(f"{name} is {shown(value)}; a whole number of at least {low} is needed.")
     if int(value) > high:
-        raise ValueError(f"{name} is {value!r}; a whole number of at most {high} is needed.")
+        raise ValueError(f"{name} is {shown(value)}; a whole number of at most {high} is needed.")
     return int(value)
 
 
@@ -318,12 +327,12 @@ def check_jobs(n_jobs) -> int | None:
     """`n_jobs` as in scikit-learn: `None`, a number of threads, or counted back from all, -1."""
     if n_jobs is None or (isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
         return None if n_jobs is None else int(n_jobs)
-    raise ValueError(f"n_jobs is {n_jobs!r}; None or a whole number other than 0 is needed.")
+    raise ValueError(f"n_jobs is {shown(n_jobs)}; None or a whole number other than 0 is needed.")
 
 
 def check_choice(value, name: str, allowed) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}.")
+        raise ValueError(f"{name} is {shown(value)}; it must be one of {', '.join(map(repr, allowed))}.")
     return value
 
 
@@ -336,7 +345,7 @@ def as_rng(random_state):
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(
-        f"random_state is {random_state!r}; None, a whole number of at least 0, or a NumPy generator is needed."
+        f"random_state is {shown(random_state)}; None, a whole number of at least 0, or a NumPy generator is needed."
     )
 
 

@@ -36,9 +36,10 @@ from ._validation import (
     check_range,
     check_size,
     draw_seed,
+    shown,
     with_room_for_squares,
 )
-from .kernels import GaussianKernel, SpectralKernel
+from .kernels import GaussianKernel, SpectralKernel, check_kernel
 
 __all__ = [
     "SOLVERS",
@@ -211,7 +212,7 @@ def feature_weights(
     >>> weights.shape, bool((weights >= 0).all())
     ((50,), True)
     """
-    landmarks = as_points(landmarks, "landmarks")
+    landmarks, kernel = as_points(landmarks, "landmarks"), check_kernel(kernel)
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     waves = loss.waves(loss.inside(_as_start(omega, landmarks)))
     return loss.signed_weights(*waves) if signed else loss.best_weights(*waves)
@@ -279,7 +280,7 @@ def adapt_frequencies(
     >>> bool(found.losses[-1] < found.losses[0])
     True
     """
-    landmarks = as_points(landmarks, "landmarks")
+    landmarks, kernel = as_points(landmarks, "landmarks"), check_kernel(kernel)
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)
@@ -349,7 +350,7 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
     >>> rff.relative_kernel_error(X, kernel, features) < 0.1
     True
     """
-    X = as_points(X)
+    X, kernel = as_points(X), check_kernel(kernel)
     features = as_points(features, "features", dense=True)
     check_size(features, "features", _LARGEST_FEATURE)
     N = X.shape[0]
@@ -410,7 +411,9 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
     """
     omega = as_points(omega, "omega", dense=True).astype(np.float64)
     if not isinstance(kernel, GaussianKernel):
-        raise ValueError(f"kernel is {kernel!r}; a GaussianKernel is needed, for which alone the density is known.")
+        raise ValueError(
+            f"kernel is {shown(kernel)}; a GaussianKernel is needed, for which alone the density is known."
+        )
     spread = check_nonnegative(spread, "spread")
     density, d = kernel.spectral_density(omega), omega.shape[1]
     k = np.arange(_SERIES_TERMS)
@@ -587,7 +590,7 @@ def supervise_frequencies(
     >>> bool(found.losses[-1] < found.losses[0])
     True
     """
-    X = as_points(X)
+    X, kernel = as_points(X), check_kernel(kernel)
     start = _as_start(omega, X)
     check_choice(task, "task", tuple(_TASKS))
     agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)

@@ -20,7 +20,7 @@ from . import _array_api, _blocks
 from ._array_api import array_namespace
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_coordinates, as_labels, as_points, as_sample_weight, check_jobs, check_labels_alike
+from ._validation import as_coordinates, as_labels, as_points, as_sample_weight, check_jobs, check_labels_alike, shown
 from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -298,6 +298,8 @@ def alignment_loss_batched(
         omega = as_points(omega, "omega", dense=True)
     elif 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
         omega = _stored(omega, n_jobs)
+    if not isinstance(blocks, Iterable) or isinstance(blocks, np.ndarray):
+        raise ValueError(f"blocks is {shown(blocks)}; pairs (X, y) or triples (X, y, sample_weight) are needed.")
     sums = None
     for block in _joined(blocks, omega.shape[1]):
         X, y, weights = block
@@ -570,7 +572,7 @@ def _check_weights(classes, counts, self_pairs: float | None) -> None:
     present = classes[counts > 0]
     total = float(counts.sum())
     if len(present) < 2:
-        only = f"only the class {present.tolist()[0]!r} in all" + ("" if self_pairs is None else " weighted rows")
+        only = f"only the class {shown(present.tolist()[0])} in all" + ("" if self_pairs is None else " weighted rows")
         raise ValueError(f"y holds {only}; at least 2 classes are needed.")
     if self_pairs is not None and total**2 - self_pairs < 1e-6 * total**2:
         raise ValueError("sample_weight has all its weight on one row; pairs of different rows are needed.")

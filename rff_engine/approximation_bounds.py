@@ -19,9 +19,10 @@ from ._validation import (
     check_nonnegative,
     check_probability,
     check_range,
+    shown,
 )
 from .features import fourier_features
-from .kernels import SpectralKernel
+from .kernels import SpectralKernel, check_kernel
 
 __all__ = ["cluster_loss_bound", "kernel_approximation_loss", "sample_loss_bound"]
 
@@ -64,8 +65,10 @@ def kernel_approximation_loss(
     >>> rff.kernel_approximation_loss(X, kernel, many) < rff.kernel_approximation_loss(X, kernel, few)
     True
     """
-    X = as_points(X)
+    X, kernel = as_points(X), check_kernel(kernel)
     n = X.shape[0]
+    if not isinstance(distinct, bool | np.bool_):
+        raise ValueError(f"distinct is {shown(distinct)}; True or False is needed.")
     if distinct and n < 2:
         raise ValueError(f"X has {n} row; at least 2 are needed for pairs of different points.")
     features = fourier_features(X, omega, weights).astype(np.float64, copy=False)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import bounds
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_rng, check_probability, check_range, draw_seed
+from ._validation import as_rng, check_probability, check_range, draw_seed, shown
 from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, learn_vote, unit_features
 from .estimators import (
     BaseLearnedFeatures,
@@ -172,7 +172,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         maps = list(self.features) if isinstance(self.features, list | tuple) else [self.features]
         for features in maps:
             if not hasattr(features, "fit") or not hasattr(features, "transform"):
-                raise ValueError(f"features holds {features!r}; transformers are needed.")
+                raise ValueError(f"features holds {shown(features)}; transformers are needed.")
         if not maps:
             raise ValueError("features is an empty list; at least one transformer is needed.")
         return maps

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import ive, ndtri
 
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_numbers, as_points, as_sample_weight, check_range, check_scale
+from ._validation import as_numbers, as_points, as_sample_weight, check_range, check_scale, shown
 from .kernels import SCALE, GaussianKernel, SpectralKernel, column_pairs
 
 __all__ = ["AnisotropicGaussianKernel", "PeriodicKernel"]
@@ -56,7 +56,9 @@ class AnisotropicGaussianKernel(SpectralKernel):
         given = self.length_scales
         if isinstance(given, str):
             if given != SCALE:
-                raise ValueError(f"length_scales is {given!r}; one number above 0 a column or {SCALE!r} is needed.")
+                raise ValueError(
+                    f"length_scales is {shown(given)}; one number above 0 a column or {SCALE!r} is needed."
+                )
             return
         values = as_numbers(given, "length_scales")
         if values.ndim != 1 or len(values) == 0:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_distribution, check_count
+from ._validation import as_distribution, check_count, shown
 from .column_kernels import AnisotropicGaussianKernel
 from .kernels import GaussianKernel, SpectralKernel
 
@@ -31,7 +31,7 @@ class ComposedKernel(SpectralKernel):
         given = self.kernels
         kernels = tuple(given) if isinstance(given, tuple | list) else ()
         if not kernels or not all(isinstance(kernel, SpectralKernel) for kernel in kernels):
-            raise ValueError(f"kernels is {given!r}; a tuple of at least one kernel of rff_engine is needed.")
+            raise ValueError(f"kernels is {shown(given)}; a tuple of at least one kernel of rff_engine is needed.")
         object.__setattr__(self, "kernels", kernels)
         object.__setattr__(self, "is_rotation_invariant", all(kernel.is_rotation_invariant for kernel in kernels))
 

@@ -36,6 +36,7 @@ from ._validation import (
     check_labels_alike,
     check_probability,
     draw_seed,
+    shown,
 )
 from ._warning import deprecated_attribute
 from .adaptive import kernel_landmarks
@@ -158,7 +159,7 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
         with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         if len(np.unique(y)) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {y[0]!r}.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {shown(y[0])}.")
         return X, y
 
     def __sklearn_tags__(self) -> Any:
@@ -749,7 +750,7 @@ class LandmarkSimilarity(BaseTransformer):
             return check_count(fraction, "n_landmarks")
         if not isinstance(fraction, numbers.Real) or not 0 < fraction <= 1:
             raise ValueError(
-                f"n_landmarks is {fraction!r}; a whole number of at least 1 or a fraction in (0, 1] is needed."
+                f"n_landmarks is {shown(fraction)}; a whole number of at least 1 or a fraction in (0, 1] is needed."
             )
         return landmark_count(n, n_classes, fraction)
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ._sampling import SCHEMES
 from ._typing import ArrayLike, RandomState
-from ._validation import as_rng, check_choice, check_count
-from .kernels import SpectralKernel
+from ._validation import as_rng, check_choice, check_count, shown
+from .kernels import SpectralKernel, check_kernel
 
 __all__ = ["SAMPLING_SCHEMES", "FrequencyBlocks", "draw_frequencies"]
 
@@ -79,8 +79,8 @@ def draw_frequencies(
     Raises
     ------
     ValueError
-        If the scheme is unknown or does not support the kernel or the dimension, or a count is not a whole number of at
-        least 1.
+        If `kernel` is no kernel, the scheme is unknown or does not support the kernel or the dimension, or a count is
+        not a whole number of at least 1.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def draw_frequencies(
     """
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
     D, d = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
-    return scheme(kernel, D, d, as_rng(random_state))
+    return scheme(check_kernel(kernel), D, d, as_rng(random_state))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class FrequencyBlocks:
 
     def __post_init__(self) -> None:
         check_count(self.n_frequencies, "n_frequencies")
-        self.kernel._check_columns(check_count(self.n_features, "n_features"))
+        check_kernel(self.kernel)._check_columns(check_count(self.n_features, "n_features"))
         check_count(self.seed, "seed", low=0, high=math.inf)
 
     @property
@@ -173,7 +173,7 @@ class FrequencyBlocks:
             If there is no such block.
         """
         if not isinstance(b, numbers.Integral) or not 0 <= b < self.n_blocks:
-            raise ValueError(f"block is {b!r}; a whole number between 0 and {self.n_blocks - 1} is needed.")
+            raise ValueError(f"block is {shown(b)}; a whole number between 0 and {self.n_blocks - 1} is needed.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
         # The last block is drawn whole and cut, so that prefixes agree for every kernel.
         drawn = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))

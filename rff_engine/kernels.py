@@ -32,6 +32,7 @@ from ._validation import (
     check_positive,
     check_range,
     check_scale,
+    shown,
 )
 
 __all__ = [
@@ -373,6 +374,12 @@ class SpectralKernel(ABC):
         raise ValueError(f"{type(self).__name__} is not rotation invariant; its frequencies have no common scale.")
 
 
+def check_kernel(kernel) -> SpectralKernel:
+    if not isinstance(kernel, SpectralKernel):
+        raise ValueError(f"kernel is {shown(kernel)}; a kernel of rff_engine is needed.")
+    return kernel
+
+
 def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
     """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale"."""
     if isinstance(kernel, SpectralKernel):
@@ -381,7 +388,7 @@ def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
     if isinstance(name, str) and name in KERNELS:
         return KERNELS[name](**{KERNELS[name]._width: SCALE})
     allowed = ", ".join(map(repr, KERNELS))
-    raise ValueError(f"kernel is {kernel!r}; None, one of {allowed}, or a kernel of rff_engine is needed.")
+    raise ValueError(f"kernel is {shown(kernel)}; None, one of {allowed}, or a kernel of rff_engine is needed.")
 
 
 def _scale_gamma(X, weights=None) -> float:
@@ -408,7 +415,7 @@ def _width(value, name: str):
     """A length or its inverse, or "scale"."""
     if isinstance(value, str):
         if value != SCALE:
-            raise ValueError(f"{name} is {value!r}; a number above 0 or {SCALE!r} is needed.")
+            raise ValueError(f"{name} is {shown(value)}; a number above 0 or {SCALE!r} is needed.")
         return value
     return check_scale(value, name)
 

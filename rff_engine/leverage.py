@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ._blocks import BLOCK_ENTRIES, pieces
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_points, check_interval
+from ._validation import as_points, check_interval, shown
 from .features import phases
 
 __all__ = ["SMALLEST_RIDGE", "leverage_scores"]
@@ -60,7 +60,7 @@ def leverage_scores(X: MatrixLike, omega: ArrayLike, ridge: float, pilot: ArrayL
     X = as_points(X)
     ridge = check_interval(ridge, "ridge", low=0)
     if ridge < SMALLEST_RIDGE:
-        raise ValueError(f"ridge is {ridge!r}; a number of at least {SMALLEST_RIDGE:g} is needed.")
+        raise ValueError(f"ridge is {shown(ridge)}; a number of at least {SMALLEST_RIDGE:g} is needed.")
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     pilot = omega if pilot is None else as_points(pilot, "pilot", n_features=X.shape[1], dense=True)
     N = len(omega)

@@ -26,6 +26,7 @@ from ._validation import (
     as_labels,
     as_numbers,
     as_points,
+    check_choice,
     check_positive,
     check_range,
     check_size,
@@ -117,8 +118,7 @@ def linear_svm_path(
         Z = Z.astype(np.float64, copy=False)
     if not sp.issparse(Z):
         Z = np.ascontiguousarray(with_room_for_squares(Z))
-    if form not in ("auto", "primal", "gram"):
-        raise ValueError(f"form is {form!r}; it must be 'auto', 'primal' or 'gram'.")
+    check_choice(form, "form", ("auto", "primal", "gram"))
     if gram is not None:
         if np.shape(gram) != (n, n):
             raise ValueError(
@@ -235,6 +235,8 @@ def error_rate(decision: ArrayLike, y: ArrayLike) -> float:
         If a shape is wrong, a value is not a number, or labels are of different types.
     """
     decision = as_numbers(decision, "decision", np.inf)
+    if decision.ndim != 1:
+        raise ValueError(f"decision has shape {decision.shape}; one dimension, (n,), is needed.")
     classes, codes = as_labels(y, decision.size, min_classes=1)
     return float(np.mean((decision > 0) != (codes == len(classes) - 1)))
 

@@ -599,3 +599,94 @@ def test_entries_outside_a_sparse_matrix_are_refused(key):
 @pytest.mark.parametrize("key", CASES, ids=NAMES)
 def test_any_form_of_points_counts_as_an_array(key, forms_of):
     check_forms(key, forms_of)
+
+
+# --- arguments of a wrong kind ------------------------------------------------------------------------------------
+
+WRONG = [
+    None,
+    True,
+    3,
+    -1.5,
+    np.nan,
+    10**400,
+    "gaussian",
+    b"x",
+    object(),
+    [],
+    [[]],
+    [None],
+    [[1.0], [1.0, 2.0]],
+    {},
+    {"a": 1},
+    (1, "a"),
+    np.array(1.0),
+    np.empty((0, 2)),
+    np.full((3, 2, 2), 7.0),
+    np.full(40, object(), dtype=object),
+    np.array(["2020-01-01"] * 12, dtype="datetime64[D]"),
+    sp.csr_matrix((2, 2)),
+    sp.csr_array((0, 0)),
+    rff.GaussianKernel,
+    rff.LaplacianKernel(),
+    range(999),
+    lambda: 0,
+]
+# Further calls, of functions that take no arrays and of others' other arguments.
+OTHERS = {
+    "draw_frequencies": (
+        rff.draw_frequencies,
+        {},
+        {"kernel": KERNEL, "n_frequencies": 3, "n_features": 2, "sampling": "sobol", "random_state": 0},
+    ),
+    "bounds.kl_terms": (bounds.kl_terms, OF_KL, CALLS["bounds.kl_terms"][2]),
+    "sample_loss_bound": (
+        rff.sample_loss_bound,
+        {},
+        {"n": 9, "r": 2, "d": 2, "radius": 1.0, "diameter": 1.0, "delta": 0.1},
+    ),
+    "FrequencyBlocks": (rff.FrequencyBlocks, {}, {"kernel": KERNEL, "n_frequencies": 3, "n_features": 2, "seed": 0}),
+    "FrequencyBlocks.block": (rff.FrequencyBlocks(KERNEL, 10, 2).block, {}, {"b": 0}),
+    "kernel": (KERNEL, {"X": X, "Y": X}, {}),
+    "sample_frequencies": (
+        rff.MaternKernel().sample_frequencies,
+        {},
+        {"n_frequencies": 3, "n_features": 2, "random_state": 0},
+    ),
+    "scaled_to": (rff.GaussianKernel("scale").scaled_to, {"X": X, "sample_weight": WEIGHTS}, {}),
+    "MaternKernel()": (rff.MaternKernel, {}, {"nu": 0.5, "length_scale": 1.0}),
+    "GaussianKernel()": (rff.GaussianKernel, {}, {"sigma": 1.0}),
+    "LaplacianKernel()": (rff.LaplacianKernel, {}, {"gamma": 1.0}),
+    "CauchyKernel()": (rff.CauchyKernel, {}, {"gamma": 1.0}),
+    "PeriodicKernel()": (rff.PeriodicKernel, {}, {"period": 1.0, "length_scale": 1.0}),
+    "RationalQuadraticKernel()": (rff.RationalQuadraticKernel, {}, {"alpha": 1.0, "length_scale": 1.0}),
+    "AnisotropicGaussianKernel()": (rff.AnisotropicGaussianKernel, {}, LENGTHS),
+    "SumKernel()": (rff.SumKernel, {}, {"kernels": [KERNEL], "weights": None}),
+    "ProductKernel()": (rff.ProductKernel, {}, {"kernels": [KERNEL]}),
+    "alignment_loss": (rff.alignment_loss, {"X": X, "y": Y, "omega": OMEGA}, {"n_jobs": 1}),
+    "alignment_loss_batched": (rff.alignment_loss_batched, {}, {"blocks": [(X, Y)], "omega": OMEGA}),
+    "weighted approximation": (
+        rff.kernel_approximation_loss,
+        {},
+        {"X": X, "kernel": KERNEL, "omega": OMEGA, "weights": None, "distinct": True},
+    ),
+}
+
+
+ALL_CALLS = {name: call for name, call in CALLS.items() if name != "bounds.kl_terms"}
+ALL_CALLS |= {f"{name} again" if name in ALL_CALLS else name: call for name, call in OTHERS.items()}
+
+
+@pytest.mark.parametrize("name", ALL_CALLS)
+def test_arguments_of_a_wrong_kind_are_taken_or_refused_in_a_short_sentence(name):
+    function, arrays, others = ALL_CALLS[name]
+    given = {**arrays, **others}
+    for argument in given:
+        for wrong in WRONG:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                try:
+                    function(**given | {argument: wrong})
+                except ValueError as error:
+                    said = str(error)
+                    assert said.endswith(".") and "\n" not in said and len(said) < 300, (argument, wrong, said)
