@@ -6,6 +6,7 @@ at a time.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +105,8 @@ def row_group_readers(
     Raises
     ------
     ValueError
-        If a column is missing; when one is called, if a column of X or the weights does not hold numbers.
+        If a column is missing; when one is called, if a column of X or the weights does not hold numbers, or the row
+        group is no longer the one that was listed.
     ModuleNotFoundError
         If pyarrow is not installed.
     """
@@ -112,7 +114,15 @@ def row_group_readers(
     wanted = _columns_of_points(list(dataset.schema.names), target, columns, sample_weight)
     groups = (group for file in dataset.get_fragments() for group in file.split_by_row_group())
     return [
-        _RowGroup(group.path, group.row_groups[0].id, tuple(wanted), target, sample_weight, np.dtype(dtype).name)
+        _RowGroup(
+            group.path,
+            group.row_groups[0].id,
+            _footer(group.metadata, group.row_groups[0].id),
+            tuple(wanted),
+            target,
+            sample_weight,
+            np.dtype(dtype).name,
+        )
         for group in groups
     ]
 
@@ -123,6 +133,7 @@ class _RowGroup:
 
     path: str
     index: int
+    footer: str
     columns: tuple[str, ...]
     target: str
     sample_weight: str | None
@@ -133,8 +144,16 @@ class _RowGroup:
 
         others = [self.target] if self.sample_weight is None else [self.target, self.sample_weight]
         with pyarrow.parquet.ParquetFile(self.path) as file:
+            if _footer(file.metadata, self.index) != self.footer:
+                raise ValueError(f"{self.path} has changed since its row groups were listed; list them again.")
             rows = file.read_row_group(self.index, columns=list(dict.fromkeys([*self.columns, *others])))
         return _arrays(lambda name: rows.column(name).to_numpy(), list(self.columns), others, self.dtype)
+
+
+def _footer(metadata, index: int) -> str:
+    """Digest of what the end of a file says of a row group: sizes, places and extreme values of its columns."""
+    described = metadata.row_group(index).to_dict() if index < metadata.num_row_groups else None
+    return hashlib.sha256(repr(described).encode()).hexdigest()
 
 
 def _columns_of_points(names: list[str], target: str, columns: list[str] | None, sample_weight: str | None) -> list:

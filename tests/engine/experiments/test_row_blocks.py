@@ -121,6 +121,17 @@ def test_a_missing_column_of_a_row_group_is_named_before_anything_is_read(file):
         reader()
 
 
+def test_a_file_that_changes_after_its_row_groups_were_listed_is_refused(file):
+    readers = row_group_readers(file, "label", columns=["a", "b", "c"])
+    readers[0]()
+    table = pa.parquet.read_table(file)
+    other = table.set_column(table.schema.get_field_index("a"), "a", pa.compute.add(table["a"], 1.0))
+    pa.parquet.write_table(other, file, row_group_size=table.num_rows)
+    for reader in (readers[0], readers[-1]):
+        with pytest.raises(ValueError, match=r"has changed since its row groups were listed; list them again\.$"):
+            reader()
+
+
 def test_missing_values_are_refused_by_the_loss(tmp_path):
     pa.parquet.write_table(pa.table({"a": [1.0, None, 2.0], "label": [0, 1, 0]}), tmp_path / "gaps.parquet")
     with pytest.raises(ValueError, match="X contains NaN"):
