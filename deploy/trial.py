@@ -1,4 +1,4 @@
-"""A trial of the containers: `python -m deploy.trial --write` runs compose.yaml for real, in about 15 minutes.
+"""A trial of the containers: `python -m deploy.trial --write` runs compose.yaml for real, in about 11 minutes.
 
 It needs docker with its plugin compose, and the images that compose.yaml and the Dockerfile name. Under load, while a
 run writes its rows to PostgreSQL, the apps are replaced one after the other, the processes of one are killed, and
@@ -43,10 +43,12 @@ SESSIONS = 12
 FIRST_ROWS = 20
 LOAD = f"--sessions {SESSIONS} --every 5 --pages kernel landmarks bounds approximate"
 #: The run: as the command line and as the pages name it.
-RUN = ["python", "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper"]
-RUN_PAGE = "real_data?dataset=breast&preset=paper&repeats=1"
+RUN = ["python", "-m", "rff_engine", "run", "features", "--dataset", "breast", "--preset", "paper", "--repeats", "3"]
+RUN_PAGE = "real_data?dataset=breast&preset=paper&repeats=3"
 #: Seconds between two requests that are counted, and for which a state is waited for.
 EVERY, PATIENCE = 0.5, 900.0
+#: Seconds for an answer on the page of the run; then it is opened again.
+LONGEST_ANSWER = 20.0
 #: What the trial adds to compose.yaml: a run takes its share of busy cores, else it would not end under load.
 SHARE = {"services": {f"app{k}": {"environment": {"RFF_RUNS_GIVE_WAY": "0"}} for k in range(1, 5)}}
 SMALL_VOLUME = {"type": "tmpfs", "device": "tmpfs", "o": "size=100m,uid=70,gid=70"}
@@ -134,23 +136,31 @@ class Trial:
         await run_with(self._disturb(len(expected)), self._request(), self._start_run(), *sessions)
 
     async def _disturb(self, planned: int) -> None:
-        await self._until(lambda: len(self.project.rows()) >= FIRST_ROWS)
+        await self._goes_on(planned)
         said = f"{SESSIONS} sessions, each with a move every 5 s; a run of {planned} rows, started on a page"
         self.log(said, self._seen())
         apps = [name for name in self.project.do("ps", "--services").split() if name.startswith("app")]
         for app in apps:
             await self._do("up", "--detach", "--no-deps", "--force-recreate", "--wait", app)
+        await self._goes_on(planned)
         self.log(f"{', '.join(apps)}: replaced in turn, `up --detach --no-deps --force-recreate --wait`", self._seen())
         await asyncio.to_thread(self.project.ask, "exec", "-T", apps[0], "sh", "-c", "kill -9 -1")
         await self._until(lambda: not self.project.healthy(apps[0]))
         await self._until(lambda: self.project.healthy(apps[0]))
+        await self._goes_on(planned)
         self.log(f"{apps[0]}: all its processes killed", f"healthy again by itself; {self._seen()}")
         await self._do("restart", "--timeout", "0", "store")
         await self._until(lambda: self.project.healthy("store"))
+        await self._goes_on(planned)
         self.log("store: killed and started again, `restart --timeout 0`", self._seen())
         await self._until(lambda: len(self.project.rows()) >= planned)
         self._over = True
         self.log("the run ends", self._seen())
+
+    async def _goes_on(self, planned: int) -> None:
+        """Wait until the run has written more rows, or all."""
+        wanted = min(planned, len(self.project.rows()) + FIRST_ROWS)
+        await self._until(lambda: len(self.project.rows()) >= wanted)
 
     async def _do(self, *words: str) -> None:
         await asyncio.to_thread(self.project.do, *words)
@@ -196,12 +206,12 @@ class Trial:
     async def _start_run(self) -> None:
         """Start the run on its page, and resume it as often as the page offers to."""
         while not self._over:  # a tab that closes may swallow the cancellation
-            with suppress(LostError):
+            with suppress(LostError, TimeoutError):
                 async with Tab(self._load.address, RUN_PAGE, random.Random(0)) as tab:
                     while not tab.lost:
                         for label in ("Run", "Resume"):
                             with suppress(LookupError):
-                                await tab.press(label)
+                                await asyncio.wait_for(tab.press(label), LONGEST_ANSWER)
                         await asyncio.sleep(1)
             await asyncio.sleep(1)
 
