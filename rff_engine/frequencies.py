@@ -53,8 +53,8 @@ def draw_frequencies(
       (Shen et al. 2017); for a Matérn kernel, those of the Gaussian vectors behind the draws. The bias is of order 1/D
       (d/D for the Cauchy kernel). The covariance of D draws has rank D - 1 at most: unless D > d, it is matched in the
       span of the draws, and then the mean square of all frequencies, with a warning. A single frequency is left as it
-      is drawn. For a periodic kernel use it within a period only: matched frequencies are no whole multiples, and
-      after ten periods the mean of 4096 of them is below 0.7 where the kernel is 1.
+      is drawn. For a periodic kernel use it within half a period only: matched frequencies are no whole multiples,
+      and after ten periods the mean of 4096 of them is below 0.7 where the kernel is 1.
     - ``"moment_matching_unscaled"``: the same with the pseudo-inverse alone, for comparison. Up to D = d the
       frequencies are too short by (d / (D - 1))^(1/2), and the approximated kernel is too wide; Table 2 of Li et al.
       (2019) prints errors of about 1 for it.
