@@ -6,6 +6,7 @@ lets it wait in line, so the time allowed is long.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from importlib.util import find_spec, module_from_spec
@@ -23,11 +24,15 @@ def shows_a_page(port: int, patience: float = PATIENCE) -> bool:
     from streamlit.proto.BackMsg_pb2 import BackMsg
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+    # As the settings of the server demand, see docs/deployment.md.
+    name = (os.environ.get("STREAMLIT_SERVER_ALLOWED_HOSTS", "").split() or ["127.0.0.1"])[0].replace("*", "health")
+    path = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
+    address = "/".join(part for part in (f"ws://{name}:{port}", path, "_stcore/stream") if part)
     asked = BackMsg()
     asked.rerun_script.page_name = PAGE
     end = time.monotonic() + patience
     try:
-        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", open_timeout=patience, max_size=None) as browser:
+        with connect(address, address=("127.0.0.1", port), proxy=None, open_timeout=patience, max_size=None) as browser:
             browser.send(asked.SerializeToString())
             parts = 0
             while True:

@@ -170,7 +170,7 @@ def test_image_runs_without_privileges_writes_to_its_volume_and_reports_health()
     found = dict(instructions())  # the last instruction of each name counts
     assert found["USER"] not in ("root", "0") and found["VOLUME"] == "/data"
     port, health = found["EXPOSE"], found["HEALTHCHECK"]
-    assert f"127.0.0.1', {port}" in health and "/_stcore/health" in health
+    assert health.endswith(f'CMD ["python", "deploy/health.py", "{port}"]')  # run in tests/deploy/test_health.py
     command = json.loads(found["CMD"])
     assert command[:3] == ["python", "-m", "streamlit"] and f"--server.port={port}" in command
     variables = dict(word.split("=", 1) for word in found["ENV"].split())
@@ -184,7 +184,7 @@ def test_image_copies_only_what_the_app_needs():
     assert patterns[0] == "*" and patterns[-2:] == ["**/__pycache__", "**/*.pyc"]
     assert {pattern.removeprefix("!") for pattern in patterns[1:-2]} == {
         *("app.py", "serve.py", "pages", "rff_engine", "datasets", "requirements.lock", ".streamlit/config.toml"),
-        *("requirements-dev.lock", "LICENSE", "docs/errata.md", "docs/licences.md"),
+        *("requirements-dev.lock", "LICENSE", "docs/errata.md", "docs/licences.md", "deploy/health.py"),
     }
 
 

@@ -149,14 +149,6 @@ def serve():
         server.server_close()
 
 
-@pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
-def test_the_apps_check_of_health_asks_its_own_port(serve, status, code):
-    kind, program, *arguments = APPS["app1"]["healthcheck"]["test"]
-    assert (kind, program) == ("CMD", "python")
-    environment = os.environ | {"STREAMLIT_SERVER_PORT": str(serve(status=status).server_port)}
-    assert subprocess.run([sys.executable, *arguments], env=environment, capture_output=True).returncode == code
-
-
 # --- nginx --------------------------------------------------------------------------------------------------------
 
 

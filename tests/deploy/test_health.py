@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 
-from deploy import __main__ as deployed
+from deploy import __main__ as deployed, compose
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"shown": "st.title('Glossary')", "failing": "raise OSError('no thread is left')", "empty": ""}
@@ -29,26 +33,34 @@ def served(request, tmp_path_factory):
     """Whether a page is shown, and the port of a server of it; it says that it is well in each case."""
     folder = tmp_path_factory.mktemp(request.param)
     (folder / "page.py").write_text(f"import streamlit as st\n{PAGES[request.param]}\n")
+    with running(folder / "page.py") as port:
+        yield request.param in ("shown", "again"), port
+
+
+@contextmanager
+def running(program: Path, path: str = "", **environment: str):
+    """The port of a server of a program, which ends with the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "page.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", program.name, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, cwd=program.parent, env=os.environ | environment, **quiet)
     try:
         end = time.monotonic() + 120
-        while time.monotonic() < end and not well(port):
+        while time.monotonic() < end and not well(port, path):
             time.sleep(0.1)
-        assert well(port)
-        yield request.param in ("shown", "again"), port
+        assert well(port, path)
+        yield port
     finally:
         server.terminate()
         server.wait(30)
 
 
-def well(port: int) -> bool:
+def well(port: int, path: str = "") -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}/_stcore/health", timeout=30) as answer:
             return answer.read() == b"ok"
     except OSError:
         return False
@@ -74,3 +86,43 @@ def test_a_server_that_is_not_there_shows_no_page():
         probe.bind(("127.0.0.1", 0))
         command = [sys.executable, str(ROOT / "deploy" / "health.py"), str(probe.getsockname()[1])]
     assert subprocess.run(command, timeout=60, check=False).returncode == 1
+
+
+def of_the_image(port: int) -> list[str]:
+    """The image's check of health, of another port."""
+    (arguments,) = re.findall(r"^HEALTHCHECK .*\\\n *CMD (.*)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    program, *others, _ = yaml.safe_load(arguments)
+    assert program == "python"
+    return [sys.executable, *others, str(port)]
+
+
+def of_compose(port: int) -> list[str]:
+    """The check of health of a container of compose.yaml, whose environment has the port."""
+    kind, line = yaml.safe_load(compose.compose())["services"]["app1"]["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    line = line.replace("$$", "$").replace("python", sys.executable)
+    return ["env", f"STREAMLIT_SERVER_PORT={port}", "/bin/sh", "-c", line]
+
+
+CHECKS = [of_the_image, of_compose]
+
+
+@pytest.mark.slow("starts four servers")
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
+    shown, port = served
+    assert subprocess.run(check(port), cwd=ROOT, timeout=60, check=False).returncode == (0 if shown else 1)
+
+
+@pytest.mark.slow("starts the app")
+@pytest.mark.parametrize("hosts", ["rff.example.org localhost", "*.example.org"])
+def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts, tmp_path):
+    settings = {"STREAMLIT_SERVER_ALLOWED_HOSTS": hosts, "STREAMLIT_SERVER_BASE_URL_PATH": "rff"}
+    settings |= {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
+    store = {"RFF_STORE": f"sqlite:///{tmp_path / 'results.sqlite'}"}
+    with running(ROOT / "serve.py", "/rff", **settings, **store, no_proxy="127.0.0.1") as port:
+        codes = [
+            subprocess.run(check(port), cwd=ROOT, env=os.environ | settings, timeout=60, check=False).returncode
+            for check in CHECKS
+        ]
+    assert codes == [0, 0]
