@@ -70,12 +70,12 @@ QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
 
 
 @contextmanager
-def served(*settings: str, log=subprocess.DEVNULL):
+def served(*settings: str, log=subprocess.DEVNULL, script: str = "serve.py"):
     """Start a server and yield its address; `settings` are further arguments of Streamlit, `log` takes its output."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", *settings]
     folder = tempfile.TemporaryDirectory()
     environment = os.environ | {"RFF_STORE": f"sqlite:///{folder.name}/results.sqlite"}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
+import urllib.request
+from itertools import cycle, islice
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.runtime import caching
 from streamlit.runtime.app_session import AppSession
+from websockets.asyncio.client import connect
 
+from benchmarks.app_response import served
+from benchmarks.tab import Tab
 from pages.components.server import browser_messages, rooms, runs
 
 ROOT = Path(__file__).parents[2]
@@ -58,3 +67,62 @@ def test_what_visitors_share_outlasts_the_caches_of_streamlit(store):
 @pytest.mark.parametrize("path", ["app.py", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("pages/**/*.py"))])
 def test_nothing_is_kept_in_the_caches_of_streamlit(path):
     assert not re.search(r"cache_(data|resource)", (ROOT / path).read_text(encoding="utf-8"))
+
+
+# --- a foreign client of a real server ----------------------------------------------------------------------------
+
+ROUNDS, MESSAGES = 10, 2000
+RUN = "real_data?dataset=breast&preset=paper&repeats=1"
+#: Descriptors of a session's event loop: Streamlit keeps a session that has gone for two minutes, 128 at most.
+OF_SESSION = 3
+#: Descriptors that a library may open late.
+SPARE = 5
+
+
+def held(server: psutil.Process) -> tuple[int, int]:
+    """Threads and descriptors."""
+    return server.num_threads(), server.num_fds()
+
+
+def computing(server: psutil.Process) -> int:
+    """Runs that compute now."""
+    return sum("subprocess_entry" in " ".join(child.cmdline()) for child in server.children())
+
+
+async def send(address: str, messages) -> None:
+    """Send messages on one connection, and read no answers; a pong shows that the last has arrived."""
+    stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+    async with connect(stream, origin=address, max_size=None) as foreign:
+        for one in messages:
+            await foreign.send(one.SerializeToString())
+        await (await foreign.ping())
+
+
+async def attack(address: str, server: psutil.Process) -> tuple[list, list]:
+    """Start a run; send all kinds of messages, and open the page with a run of its own after each round."""
+    kinds = cycle([message(*kind) for kind in KINDS])
+    runs_at_once, after_round = [], []
+    async with Tab(address, RUN, random.Random(0)) as tab:
+        await tab.press("Run")
+        for _ in range(ROUNDS):
+            await send(address, islice(kinds, MESSAGES // ROUNDS))
+            async with Tab(address, "", random.Random(0)):
+                runs_at_once.append(computing(server))
+            after_round.append(held(server))
+    return runs_at_once, after_round
+
+
+@pytest.mark.slow("sends 2,000 messages to a server of each kind, and opens a page ten times meanwhile")
+@pytest.mark.parametrize("script", ["serve.py", "app.py"])
+def test_messages_of_a_foreign_client_change_no_limit_and_leak_nothing(script):
+    with served(script=script) as address:
+        port = str(urlsplit(address).port)
+        (server,) = (one for one in psutil.Process().children() if port in one.cmdline())
+        runs_at_once, after_round = asyncio.run(attack(address, server))
+        assert max(runs_at_once) == 1, runs_at_once
+        (threads, descriptors), (threads_then, descriptors_then) = after_round[0], after_round[-1]
+        sessions = 2 * (ROUNDS - 1)  # that of the foreign client and that of the page
+        assert threads_then <= threads, after_round
+        assert descriptors_then - descriptors <= OF_SESSION * sessions + SPARE, after_round
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.status == 200
