@@ -36,7 +36,7 @@ def shows_a_page(port: int, patience: float = PATIENCE) -> bool:
             browser.send(asked.SerializeToString())
             parts = 0
             while True:
-                said = ForwardMsg.FromString(browser.recv(max(0.0, end - time.monotonic())))
+                said = ForwardMsg.FromString(browser.recv(max(0.0, end - time.monotonic()), decode=False))
                 if said.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # the first page of a new server
                     parts = 0
                 elif said.WhichOneof("type") == "script_finished":

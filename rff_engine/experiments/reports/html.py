@@ -36,13 +36,14 @@ def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
     """
     infos = {info.id: info for info in map(store.find, specs) if info is not None}
     for info in list(infos.values()):
+        assert info.spec is not None  # `find` and `relatives` give runs of this version
         infos |= {other.id: other for other in store.relatives(info.spec) if other.id not in infos}
     return pd.DataFrame([_made(store, info) for info in infos.values()])
 
 
 def _made(store: Store, info: RunInfo) -> dict:
     spec = info.spec
-    assert spec is not None  # `find` and `relatives` give runs of this version
+    assert spec is not None
     return {
         "run": info.id,
         "data set": spec.dataset,

@@ -191,7 +191,7 @@ class Workers:
             raise error
         if self.client.status != "running":
             raise ConnectionError(_LOST)
-        if not self._refuse(future.key, error):
+        if not self._refuse(str(future.key), error):
             self._tries[name] += 1
             if self._tries[name] == _MAX_TRIES:
                 raise ConnectionError(_failure(error))
@@ -201,7 +201,9 @@ class Workers:
         """Refuse the workers on which a task failed outside its unit; return whether there is one."""
         if error is None or isinstance(error, KilledWorker | CancelledError):
             return False
-        found = set(self.client.run_on_scheduler(_places_function(key))) & _threads_of_workers(self.client).keys()
+        # A coroutine of an asynchronous client alone.
+        places: list[str] = self.client.run_on_scheduler(_places_function(key))  # pyright: ignore[reportAssignmentType]
+        found = set(places) & _threads_of_workers(self.client).keys()
         self.n_refused += len(found - self._refused)
         self._refused |= found
         if found:
@@ -360,7 +362,7 @@ class _Running:
     def _submit_task(self, task: _Task, worker: str) -> None:
         task.worker = worker
         future = self._submit(task.name, worker)
-        self._tasks[future.key] = task
+        self._tasks[str(future.key)] = task
         future.add_done_callback(lambda future: self._inbox.put((CODE, future.key, None, None)))
 
     def _submit(self, name: str, worker: str) -> Future:
@@ -391,6 +393,7 @@ class _Running:
         task = self._tasks.pop(key)
         value, todo = self._values[task.name], self._todo[task.name]
         if task.reported < len(task.unit.steps) or not value.is_submitted:
+            assert value.future is not None  # the task was submitted
             n_refused = self._workers.n_refused
             done = self._workers.result(task.name, value.future)
             if self._workers.n_refused > n_refused:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from threadpoolctl import ThreadpoolController
 
@@ -34,6 +34,13 @@ FINISHED = "finished"
 WAITING = "waiting for rows that another run is working on"
 _INTERLEAVED_BYTES = 2**30
 _WAITING_SECONDS = 0.2
+
+
+class Needing(Protocol):
+    """What needs values of units, by their names."""
+
+    @property
+    def needs(self) -> Sequence[str]: ...
 
 
 class Claims:
@@ -170,7 +177,7 @@ class _PlanInProcess:
         time.sleep(_WAITING_SECONDS)
 
 
-def needed_values(left: Iterable[Unit], units: dict[str, Unit], known: Collection[str]) -> set[str]:
+def needed_values(left: Iterable[Needing], units: Mapping[str, Needing], known: Collection[str]) -> set[str]:
     """Names of the values that some units need, and of the unknown values that these need in turn."""
     needed, queue = set(), [name for unit in left for name in unit.needs]
     while queue:
