@@ -1,8 +1,8 @@
-"""The app as `make app` and the container serve it: app.py, with headers, and immutable files compressed once.
+"""The app as `make app` and the container serve it: app.py, with headers, a safe log, and files compressed once.
 
 Streamlit sends its own scripts and styles, 9 MB on a first visit, uncompressed, to spare processor time at every
 request. Here each file is compressed at its first request and then cached. The middleware relies on HTTP headers alone:
-a response that is not marked immutable passes unchanged. `streamlit run app.py` serves the same app without either.
+a response that is not marked immutable passes unchanged. `streamlit run app.py` serves the same app with none of these.
 """
 
 import asyncio
@@ -19,6 +19,8 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pages.components.server import logs
 
 
 def _brotli(body: bytes) -> bytes:
@@ -197,4 +199,5 @@ async def _respond(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
     return start["status"], Headers(raw=start["headers"]), b"".join(body)
 
 
+logs.protect()
 app = st.App("app.py", middleware=[Middleware(Guarded), Middleware(CompressedOnce)])

@@ -28,7 +28,7 @@ PARTS = (
     *("rff_engine.experiments.command_line", "rff_engine.__main__"),
     *("pages.components", "pages", "app", "serve"),
 )
-IMPORT_NO_OTHER_PART = {"datasets", "serve"}
+IMPORT_NO_OTHER_PART = {"datasets"}
 NEVER_IMPORTED = {"rff_engine.__main__", "pages", "app", "serve"}
 
 

@@ -76,7 +76,7 @@ def read_table(data: bytes | str, name: str = "", limits: Limits = Limits()) -> 
     try:
         return transport.decode(_run_child(json.dumps(request).encode() + b"\n" + content))
     except transport.ReaderError as error:
-        _log.error("the reader of uploads failed: %s", error)
+        _log.error("the reader of uploads failed: %s", str(error))  # types and places only
         raise UploadError(_READER_ERROR) from None
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
+import os
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.sync.client import connect
 
 from datasets.papers.catalogue import describe
-from pages.components.server import runs
+from pages.components.server import logs, runs
 from pages.components.server.runs import RunQueue, RunSettings
 from rff_engine.experiments.running.failures import redacted_traceback
 
@@ -88,3 +95,106 @@ sys.exit(subprocess_entry.main())
     logged = "\n".join([*log, *capfd.readouterr()])
     assert f"ERROR run {run.settings.spec.run_id} failed: KeyError in run_stored (<string>:" in logged
     assert "patients" not in logged and "4711" not in logged and "Traceback" not in logged
+
+
+# --- the server's own entries ---------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+FORGED = "4711\n2026-01-01 ERROR forged: \x1b[31mall is lost\r\u2028\u202e\x00"
+
+
+def entry(message, *arguments, **named):
+    """An entry as a handler prints it."""
+    made = logs.SafeRecord("streamlit", logging.ERROR, "file.py", 1, message, arguments, named.get("error"))
+    return logging.Formatter("%(levelname)s %(message)s").format(made)
+
+
+def raised(error):
+    try:
+        raise error
+    except Exception:
+        return sys.exc_info()
+
+
+def test_an_entry_has_one_line_without_control_characters():
+    for printed in (entry(FORGED), entry("%s", FORGED), entry("no fragment %s", FORGED), entry("%r", FORGED)):
+        assert len(printed.splitlines()) == 1 and printed.isprintable() and "forged" in printed
+    assert entry("ratio 100 %") == "ERROR ratio 100 %" and entry("Größe %d ½", 3) == "ERROR Größe 3 ½"
+    assert len(entry("id %s", "x" * 10**6)) < 1100 and len(entry("id %s", "\n" * 10**6)) < 2100
+
+
+@pytest.mark.parametrize("given", ["caught", "argument", "message"])
+def test_an_entry_has_an_errors_type_and_place_but_not_its_message(given):
+    caught = raised(KeyError(f"diagnosis-{FORGED}"))
+    printed = {
+        "caught": lambda: entry("a page failed\n", error=caught),
+        "argument": lambda: entry("a page failed: %s", caught[1]),
+        "message": lambda: entry(caught[1]),
+    }[given]()
+    assert "KeyError in raised (test_logs.py:" in printed and printed.isprintable()
+    assert "4711" not in printed and "forged" not in printed
+    assert given == "message" or printed.startswith("ERROR a page failed: KeyError")
+
+
+@pytest.fixture
+def failing(tmp_path):
+    """Port and log of a server like `serve.py`, whose page fails with what a visitor sent."""
+    page = """
+import streamlit as st
+raise ValueError("diagnosis " + st.query_params["cell"])
+"""
+    (tmp_path / "page.py").write_text(page)
+    (tmp_path / "failing.py").write_text('import streamlit as st\nimport serve\napp = st.App("page.py")\n')
+    (tmp_path / ".streamlit").symlink_to(ROOT / ".streamlit")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "failing.py", "--server.port", str(port)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with (tmp_path / "log.txt").open("w") as log:
+        server = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_until(lambda: health(port) == 200)
+        yield port, tmp_path / "log.txt"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_until(condition):
+    end = time.monotonic() + 120
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert condition()
+
+
+def health(port, **headers):
+    """The status of the server, or of a websocket with other headers; None without an answer."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with suppress(OSError, http.client.HTTPException):
+        link.request("GET", "/_stcore/stream" if headers else "/_stcore/health", headers=headers)
+        return link.getresponse().status
+    return None
+
+
+@pytest.mark.slow("starts a server")
+def test_no_visitor_writes_lines_into_the_log_and_no_error_its_message(failing):
+    port, log = failing
+    run, fragment, operation = BackMsg(), BackMsg(), BackMsg()
+    run.rerun_script.query_string = "cell=4711"
+    fragment.rerun_script.fragment_id = FORGED
+    operation.backend_operation_request.request_id = operation.backend_operation_request.session_id = FORGED
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    upgrade |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": "http://forged.org/\x85"}
+    assert health(port, **upgrade) == 403
+    with connect(f"ws://127.0.0.1:{port}/_stcore/stream", proxy=None, max_size=None) as browser:
+        for message in (run, operation):
+            browser.send(message.SerializeToString())
+        wait_until(lambda: "Uncaught" in log.read_text("utf-8"))
+        browser.send(fragment.SerializeToString())
+        browser.send(b"\xff" + FORGED.encode())  # no message at all
+        wait_until(lambda: all(word in log.read_text("utf-8") for word in ("fragment", "mismatch", "deserializing")))
+    text = log.read_text("utf-8")
+    assert "ValueError in <module> (page.py:3)" in text and "DecodeError in " in text
+    assert "diagnosis" not in text and "Traceback" not in text
+    assert all(line.isprintable() and not line.startswith("2026-01-01 ERROR forged") for line in text.split("\n"))

@@ -43,8 +43,7 @@ def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
             with release_slot(), _turns.hold(getattr(_mine, "late", 0.0)):
                 return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
-            reason = str(error).partition("\n")[0]
-            _log.warning("The app computes what a worker process could not finish: %s", reason)
+            _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
 
