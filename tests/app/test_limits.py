@@ -742,10 +742,9 @@ def test_a_rerun_and_another_session_recompute_nothing():
 
 
 def test_no_page_uses_another_cache():
-    """Streamlit's caches count results, not bytes; only small or single objects use them."""
-    left = {"app.py": 1, "reruns.py": 3, "runs.py": 1, "rooms.py": 1}
+    """Streamlit's caches count results, not bytes, and any visitor's message may clear them."""
     for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
-        assert path.read_text(encoding="utf-8").count("@st.cache_") == left.get(path.name, 0), path
+        assert "st.cache_" not in path.read_text(encoding="utf-8"), path
 
 
 @pytest.mark.parametrize("megabytes", [0, 1, 32])
