@@ -184,8 +184,7 @@ def test_a_store_that_the_server_names_is_not_replaced_but_opened_for_the_next_v
     assert queue.persistent and queue.store.runs() == []
 
 
-def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path, monkeypatch):
-    monkeypatch.delenv("RFF_STORE")
+def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path):
     (tmp_path / "notes.txt").write_text("no database, whatever they say " * 100)
     queue = RunQueue(str(tmp_path / "notes.txt"))
     assert not queue.persistent and queue.store.runs() == []

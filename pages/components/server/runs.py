@@ -332,7 +332,7 @@ def _open(url: str | None) -> tuple[Store, bool]:
     try:
         return Store(default_store() if url is None else url), True
     except StoreError as error:
-        if os.environ.get("RFF_STORE"):
+        if url is None and os.environ.get("RFF_STORE"):
             raise
         _log.warning("results are kept only until the server ends: %s", error)
         return Store(Path(tempfile.mkdtemp(prefix="rff_engine_")) / "results.sqlite"), False
