@@ -20,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.components.server import logs
+from pages.components.server import browser_messages, logs
 
 
 def _brotli(body: bytes) -> bytes:
@@ -82,7 +82,8 @@ class Guarded:
 
 def _guard(headers: MutableHeaders, scope: Scope) -> None:
     headers["x-content-type-options"] = "nosniff"
-    if FOLDER not in scope["path"]:  # a file there follows the policy of the page that loads it
+    # A file of FOLDER follows the policy of the page that loads it; for one that is not there Streamlit sends its page.
+    if FOLDER not in scope["path"] or headers.get("content-type", "").startswith("text/html"):
         headers["content-security-policy"] = POLICY
     if Headers(scope=scope).get("x-forwarded-proto", scope["scheme"]) == "https":
         cookies = headers.getlist("set-cookie")
@@ -200,4 +201,5 @@ async def _respond(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
 
 
 logs.protect()
+browser_messages.refuse_unused()  # app.py would do so only when the first page is opened
 app = st.App("app.py", middleware=[Middleware(Guarded), Middleware(CompressedOnce)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import runpy
 import urllib.request
 from itertools import cycle, islice
 from pathlib import Path
@@ -53,6 +54,12 @@ def test_only_messages_that_the_app_uses_are_handled(kind, operation, monkeypatc
     assert bool(handled) == ((kind, operation) in used | {("backend_operation_request", "deferred_file")})
 
 
+def test_a_server_refuses_messages_before_its_first_page(monkeypatch):
+    monkeypatch.setattr(AppSession, "handle_backmsg", browser_messages._handle)
+    runpy.run_path(str(ROOT / "serve.py"))
+    assert AppSession.handle_backmsg is not browser_messages._handle
+
+
 def test_an_empty_message_is_not_handled():
     assert not browser_messages.is_used(BackMsg())
 
@@ -99,7 +106,7 @@ async def send(address: str, messages) -> None:
 
 
 async def attack(address: str, server: psutil.Process) -> tuple[list, list]:
-    """Start a run; send all kinds of messages, and open the page with a run of its own after each round."""
+    """Start a run; send all kinds of messages in rounds, and open a page after each."""
     kinds = cycle([message(*kind) for kind in KINDS])
     runs_at_once, after_round = [], []
     async with Tab(address, RUN, random.Random(0)) as tab:

@@ -196,7 +196,7 @@ def guarded(path: str, **headers: str) -> dict[str, list[str]]:
     """Headers of the answer to a request, by name, through `Guarded`."""
 
     async def page(request):
-        answer = Response("a page", media_type="text/html")
+        answer = Response("some text", media_type="text/javascript" if path.endswith(".js") else "text/html")
         answer.set_cookie("one", "1", samesite="lax")
         answer.set_cookie("two", "2", secure=True)
         return answer
@@ -220,7 +220,9 @@ async def headers_of(app, path, headers):
     return said[0]["headers"]
 
 
-@pytest.mark.parametrize(("path", "policies"), [("/", [POLICY]), ("/media/a.svg", [POLICY]), ("/static/a.js", [])])
+@pytest.mark.parametrize(
+    ("path", "policies"), [("/", [POLICY]), ("/media/a.js", [POLICY]), ("/static/a.js", []), ("/static/gone", [POLICY])]
+)
 def test_pages_have_a_policy_and_every_answer_its_own_type(path, policies):
     found = guarded(path)
     assert found.get("content-security-policy", []) == policies
