@@ -60,7 +60,7 @@ class Client:
         return self.key
 
     def as_current(self):
-        return self._nothing()
+        return nullcontext()
 
     def cancel(self, futures):
         self.cancelled = futures
@@ -96,11 +96,6 @@ class Client:
         except Exception as error:
             return Future(key, error=error, failed_on=(where,))
         return Future(key, result)
-
-    class _nothing:
-        def __enter__(self): ...
-
-        def __exit__(self, *_): ...
 
 
 def rows_of_unit(problem, wanted):
