@@ -114,7 +114,7 @@ def configuration(
 ) -> str:
     """A whole configuration that keeps its files in a folder and logs errors to the terminal; see `processes`.
 
-    `proxy` is the address of one in front of it, which may name the address of a visitor.
+    `proxy` is the address of a proxy in front of it; from there X-Forwarded-For is believed.
     """
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     site = processes(ports, addresses) + _SITE.format(listen=listen, per_address=PER_ADDRESS)

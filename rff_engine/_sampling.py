@@ -65,7 +65,7 @@ def _orthonormal_rows(normal):
 def structured_orthogonal(kernel, D, d, rng):
     """Directions that are rows of H D1 H D2 H Q: signs, Hadamard matrices, and rotations of 16 coordinates at a time.
 
-    Yu et al. (2016, Eq. 6) have signs in place of Q, with which x - x' of one or two entries meets few directions.
+    Yu et al. (2016, Eq. 6) have signs in place of Q: if x - x' has one or two entries, only few directions then occur.
     """
     _require_rotation_invariance(kernel, "structured_orthogonal")
     padded = _power_of_two(d)

@@ -235,7 +235,7 @@ def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
 def as_within(values, name: str, low: Any = 0.0, high: Any = math.inf, fits: str = "") -> Any:
     """`values` as float64, moved into [low, high] where they are outside by `ROUNDING` at most.
 
-    The limits may be arrays, given by the other arguments that `fits` names.
+    The limits may be arrays that follow from other arguments; `fits` names these in the message.
     """
     values = as_floats(values, name, f"{name} must be a number or an array of numbers").astype(np.float64, copy=False)
     found, least, most = np.broadcast_arrays(values, low, high)

@@ -408,7 +408,8 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
     loss, kl = _unit(loss), as_within(kl, "kl")
     _check_shapes(loss=loss, variance=variance, kl=kl)
     m = n // 2
-    # The mean, over ways to split the sample, of the variance of m numbers in [0, 1]: that is concave in their mean.
+    # It is a mean over ways to split the sample into pairs. For each, the variance of m numbers in [0, 1] is at most
+    # m / (m - 1) times mean (1 - mean), which is concave in the mean.
     variance = as_within(variance, "variance", 0.0, m / (m - 1) * loss * (1 - loss), "loss and n")
     largest = _kl_inverse(2 * variance, kl, n // 4, np.log(2) - np.log(epsilon)) / 2
     rates = _rates(2 * np.sqrt(m) / 7)

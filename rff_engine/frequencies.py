@@ -40,9 +40,9 @@ def draw_frequencies(
     - ``"orthogonal"``: blocks of d orthogonal directions, each with a length of its own (Yu et al. 2016).
     - ``"structured_orthogonal"``: the directions are rows of products of Hadamard matrices and random signs, in the
       next power of two of dimensions (Yu et al. 2016). The first signs are replaced by random rotations of 16
-      coordinates at a time: signs alone have a bias of up to 1/2 where x - x' has one or two entries. So there is none
-      up to d = 16, and none above 0.01 was found for larger d (tests/engine/test_frequencies.py). A row's length is
-      drawn from the kernel's law; Yu et al. give all rows the same, which is a bias of its own.
+      coordinates at a time: signs alone have a bias of up to 1/2 where x - x' has one or two entries. With rotations
+      there is no bias up to d = 16, and none above 0.01 was found for larger d (tests/engine/test_frequencies.py). A
+      row's length is drawn from the kernel's law; Yu et al. give all rows the same, which is a bias of its own.
     - ``"fastfood"``: Hadamard matrices, a permutation, and Gaussian entries that the rows of a block share (Le et al.
       2013), padded likewise. Every row by itself is a draw from the spectral measure.
     - ``"halton"``, ``"sobol"``, ``"lattice"``, ``"digital_net"``: points that fill the unit cube evenly, mapped by

@@ -220,7 +220,7 @@ class Rooms(Database):
         return code
 
     def _guess(self, connection, code: str) -> Room | None:
-        """The room with a code; one that has none counts as wrong."""
+        """The room with a code, or `None`; a code without a room is counted as wrong."""
         most = self._limits.wrong_codes
         # Counting first locks the minute's row: of codes entered at the same time each waits for the one before.
         counted = connection.begin_nested()

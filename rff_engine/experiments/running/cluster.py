@@ -407,7 +407,7 @@ class _Running:
             yield from self._done(task.name)
 
     def _done(self, name: str) -> Iterator[Report]:
-        """Mark a unit as done, and release values that no other unit needs, even where one has to be computed again."""
+        """Mark a unit as done, and release values that no unit left needs, not even to compute a lost value again."""
         todo = self._todo.pop(name)
         needed = needed_values(self._todo.values(), self._values, ())
         for value in self._values.keys() - needed - self._todo.keys():

@@ -187,8 +187,9 @@ class Database:
     def write(self, work: Callable[[sa.Connection], _T], patience: float | None = None) -> _T:
         """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
 
-        `work` is called again where the database aborts the transaction in favour of another, or loses it with the
-        connection; for so many seconds, by default the attribute `patience`.
+        `work` is called again if the database aborts the transaction in favour of another. If the connection is lost,
+        it is called again for `patience` seconds, by default those of the attribute, unless the lost transaction has
+        committed.
         """
         with self._translated_errors():
             return self._retry(work, _VICTIM, self.patience if patience is None else patience)
@@ -239,7 +240,7 @@ class Database:
         return engine
 
     def _readable(self, file: Path) -> Path:
-        """The file, or a copy of it and its log where SQLite has no index of the log, and would write one."""
+        """The file; where SQLite would have to write an index of its log, a copy of both."""
         log, index = _log_of(file), file.with_name(f"{file.name}-shm")
         if not _has_rows(log) or index.exists():
             return file
@@ -363,7 +364,7 @@ def _cannot_be_written(file: Path | None) -> bool:
 
 
 def _connect_read_only(file: Path) -> sqlite3.Connection:
-    # SQLite reads an immutable file alone; with a log that has rows, it needs both.
+    # Of an immutable file SQLite does not read the log.
     immutable = "" if _has_rows(_log_of(file)) else "&immutable=1"
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro{immutable}", uri=True)
 

@@ -142,7 +142,7 @@ class CertifiedSplit:
         return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
 
     def _check_memory(self, D: int) -> None:
-        """Refuse what the system might grant and then end the process for: frequencies and features in float64."""
+        """Refuse features that do not fit: the system might grant the memory, and end the process later."""
         rows, columns = self.X.shape
         needed, there = 8 * D * (columns + rows), psutil.virtual_memory().total
         if needed > there:
