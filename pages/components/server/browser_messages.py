@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import wraps
 
+from streamlit import net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.app_session import AppSession
 
@@ -35,3 +36,5 @@ def _handle_used(session: AppSession, message: BackMsg) -> None:
 def refuse_unused() -> None:
     """Let all sessions of this server, of now and of later, handle only messages that the app uses."""
     AppSession.handle_backmsg = _handle_used
+    # At each websocket of a foreign origin Streamlit would ask another host for this server's address, and wait.
+    net_util.get_external_ip = lambda: None
