@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,7 +27,7 @@ from distributed.scheduler import KilledWorker
 from ..studies.units import Row, Unit
 from .executor import FINISHED, WAITING, Claims, Plan, Report, needed_values
 from .same_code import CODE, REMEDY, check_code, check_scheduler
-from .worker import Done, do, is_of_same_code, unpack
+from .worker import Done, OtherCode, do, is_of_same_code, unpack
 
 __all__ = ["Workers", "connected", "run_on_cluster"]
 
@@ -41,6 +40,8 @@ _PLANS_UNDER_WAY = 2
 # Of a unit that Dask loses, with worker after worker or by itself.
 _MAX_TRIES = 5
 _REFUSED_SECONDS = 30.0
+# What a worker raises that cannot read a unit, or will not.
+_OF_OTHER_CODE = (OtherCode, ImportError, AttributeError, TypeError)
 _LOST = "The Dask scheduler was lost, and the units it was running."
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SETTINGS = {
@@ -169,6 +170,12 @@ class Workers:
             raise ConnectionError(f"No Dask worker is left that may compute; {self.refusals}")
         return fit
 
+    def addresses(self) -> list[str]:
+        """Addresses of the workers that may compute, as soon as there is one; raises as `threads`."""
+        while not (found := list(self.threads())):
+            time.sleep(_POLL_SECONDS)
+        return found
+
     def result(self, name: str, future: Future) -> Done | None:
         """Result of a future, or ``None`` if it has to be submitted again, since Dask or a worker failed.
 
@@ -198,8 +205,8 @@ class Workers:
         return None
 
     def _refuse(self, key: str, error: BaseException | None) -> bool:
-        """Refuse the workers on which a task failed outside its unit; return whether there is one."""
-        if error is None or isinstance(error, KilledWorker | CancelledError):
+        """Refuse the workers that other code made fail outside a unit; return whether there is one."""
+        if not isinstance(error, _OF_OTHER_CODE):  # a worker may lack memory or a file for a moment
             return False
         # A coroutine of an asynchronous client alone.
         places: list[str] = self.client.run_on_scheduler(_places_function(key))  # pyright: ignore[reportAssignmentType]
@@ -225,7 +232,7 @@ def _failure(error: BaseException | None) -> str:
     if isinstance(error, KilledWorker):
         return "One Dask worker after another died while it computed the same unit."
     said = "" if error is None else f" ({' '.join(f'{type(error).__name__}: {error}'.split())})"
-    return f"The Dask scheduler dropped the same unit {_MAX_TRIES} times{said}."
+    return f"Dask lost the same unit {_MAX_TRIES} times{said}."
 
 
 class _Todo(NamedTuple):

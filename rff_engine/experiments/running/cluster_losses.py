@@ -120,7 +120,7 @@ class _Pending:
     def _submit(self, block) -> Future:
         from .worker import unpack
 
-        submit, where = self._workers.client.submit, {"workers": list(self._workers.threads()), "pure": False}
+        submit, where = self._workers.client.submit, {"workers": self._workers.addresses(), "pure": False}
         if self._future is None or self._future.status in ("error", "cancelled"):
             self._future = submit(unpack, CODE, self._shared, allow_other_workers=True, **where)
         return submit(_sums, CODE, block, self._future, allow_other_workers=True, **where)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -54,8 +55,8 @@ class RunLease:
     """
 
     def __init__(self, store: Store, spec: RunSpec):
-        self.store: Store = store
-        store.patience = max(store.patience, _PATIENCE_SECONDS)
+        self.store: Store = copy(store)  # with the same connections and a patience of its own
+        self.store.patience = max(store.patience, _PATIENCE_SECONDS)
         self.spec: RunSpec = spec
         self._last = time.monotonic()
         pid = os.getpid()
@@ -90,7 +91,14 @@ class RunLease:
         return StoreClaims(self, key_of)
 
     def heartbeat(self, connection: sa.Connection) -> None:
-        """Renew the lease; insert it again if another process has deleted it, since claims refer to it."""
+        """Renew the lease; insert it again if another process has deleted it, since claims refer to it.
+
+        Raises
+        ------
+        StoreError
+            Also if a program of another version has changed the tables.
+        """
+        self.store.check_version(connection)
         now = time.time()
         own = sa.update(runners).where(runners.c.id == self.id).values(heard_of=now)
         if connection.execute(own).rowcount == 0:
@@ -136,6 +144,7 @@ class StoreClaims(Claims):
         run = self._lease.spec.run_id
 
         def commit(connection) -> None:
+            self._store.check_version(connection)
             insert_results(connection, by_key, self._lease.maker)
             _delete_claims(connection, claims.c.key.in_(list(by_key)), claims.c.runner == self._lease.id)
             connection.execute(sa.update(runs).where(runs.c.id == run).values(seconds=runs.c.seconds + spent))

@@ -15,7 +15,7 @@ import random
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -58,6 +58,9 @@ _NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _WITH_ON_CONFLICT = ("postgresql", "sqlite")
 _PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "psycopg[binary]", "MySQLdb": "mysqlclient"}
+# PostgreSQL drops its statistics when it recovers from a crash, of one of its processes too, and keeps them when it is
+# shut down. The time when the server started says neither.
+_crash_time = sa.func.pg_stat_get_bgwriter_stat_reset_time()
 _T = TypeVar("_T")
 
 _tables = sa.MetaData()
@@ -205,7 +208,8 @@ class Database:
                         return value  # pyright: ignore[reportReturnType] - of that transaction
                     value = work(connection)
                     if writes and connection.dialect.name == "postgresql":
-                        transaction = connection.scalar(sa.select(sa.func.txid_current()))
+                        number = sa.func.txid_current(), _crash_time
+                        transaction = connection.execute(sa.select(*number)).one()
                 return value
             except exc.DBAPIError as error:
                 first = _first_error(error)
@@ -262,7 +266,11 @@ class Database:
         if not self._read_only:
             self._retry(self._create_tables, _VICTIM | _CREATED_MEANWHILE)
         with self._engine.connect() as connection:
-            found = connection.scalar(sa.select(about.c.version))
+            self.check_version(connection)
+
+    def check_version(self, connection: sa.Connection) -> None:
+        """Raise a StoreError if the tables are of another version."""
+        found = connection.scalar(sa.select(about.c.version))
         if found != VERSION:
             raise StoreError(f"{self.name} is a store of version {found}; this program reads version {VERSION}.")
 
@@ -416,9 +424,15 @@ def _is_lost(error: exc.DBAPIError) -> bool:
     return code in _STOPPING_OR_STARTING or str(code).startswith(_CONNECTION_EXCEPTION)
 
 
-def _has_committed(connection: sa.Connection, transaction: int) -> bool:
-    """Whether a transaction that was lost while it committed has done so; one that is under way is waited for."""
-    while (status := connection.scalar(sa.select(sa.func.txid_status(transaction)))) == "in progress":
+def _has_committed(connection: sa.Connection, transaction: Sequence) -> bool:
+    """Whether a transaction that was lost while it committed is known to have done so; one under way is waited for."""
+    number, crash_time = transaction
+    # After a crash of the server the number may be another transaction's, or not given yet. The work is then done
+    # again, so that no row is lost: results, claims and predictions that are there stay as they are. At worst a step's
+    # seconds or an event of a rate count twice, or a room stays empty for a day.
+    if connection.scalar(sa.select(_crash_time)) != crash_time:
+        return False
+    while (status := connection.scalar(sa.select(sa.func.txid_status(number)))) == "in progress":
         time.sleep(_MAX_SECONDS_BETWEEN_TRIES)
     return status == "committed"
 

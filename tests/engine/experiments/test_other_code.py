@@ -161,6 +161,14 @@ def test_what_dask_loses_is_submitted_again_and_no_row_twice(error, where, repor
     assert rows == EXPECTED and not client.trouble
 
 
+@pytest.mark.parametrize("error", [OSError("lost"), MemoryError("no memory is left")])
+@pytest.mark.parametrize("where", [worker.do, worker.unpack])
+def test_a_worker_that_failed_once_computes_again(error, where, reports, monkeypatch):
+    monkeypatch.setattr(cluster, "_REFUSED_SECONDS", -1)
+    rows, messages = reports(client := Client(FIT, trouble=[lambda function: function is where and error]))
+    assert rows == EXPECTED and not client.trouble and not any("refused" in message for message in messages)
+
+
 def test_a_value_that_other_code_computed_again_is_computed_once_more(reports):
     def lose(function):
         if "-u2-" not in client.submitted[-1][0]:
@@ -186,6 +194,17 @@ def test_sums_of_blocks_that_other_code_refuses_are_computed_by_others(monkeypat
     assert workers.n_refused == 1 and OTHER in {where for _, where in client.submitted}
 
 
+def test_sums_of_blocks_wait_for_a_worker_that_may_compute(monkeypatch):
+    monkeypatch.setattr(worker, "hold_threads", lambda: None)
+    monkeypatch.setattr(cluster, "connected", lambda jobs, scheduler: nullcontext(workers))
+    monkeypatch.setattr(cluster.time, "sleep", lambda seconds: client.workers.update({FIT: 1}))
+    workers = cluster.Workers(client := Client(OTHER), {OTHER})
+    X, y, omega = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0]), np.ones((3, 2))
+    loss = alignment_loss_on_cluster([(X, y)], omega, scheduler="tcp://s")
+    np.testing.assert_allclose(loss, rff.alignment_loss(X, y, omega), atol=1e-12)
+    assert {where for _, where in client.submitted} == {FIT}
+
+
 def test_error_of_a_unit_is_raised_at_once(reports, monkeypatch):
     def fail(problem, wanted):
         raise ValueError("D is 3; it must be another.")
@@ -202,7 +221,8 @@ def test_error_of_a_unit_is_raised_at_once(reports, monkeypatch):
     ("error", "said"),
     [
         (lambda: cluster.KilledWorker("u0", None, 4), r"^One Dask worker after another died while it computed the"),
-        (CancelledError, r"^The Dask scheduler dropped the same unit 5 times \(CancelledError:\)\.$"),
+        (CancelledError, r"^Dask lost the same unit 5 times \(CancelledError:\)\.$"),
+        (lambda: OSError("lost"), r"^Dask lost the same unit 5 times \(OSError: lost\)\.$"),
     ],
 )
 def test_unit_that_is_lost_again_and_again_ends_the_run_in_one_sentence(error, said, reports):

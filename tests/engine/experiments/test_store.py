@@ -478,6 +478,24 @@ def test_invalid_url_is_rejected_in_one_sentence(url):
         Store(url)
 
 
+def test_tables_that_another_version_changes_meanwhile_end_the_run(either):
+    row = rows_of(direct(replace(SMALL_SWEEP, methods=("svm",))))[:1]
+    with RunLease(either, spec_of()) as lease:
+        claims = lease.claims("digest", 0, ROWS)
+        either.write(lambda connection: connection.execute(sa.text("UPDATE rff_about SET version = 99")))
+        for change in (claims.claim, claims.keep):
+            with pytest.raises(StoreError, match="version 99; this program reads version 1"):
+                change(row)
+    assert either.rows_by_key([claims.key_of(row[0])]) == {}
+
+
+def test_a_run_leaves_the_patience_of_a_store_as_it_was(kept):
+    with RunLease(kept, spec_of()) as first, RunLease(kept, spec_of()) as second:
+        assert first.store.patience == second.store.patience == leases._PATIENCE_SECONDS
+        assert kept.patience == Store.patience
+    assert kept.patience == Store.patience
+
+
 def test_store_of_another_version_is_rejected(tmp_path):
     file = tmp_path / "results.sqlite"
     Store(file).close()

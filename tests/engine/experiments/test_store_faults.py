@@ -304,6 +304,35 @@ def test_transaction_lost_while_it_commits_is_done_once(postgres, monkeypatch, d
         assert list(one.rows_by_key([claims.key_of(row)])) == [claims.key_of(row)]
 
 
+@pytest.mark.slow("restarts a database server")
+@on_postgresql
+def test_work_whose_number_is_given_again_after_a_crash_is_done_again(postgres, postgres_server, monkeypatch):
+    """The crash loses all of a transaction, so that its number becomes that of another, which commits."""
+    psycopg = pytest.importorskip("psycopg")
+    with Store(postgres) as one, RunLease(one, spec_of()) as lease:
+        dialect = one._engine.dialect
+        commit, lost = dialect.do_commit, []
+
+        def crash(connection):
+            if lost:
+                return commit(connection)
+            lost.append(number_of(connection))
+            postgres_server.restart("immediate")
+            with psycopg.connect(one.url.replace("+psycopg", ""), autocommit=True) as other:
+                while number_of(other) < lost[0]:
+                    pass
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        def number_of(connection):
+            return connection.execute("SELECT txid_current()").fetchone()[0]
+
+        claims = lease.claims("digest", 0, ROWS[:1])
+        row = rows_of(direct(replace(spec_of().protocol, methods=("rff",))))[0]
+        monkeypatch.setattr(dialect, "do_commit", crash)
+        claims.keep([row])
+        assert lost and list(one.rows_by_key([claims.key_of(row)])) == [claims.key_of(row)]
+
+
 @on_postgresql
 def test_database_that_stays_away_is_reported_in_one_sentence(postgres):
     tried = []
