@@ -47,7 +47,7 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER rff
 VOLUME /data
 EXPOSE 8501
-# It opens a page, for which it allows 30 s, and closes the connection, at most 10 s.
-HEALTHCHECK --interval=30s --timeout=45s --start-period=60s --retries=3 \
+# It opens a page, for which it allows 120 s, and closes the connection, at most 10 s.
+HEALTHCHECK --interval=30s --timeout=135s --start-period=60s --retries=3 \
     CMD ["python", "deploy/health.py", "8501"]
 CMD ["python", "-m", "streamlit", "run", "serve.py", "--server.address=0.0.0.0", "--server.port=8501"]

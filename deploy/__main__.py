@@ -17,7 +17,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +24,8 @@ from pathlib import Path
 from deploy.nginx import FILES, SECONDS_LEFT_OUT, configuration
 
 ROOT = Path(__file__).parents[1]
-#: Seconds between checks of health, for an answer, to start, and to end.
-EVERY, PATIENCE, TO_START, TO_END = 5.0, 10.0, 60.0, 10.0
+#: Seconds between looks at the check of health, which one look starts and the next reads; to start; and to end.
+EVERY, TO_START, TO_END = 10.0, 60.0, 10.0
 #: Checks in a row without a page after which a process is started again.
 MAX_FAILURES = 3
 
@@ -68,18 +67,18 @@ class Worker:
         self.stop()
         self.start()
 
-    def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/_stcore/health", timeout=PATIENCE) as answer:
-                return answer.read() == b"ok"
-        except OSError:
-            return False
+    def ask(self) -> subprocess.Popen:
+        """Start to ask it for a page."""
+        command = [sys.executable, str(ROOT / "deploy" / "health.py"), str(self.port)]
+        self.asking = subprocess.Popen(command, env=self.environment)
+        return self.asking
 
     def wait_until_healthy(self) -> bool:
-        while self.process is not None and self.process.poll() is None and self.age() < TO_START:
-            if self.answers():
+        """Whether it shows a page soon after its start."""
+        while not self.has_ended() and self.age() < TO_START:
+            time.sleep(1)
+            if self.ask().wait() == 0:
                 return True
-            time.sleep(0.2)
         return False
 
     def age(self) -> float:
@@ -94,7 +93,7 @@ class Worker:
         if self.age() < TO_START:
             return
         if self.asking is None:
-            self.asking = subprocess.Popen([sys.executable, str(ROOT / "deploy" / "health.py"), str(self.port)])
+            self.ask()
         elif (code := self.asking.poll()) is not None:
             self.asking = None
             self.failures = 0 if code == 0 else self.failures + 1
@@ -141,11 +140,11 @@ def start_nginx(listen: str, ports: list[int], stack: ExitStack) -> subprocess.P
 
 
 def restart_in_turn(workers: list[Worker]) -> None:
-    """Restart all; each after the one before it answers."""
+    """Restart all; each after the one before it shows a page."""
     for worker in workers:
         worker.restart("is due")
         if not worker.wait_until_healthy():
-            say(f"The process on port {worker.port} does not answer after its restart; the others stay as they are.")
+            say(f"The process on port {worker.port} shows no page after its restart; the others stay as they are.")
             return
         time.sleep(2 * SECONDS_LEFT_OUT)  # until nginx asks it again
 

@@ -138,43 +138,49 @@ class Trial:
     async def _disturb(self, planned: int) -> None:
         await self._goes_on(planned)
         said = f"{SESSIONS} sessions, each with a move every 5 s; a run of {planned} rows, started on a page"
-        self.log(said, self._seen())
-        apps = [name for name in self.project.do("ps", "--services").split() if name.startswith("app")]
+        self.log(said, await self._saw())
+        services = await self._do("ps", "--services")
+        apps = [name for name in services.split() if name.startswith("app")]
         for app in apps:
             await self._do("up", "--detach", "--no-deps", "--force-recreate", "--wait", app)
         await self._goes_on(planned)
-        self.log(f"{', '.join(apps)}: replaced in turn, `up --detach --no-deps --force-recreate --wait`", self._seen())
+        said = f"{', '.join(apps)}: replaced in turn, `up --detach --no-deps --force-recreate --wait`"
+        self.log(said, await self._saw())
         await asyncio.to_thread(self.project.ask, "exec", "-T", apps[0], "sh", "-c", "kill -9 -1")
         await self._until(lambda: not self.project.healthy(apps[0]))
         await self._until(lambda: self.project.healthy(apps[0]))
         await self._goes_on(planned)
-        self.log(f"{apps[0]}: all its processes killed", f"healthy again by itself; {self._seen()}")
+        self.log(f"{apps[0]}: all its processes killed", f"healthy again by itself; {await self._saw()}")
         await self._do("restart", "--timeout", "0", "store")
         await self._until(lambda: self.project.healthy("store"))
         await self._goes_on(planned)
-        self.log("store: killed and started again, `restart --timeout 0`", self._seen())
+        self.log("store: killed and started again, `restart --timeout 0`", await self._saw())
         await self._until(lambda: len(self.project.rows()) >= planned)
         self._over = True
-        self.log("the run ends", self._seen())
+        self.log("the run ends", await self._saw())
 
     async def _goes_on(self, planned: int) -> None:
         """Wait until the run has written more rows, or all."""
-        wanted = min(planned, len(self.project.rows()) + FIRST_ROWS)
+        known = await asyncio.to_thread(self.project.rows)
+        wanted = min(planned, len(known) + FIRST_ROWS)
         await self._until(lambda: len(self.project.rows()) >= wanted)
 
-    async def _do(self, *words: str) -> None:
-        await asyncio.to_thread(self.project.do, *words)
+    async def _do(self, *words: str) -> str:
+        return await asyncio.to_thread(self.project.do, *words)
 
     async def _until(self, state: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE
         while not await asyncio.to_thread(state):
             if time.monotonic() > deadline:
-                sys.exit(f"After {PATIENCE:.0f} s the state that the trial waits for has not come: {self._seen()}.")
+                seen = await self._saw()
+                sys.exit(f"After {PATIENCE:.0f} s the state that the trial waits for has not come: {seen}.")
             await asyncio.sleep(1)
 
-    def _seen(self) -> str:
+    async def _saw(self) -> str:
+        return self._seen(await asyncio.to_thread(self.project.rows))
+
+    def _seen(self, rows: set[str]) -> str:
         """Rows, and what visitors noticed since the last line."""
-        rows = self.project.rows()
         lost, self._known = len(self._known - rows), rows
         record = self._load.record
         seen = f"{len(rows)} rows, {lost} lost"
@@ -222,7 +228,7 @@ class Trial:
         report = ["python", "-m", "rff_engine", "report", expected[0]["run"], "--format", "csv"]
         found = rows_of(self.project.do("exec", "-T", "app1", *report))
         equal = sum(one in found for one in expected)
-        seen = f"{self._seen()}; {equal} of {len(expected)} rows equal those of an undisturbed run"
+        seen = f"{self._seen(self.project.rows())}; {equal} of {len(expected)} rows equal those of an undisturbed run"
         self.log("`docker compose down`, then `up --detach --wait`", seen)
 
     def fill(self, small: Project, planned: int) -> None:

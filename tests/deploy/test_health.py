@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deploy import __main__ as deployed, compose
+from deploy import __main__ as deployed, compose, health
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"shown": "st.title('Glossary')", "failing": "raise OSError('no thread is left')", "empty": ""}
@@ -72,13 +72,50 @@ def test_a_worker_is_started_again_only_if_its_pages_fail(served, monkeypatch):
     again = []
     monkeypatch.setattr(deployed.Worker, "restart", lambda worker, why: again.append(why))
     monkeypatch.setattr(deployed, "TO_START", 0)
-    worker = deployed.Worker(port, {})
+    worker = deployed.Worker(port, dict(os.environ))
     for _ in range(deployed.MAX_FAILURES):
         worker.check()
         assert worker.asking.wait(120) == (0 if shown else 1)
         worker.check()
     assert again == ([] if shown else ["shows no page"])
     assert worker.failures == (0 if shown else deployed.MAX_FAILURES)
+
+
+@pytest.mark.slow("starts four servers")
+def test_a_restart_in_turn_stops_at_the_first_process_whose_pages_fail(served, monkeypatch):
+    shown, port = served
+    again = []
+
+    def restart(worker, why):
+        again.append(worker)
+        worker.started = time.monotonic()
+
+    monkeypatch.setattr(deployed.Worker, "restart", restart)
+    monkeypatch.setattr(deployed.Worker, "has_ended", lambda worker: False)
+    if not shown:
+        monkeypatch.setattr(deployed, "TO_START", 2)
+    workers = [deployed.Worker(port, dict(os.environ)) for _ in range(2)]
+    deployed.restart_in_turn(workers)
+    assert again == (workers if shown else workers[:1])
+
+
+def test_a_page_may_wait_in_line_for_minutes_and_is_asked_for_every_20_seconds_at_most():
+    image = re.search(
+        r"^HEALTHCHECK --interval=(\d+)s --timeout=(\d+)s", (ROOT / "Dockerfile").read_text("utf-8"), re.M
+    )
+    assert image is not None
+    check = yaml.safe_load(compose.compose())["services"]["app1"]["healthcheck"]
+    for interval, timeout in (image.groups(), (check["interval"].rstrip("s"), check["timeout"].rstrip("s"))):
+        assert int(interval) >= 20 and int(timeout) > health.PATIENCE + 10  # to close the connection
+    assert 2 * deployed.EVERY >= 20 and health.PATIENCE >= 120
+
+
+def test_a_server_that_opens_no_connection_is_found_without_the_patience_for_a_page(monkeypatch):
+    monkeypatch.setattr(health, "TO_OPEN", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as stuck:
+        begun = time.monotonic()
+        assert not health.shows_a_page(stuck.getsockname()[1])
+    assert time.monotonic() - begun < health.PATIENCE
 
 
 def test_a_server_that_is_not_there_shows_no_page():
@@ -116,7 +153,7 @@ def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
 
 @pytest.mark.slow("starts the app")
 @pytest.mark.parametrize("hosts", ["rff.example.org localhost", "*.example.org"])
-def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts, tmp_path):
+def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts, tmp_path, monkeypatch):
     settings = {"STREAMLIT_SERVER_ALLOWED_HOSTS": hosts, "STREAMLIT_SERVER_BASE_URL_PATH": "rff"}
     settings |= {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
     store = {"RFF_STORE": f"sqlite:///{tmp_path / 'results.sqlite'}"}
@@ -125,4 +162,7 @@ def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts
             subprocess.run(check(port), cwd=ROOT, env=os.environ | settings, timeout=60, check=False).returncode
             for check in CHECKS
         ]
-    assert codes == [0, 0]
+        worker = deployed.Worker(port, os.environ | settings)
+        monkeypatch.setattr(deployed.Worker, "has_ended", lambda worker: False)
+        worker.started = time.monotonic()
+        assert codes == [0, 0] and worker.wait_until_healthy()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import subprocess
 
+import pytest
 import yaml
 
 from deploy import compose, trial
@@ -44,6 +47,29 @@ def test_what_the_trial_adds_is_for_services_and_volumes_of_the_file():
     assert trial.FILL.startswith(described["services"]["store"]["volumes"][0].partition(":")[2])
     (owner,) = re.findall(r"/var/run/postgresql:(uid=\d+,gid=\d+)", json.dumps(described["services"]["store"]["tmpfs"]))
     assert trial.SMALL_VOLUME["o"].endswith(owner)
+
+
+class Undisturbed(trial.Project):
+    """A project whose states have all come; it runs no command, and refuses to block the load."""
+
+    planned = 9
+
+    def ask(self, *words):
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        self.well = "kill -9 -1" not in words
+        rows = "\n".join(map(str, range(self.planned)))
+        return subprocess.CompletedProcess(words, 0, "app1 store" if words[0] == "ps" else rows)
+
+    def healthy(self, service):
+        before, self.well = self.well, True
+        return before
+
+
+def test_no_command_of_docker_pauses_the_load(tmp_path):
+    found = trial.Trial(Undisturbed("rff-none", tmp_path / "more.yaml"))
+    asyncio.run(found._disturb(Undisturbed.planned))
+    assert [one.seen.removeprefix("healthy again by itself; ") for one in found.events] == ["9 rows, 0 lost"] * 5
 
 
 def test_rows_are_compared_without_their_seconds():
