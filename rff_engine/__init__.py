@@ -22,9 +22,10 @@ depend on it. BLAS and k-means have their own threads, limited by `threadpool_li
 import signal as _signal
 import sys as _sys
 import typing as _types
+from pathlib import Path as _Path
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
-    _sys.argv[0].endswith("rff-engine")
+    _Path(_sys.argv[0]).stem == "rff-engine"
     or (_sys.argv[0] == "-m" and any(name.partition(".")[0] == "rff_engine" for name in _sys.orig_argv))
 ):  # a program of this package begins: until it has imported its modules, Ctrl-C ends it without a traceback
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

@@ -323,7 +323,6 @@ def _interrupted_when_it_imports(program, library):
         ([ENTRY], "pandas/"),
         (["datasets", "list"], "numpy/"),
         (["datasets", "list"], "scipy/"),
-        (["benchmarks.learners"], "scipy/"),
         (["deploy.exercises", "--output", os.devnull], "scipy/"),
     ],
 )
