@@ -184,6 +184,7 @@ def test_no_visitor_writes_lines_into_the_log_and_no_error_its_message(failing):
     run.rerun_script.query_string = "cell=4711"
     fragment.rerun_script.fragment_id = FORGED
     operation.backend_operation_request.request_id = operation.backend_operation_request.session_id = FORGED
+    operation.backend_operation_request.deferred_file.SetInParent()  # others have no effect
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     upgrade |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": "http://forged.org/\x85"}
     assert health(port, **upgrade) == 403
