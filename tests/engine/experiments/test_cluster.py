@@ -356,7 +356,7 @@ def test_scheduler_lost_during_a_request_is_reported_in_one_sentence():
             raise CommClosedError("in <TCP (closed)>: Stream is closed")
 
     with pytest.raises(ConnectionError, match=r"^The Dask scheduler was lost, and the units it was running\.$"):
-        cluster.threads_of_workers(Lost())
+        cluster._threads_of_workers(Lost())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
