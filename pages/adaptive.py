@@ -71,7 +71,7 @@ CONTROLS = (
         default="line",
     ),
     replace(NOISE, default=0.05),
-    Number("N", "Number of points N", None, 50, 500, 300, 10, old_name="n"),
+    Number("N", "Number of points N", None, 50, 500, 300, 10),
     SEED,
     PLAIN,
 )

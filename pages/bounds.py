@@ -37,7 +37,6 @@ CONTROLS = (
         "Frequencies drawn from the prior; the pseudo-posterior weighs them.",
         values=(2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000),
         default=200,
-        old_name="D",
     ),
     SIGMA,
     "Guarantee",

@@ -21,7 +21,6 @@ depend on it. BLAS and k-means have their own threads, limited by `threadpool_li
 
 import signal as _signal
 import sys as _sys
-import typing as _types
 from pathlib import Path as _Path
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
@@ -31,7 +30,6 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from . import bounds, losses
-from ._warning import warn as _warn
 from .adaptive import (
     AdaptedFrequencies,
     adapt_frequencies,
@@ -138,12 +136,3 @@ __all__ = [
     "similarity_maps",
     "supervise_frequencies",
 ]
-
-
-if not _types.TYPE_CHECKING:  # to a type checker, a module with this function has every name
-
-    def __getattr__(name: str):
-        if name == "alignment_loss_of_blocks":
-            _warn(f"{name} is deprecated and will be removed in 0.2; use alignment_loss_batched.", FutureWarning)
-            return alignment_loss_batched
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -44,8 +44,6 @@ class BaseEstimator:
 
     def __sklearn_tags__(self) -> Any: ...
 
-    def __setstate__(self, state: Any) -> None: ...
-
 
 class TransformerMixin:
     """What users call of scikit-learn's class of this name, for the type checker alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["deprecated_attribute", "warn"]
+__all__ = ["warn"]
 
 # The engine, and libraries that call it for the caller: a Pipeline, a grid search.
 _PASSED_THROUGH = {"rff_engine", "sklearn", "joblib"}
@@ -17,14 +17,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED_THROUGH:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def deprecated_attribute(old: str, new: str) -> property:
-    """A property that returns the attribute `new` and warns that its name was `old`."""
-
-    def value(self):
-        found = getattr(self, new)
-        warn(f"{type(self).__name__}.{old} is deprecated and will be removed in 0.2; use {new}.", FutureWarning)
-        return found
-
-    return property(value)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, check_choice, check_count, check_jobs, check_nonnegative
-from ._warning import deprecated_attribute, warn
+from ._warning import warn
 from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels, validated
 from .features import fourier_features
@@ -33,7 +33,6 @@ class BaseDescendedFeatures(BaseFourierFeatures):
     verbose: int
     loss_curve_: np.ndarray
     n_iter_: int
-    losses_: property = deprecated_attribute("losses_", "loss_curve_")
 
     def _rule(self) -> dict:
         """Stopping rule and verbosity, as arguments of the functions."""

@@ -6,7 +6,6 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 
 from __future__ import annotations
 
-import inspect
 import numbers
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, Self
@@ -38,7 +37,6 @@ from ._validation import (
     draw_seed,
     shown,
 )
-from ._warning import deprecated_attribute
 from .adaptive import kernel_landmarks
 from .alignment import AlignmentSums, alignment_sums, landmark_alignment_loss
 from .features import fourier_features
@@ -143,12 +141,6 @@ class BaseTransformer(TransformerMixin, BaseEstimator):
             values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
             self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
         return self
-
-    def __setstate__(self, state: Any) -> None:
-        """Restore a pickle; parameters that the pickling version did not have get their defaults."""
-        super().__setstate__(state)
-        for name, parameter in inspect.signature(type(self)).parameters.items():
-            vars(self).setdefault(name, parameter.default)
 
     def _points(self, X, *, reset: bool):
         return validated(self, X, reset=reset)
@@ -299,7 +291,6 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     epsilon: float
     weights_: np.ndarray
     _learns_from_labels = True
-    loss_: property = deprecated_attribute("loss_", "alignment_loss_")
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
@@ -648,7 +639,6 @@ class LandmarkSimilarity(BaseTransformer):
     """
 
     _learns_from_labels = True
-    loss_: property = deprecated_attribute("loss_", "alignment_loss_")
     landmarks_: Any
     landmark_labels_: np.ndarray
     landmark_indices_: np.ndarray | None

@@ -81,26 +81,6 @@ def test_an_invalid_variable_leaves_the_others():
     assert found == replace(ServerLimits(), cosines=3_000_000_000)
 
 
-RENAMED = [one for one in fields(ServerLimits) if one.metadata["variable"].startswith("RFF_MAX_")]
-
-
-@pytest.mark.parametrize("one", RENAMED, ids=lambda one: one.name)
-def test_a_former_name_sets_the_limit_with_a_warning(one, log):
-    variable, low, high = (one.metadata[name] for name in ("variable", "low", "high"))
-    former = variable.replace("MAX", "MOST")
-    assert ServerLimits.from_environment({former: str(high)}) == replace(ServerLimits(), **{one.name: high})
-    assert ServerLimits.from_environment({former: str(high), variable: str(low)}) == replace(
-        ServerLimits(), **{one.name: low}
-    )
-    warning = f"{former} is deprecated and will not be read by the next version; set {variable} instead."
-    assert log == [warning, warning]
-
-
-def test_an_invalid_value_is_logged_under_the_name_that_was_set(log):
-    assert ServerLimits.from_environment({"RFF_MOST_READERS": "many"}) == ServerLimits()
-    assert len(log) == 2 and log[1].startswith("RFF_MOST_READERS is 'many'; ")
-
-
 def test_the_readme_has_every_variable_with_its_default():
     readme = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
     for one in fields(ServerLimits):

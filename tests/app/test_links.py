@@ -57,7 +57,6 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
             assert GREEK.get(control.key, control.key) in symbols, control.label
         # a symbol in the label of another control would be mistaken for its name
         assert not (symbols & keys) - {control.key}, control.label
-        assert control.old_name not in keys
 
 
 @pytest.mark.parametrize(
@@ -79,24 +78,11 @@ def test_an_unknown_name_is_ignored_with_a_note(page, query, said, left):
     assert address(app) == left
 
 
-@pytest.mark.parametrize(("page", "old", "new"), [("bounds", "D", "N"), ("adaptive", "n", "N")])
-def test_old_names_in_links_stay_valid(page, old, new):
-    app = opened(page, **{old: "100", "hide": f"seed,{old}"})
-    assert notes(app) == [] and app.session_state[new] == 100
-    assert old not in address(app) and address(app)["hide"] == f"seed,{new}"
-    assert link(app)[new] == "100" and old not in link(app)
-
-
 def test_errata_page_accepts_presentation_flags_only():
     app = opened("errata", projector="true", N="5")
     assert "Leave projector mode" in [button.label for button in app.button]
     (note,) = notes(app)
     assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is ignored.")
-
-
-def test_the_new_name_wins_if_a_link_has_both():
-    app = opened("bounds", D="100", N="20")
-    assert app.session_state["N"] == 20 and notes(app) == []
 
 
 def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
@@ -115,11 +101,10 @@ def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
         ("all,nonsense", "all", ["nonsense"]),
         ("nonsense", None, ["nonsense"]),
         ("D,n", "n", ["D"]),
-        ("old", "n", []),
     ],
 )
 def test_hide_accepts_all_and_further_names(asked, kept, refused):
-    sanitized, note = Hide(("width", "n"), {"old": "n"}).sanitize([asked])
+    sanitized, note = Hide(("width", "n")).sanitize([asked])
     assert sanitized == kept
     if refused:
         said, allowed = note.split("; ")

@@ -146,7 +146,7 @@ def test_clicking_points_adds_and_removes_landmarks(open_page):
         ("landmarks?beta=1e9", "beta", "1000"),
         ("landmarks?landmarks=99", "landmarks", "8"),
         ("landmarks?n=nonsense", "n", None),
-        ("bounds?D=5000", "N", "2000"),
+        ("bounds?N=5000", "N", "2000"),
         ("kernel?N=500&embed=true&embed_options=show_toolbar&utm_source=mail", "N", None),
         ("real_data?dataset=none", "dataset", None),
     ],

@@ -96,33 +96,3 @@ def test_no_method_of_a_public_class_has_a_private_name(value):
         called_by_others = not name.startswith("_") or name in ("__init__", "__call__")
         if called_by_others and method.__module__.startswith("rff_engine"):
             assert not method.__qualname__.startswith("_"), method.__qualname__
-
-
-# --- deprecated names ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("estimator", "old", "new"),
-    [
-        (rff.PseudoPosteriorFeatures(n_components=2, n_candidates=4), "loss_", "alignment_loss_"),
-        (rff.OptimizedKernelFeatures(n_components=2, n_candidates=4), "loss_", "alignment_loss_"),
-        (rff.LandmarkSimilarity(n_landmarks=2, n_components=2), "loss_", "alignment_loss_"),
-        (rff.AdaptiveFourierFeatures(n_components=2), "losses_", "loss_curve_"),
-        (rff.SupervisedFourierFeatures(n_components=2, decay=0.1), "losses_", "loss_curve_"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_deprecated_attribute_warns_and_has_the_value_of_its_new_name(estimator, old, new):
-    assert not hasattr(estimator, old)
-    fitted = estimator.fit(X, Y)
-    with pytest.warns(FutureWarning, match=f"{old} is deprecated and will be removed in 0.2; use {new}") as caught:
-        assert getattr(fitted, old) is getattr(fitted, new)
-    assert caught[0].filename == __file__
-
-
-def test_deprecated_function_warns_and_is_the_one_of_its_new_name():
-    with pytest.warns(FutureWarning, match="use alignment_loss_batched") as caught:
-        assert rff.alignment_loss_of_blocks is rff.alignment_loss_batched
-    assert caught[0].filename == __file__
-    with pytest.raises(AttributeError, match="no_such_name"):
-        _ = rff.no_such_name

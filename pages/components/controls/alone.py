@@ -79,7 +79,6 @@ class View:
 
     page: str
     key = "view"
-    old_name = None
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
         names = PICTURES[self.page]

@@ -68,7 +68,6 @@ class PointsParameter:
     """The code in the URL, there as long as the reader's points are the data."""
 
     key = "points"
-    old_name = None
     is_setting = True
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:

@@ -27,7 +27,6 @@ class Pin:
     """The parameter of the URL that holds the pinned settings of a page."""
 
     key = "pin"
-    old_name = None
     is_setting = False
 
     def __init__(self, controls: Sequence[Control | str], names: Mapping[str, tuple[str, str]] | None = None):

@@ -8,7 +8,7 @@ values still apply. Both carry over to other pages until they are switched off. 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -58,7 +58,6 @@ class Projector:
     """The flag in the URL."""
 
     key = "projector"
-    old_name = None
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
         if raw in (["true"], ["false"]):
@@ -73,14 +72,11 @@ class Hide:
 
     known: tuple[str, ...]
     """Controls of the page"""
-    renamed: dict[str, str] = field(default_factory=dict)
-    """Current names of controls by their old ones"""
     key = "hide"
-    old_name = None
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
         asked = [name.strip() for name in ",".join(raw).split(",") if name.strip()]
-        asked = list(dict.fromkeys(self.renamed.get(name, name) for name in asked))
+        asked = list(dict.fromkeys(asked))
         text = ",".join(name for name in asked if name in (_ALL, *self.known)) or None
         unknown = [name for name in asked if name not in (_ALL, *self.known)]
         if not unknown:
@@ -93,8 +89,7 @@ class Hide:
 
 def parameters(controls) -> tuple[Projector, Hide]:
     """The flags of a page with these controls, to be sanitized like controls."""
-    renamed = {control.old_name: control.key for control in controls if control.old_name}
-    return Projector(), Hide(tuple(control.key for control in controls), renamed)
+    return Projector(), Hide(tuple(control.key for control in controls))
 
 
 def read_flags(keys) -> None:

@@ -38,8 +38,6 @@ class Control(ABC):
     help: str | None = None
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
     """An earlier control and its values for which this one applies; for others it is not shown."""
-    old_name: str | None = field(default=None, kw_only=True)
-    """Its name in older links, which stay valid"""
 
     def applies(self, values: SimpleNamespace) -> bool:
         """Whether this control applies, given the values of earlier ones."""
@@ -289,7 +287,6 @@ class Parameter(Protocol):
     """A setting in the URL without a widget in the sidebar."""
 
     key: str
-    old_name: None
     is_setting: bool
     """Whether undo takes its changes back"""
 
@@ -406,9 +403,8 @@ def rerun_with_notes(notes: Sequence[str] | None = None) -> None:
 
 
 def _sanitize_url(controls: list, names: Sequence[str]) -> None:
-    changed = _rename(controls)
     notes = _drop_unknown([*(control.key for control in controls), *names])
-    changed |= bool(notes)
+    changed = bool(notes)
     for control in controls:
         raw = st.query_params.get_all(control.key)
         if not raw or control.key in st.session_state:  # a widget that exists keeps the URL up to date itself
@@ -430,17 +426,6 @@ def _sanitize_url(controls: list, names: Sequence[str]) -> None:
     elif notes:
         with st.container(key="link_note"):
             st.warning("\n\n".join(notes), icon=":material/link_off:")
-
-
-def _rename(controls: list[Control]) -> bool:
-    """Replace old names in the URL, and return whether there were any; if both are there, the new one applies."""
-    found = [control for control in controls if control.old_name and control.old_name in st.query_params]
-    for control in found:
-        raw = st.query_params.get_all(control.old_name)
-        del st.query_params[control.old_name]
-        if control.key not in st.query_params:
-            st.query_params[control.key] = raw
-    return bool(found)
 
 
 def _drop_unknown(known: list[str]) -> list[str]:

@@ -37,7 +37,6 @@ class RoomCode:
     """The code of a room in the URL."""
 
     key = _PARAMETER
-    old_name = None
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
         """The code in capitals without blanks, or None with a note."""

@@ -59,7 +59,8 @@ class ServerLimits:
         found = {}
         for one in fields(cls):
             low, high = one.metadata["low"], one.metadata["high"]
-            variable, text = _lookup(environment, one.metadata["variable"])
+            variable = one.metadata["variable"]
+            text = environment.get(variable)
             if text is None:
                 continue
             value = _number(text)
@@ -71,17 +72,6 @@ class ServerLimits:
                     *(variable, text, low, high, one.default),
                 )
         return cls(**found)
-
-
-def _lookup(environment: Mapping[str, str], variable: str) -> tuple[str, str | None]:
-    """The variable that is set, under its name or its former one, and its text; ``None`` if neither is."""
-    former = variable.replace("RFF_MAX_", "RFF_MOST_")
-    if former == variable or former not in environment:
-        return variable, environment.get(variable)
-    _log.warning("%s is deprecated and will not be read by the next version; set %s instead.", former, variable)
-    if variable in environment:
-        return variable, environment[variable]
-    return former, environment[former]
 
 
 def _number(text: str) -> float:

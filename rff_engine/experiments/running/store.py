@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import platform
 import time
@@ -31,7 +30,6 @@ __all__ = ["RunInfo", "Store", "StoreError", "default_store", "row_key_function"
 
 _SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
 _MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -58,19 +56,10 @@ class RunInfo:
 
 
 def default_store() -> str:
-    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder.
-
-    A file in the folder of earlier versions is used as long as there is none in the present one.
-    """
+    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder."""
     if given := os.environ.get("RFF_STORE"):
         return given
-    present, earlier = (
-        Path(platformdirs.user_data_dir(name, appauthor=False)) / "results.sqlite" for name in ("rff", "rff_engine")
-    )
-    if earlier.is_file() and not present.exists():
-        _log.info("results are kept in %s, the place of earlier versions; %s is the new one", earlier, present)
-        return f"sqlite:///{earlier}"
-    return f"sqlite:///{present}"
+    return f"sqlite:///{Path(platformdirs.user_data_dir('rff', appauthor=False)) / 'results.sqlite'}"
 
 
 class Store(Database):

@@ -1,6 +1,5 @@
 """The store: no row is computed twice or lost, even if processes die."""
 
-import logging
 import os
 import signal
 import sqlite3
@@ -562,17 +561,9 @@ def test_specification_survives_json(protocol):
     assert spec.run_id != replace(spec, seed=8).run_id
 
 
-def test_default_store_is_in_the_user_folder_and_an_earlier_file_is_still_used(tmp_path, monkeypatch, caplog):
+def test_default_store_is_in_the_user_folder_unless_the_environment_names_one(tmp_path, monkeypatch):
     monkeypatch.delenv("RFF_STORE", raising=False)
     monkeypatch.setattr(platformdirs, "user_data_dir", lambda name, appauthor: str(tmp_path / name))
-    present, earlier = (tmp_path / name / "results.sqlite" for name in ("rff", "rff_engine"))
-    caplog.set_level(logging.INFO)
-    assert default_store() == f"sqlite:///{present}" and not caplog.messages
-    Store(earlier).close()
-    assert default_store() == f"sqlite:///{earlier}"
-    (message,) = caplog.messages
-    assert str(earlier) in message and str(present) in message
-    Store(present).close()
-    assert default_store() == f"sqlite:///{present}"
+    assert default_store() == f"sqlite:///{tmp_path / 'rff' / 'results.sqlite'}"
     monkeypatch.setenv("RFF_STORE", "elsewhere.sqlite")
     assert default_store() == "elsewhere.sqlite"
