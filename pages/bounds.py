@@ -194,7 +194,7 @@ def show_sum(curve, beta: float) -> None:
     """A bound at a β as the sum of its terms, as in the live view."""
     total, terms = curve.sum_at(beta)
     label = figures.bound_label(curve.name, curve.n_landmarks)
-    named = [(total, label, figures.BOUND_COLOURS[curve.name])]
+    named = [(total, label, figures.BOUNDS[curve.name].colour)]
     named += [(value, figures.TERM_NAMES[term], figures.TERM_COLOURS[term]) for term, value in terms.items()]
     parts = []
     for value, words, colour in named:

@@ -6,13 +6,13 @@ The curves come from `rff_engine.experiments.toy.bounds`, the simulation from `.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from ..bounds import KL_BOUNDS
+from ..bounds import KL_BOUNDS, LANDMARK_BOUNDS
 from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
 
@@ -24,37 +24,27 @@ if TYPE_CHECKING:
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
 VERMILION, SLATE, WINE = METHOD_COLOURS["pbrff"], "#5F6E82", "#882255"
 
-#: Names, colours and dashes of the bounds, by the names of the engine's functions.
-BOUND_NAMES = {
-    "landmark_kl": "Theorem 1",
-    "landmark_kl_inverse": "PAC-Bayes-kl",
-    "first_order_kl": "Corollary 2",
-    "second_order_kl": "Theorem 3",
-    "second_order_kl_inverse": "PAC-Bayes-kl of pairs",
-    "second_order_two_class": "Bernstein, two classes",
-    "f_divergence": "Theorem 4",
-    "chi_square": "Corollary 5",
+
+class Look(NamedTuple):
+    """How a bound is named and drawn."""
+
+    name: str
+    colour: str
+    dash: str = "solid"
+
+
+#: By the names of the engine's functions.
+BOUNDS = {
+    "landmark_kl": Look("Theorem 1", ORANGE),
+    "landmark_kl_inverse": Look("PAC-Bayes-kl", BROWN, "dashdot"),
+    "first_order_kl": Look("Corollary 2", PINK, "dashdot"),
+    "second_order_kl": Look("Theorem 3", GREEN),
+    "second_order_kl_inverse": Look("PAC-Bayes-kl of pairs", BROWN, "longdash"),
+    "second_order_two_class": Look("Bernstein, two classes", WINE, "longdashdot"),
+    "f_divergence": Look("Theorem 4", VERMILION, "dash"),
+    "chi_square": Look("Corollary 5", SKY, "dot"),
 }
-BOUND_COLOURS = {
-    "landmark_kl": ORANGE,
-    "landmark_kl_inverse": BROWN,
-    "first_order_kl": PINK,
-    "second_order_kl": GREEN,
-    "second_order_kl_inverse": BROWN,
-    "second_order_two_class": WINE,
-    "f_divergence": VERMILION,
-    "chi_square": SKY,
-}
-#: Bounds on one landmark, which may hold for several at once.
-LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
-BOUND_DASHES = {
-    "landmark_kl_inverse": "dashdot",
-    "first_order_kl": "dashdot",
-    "second_order_kl_inverse": "longdash",
-    "second_order_two_class": "longdashdot",
-    "f_divergence": "dash",
-    "chi_square": "dot",
-}
+BOUND_NAMES = {key: bound.name for key, bound in BOUNDS.items()}
 #: Of the bounds beside a chosen one.
 OTHER_COLOUR = "#949494"
 
@@ -238,7 +228,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float, height:
     for row, a, b in zip(rows, unpaid, honest, strict=True):
         line = {"color": GREY, "width": 3}
         fig.add_scatter(x=[a, b], y=[row, row], mode="lines", line=line, hoverinfo="skip", showlegend=False)
-    colours = [BOUND_COLOURS[name] for name in names]
+    colours = [BOUNDS[name].colour for name in names]
     for label, values, symbol in (
         (f"at β = {beta:g}, fixed beforehand", fixed, "line-ns-open"),
         ("at the best β, nothing paid", unpaid, "circle-open"),
@@ -288,7 +278,7 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int 
     plotly.graph_objects.Figure
     """
     fig = Sheet()
-    orange, brown = BOUND_COLOURS["landmark_kl"], BOUND_COLOURS["landmark_kl_inverse"]
+    orange, brown = BOUNDS["landmark_kl"].colour, BOUNDS["landmark_kl_inverse"].colour
     for values, name, line in (
         (union.together, "Theorem 1", {"color": orange, "width": 2.5}),
         (np.full(len(union.counts), union.alone), "not paid", {"color": orange, "width": 2, "dash": "dot"}),
@@ -318,7 +308,7 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
     -------
     plotly.graph_objects.Figure
     """
-    fig, orange = Sheet(), BOUND_COLOURS["landmark_kl"]
+    fig, orange = Sheet(), BOUNDS["landmark_kl"].colour
     for values, name, line in (
         (union.failures_together, "Theorem 1", {"color": orange, "width": 2.5}),
         (union.failures_alone, "not paid", {"color": orange, "width": 2, "dash": "dot"}),
@@ -413,7 +403,7 @@ def worst_case_deviations(case: WorstCase, height: int = 380) -> go.Figure:
 
 def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
     """Add the line of a bound with its minimum, as one entry of the legend; a grey one lies below the others."""
-    colour, label = OTHER_COLOUR if grey else BOUND_COLOURS[curve.name], bound_label(curve.name, curve.n_landmarks)
+    colour, label = OTHER_COLOUR if grey else BOUNDS[curve.name].colour, bound_label(curve.name, curve.n_landmarks)
     place = {**place, "zorder": 0 if grey else 1}
     fig.add_scatter(
         x=curve.betas,
@@ -421,7 +411,7 @@ def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
         name=f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}",
         legendgroup=curve.name,
         mode="lines",
-        line={"color": colour, "width": 2 if grey else 3, "dash": BOUND_DASHES.get(curve.name, "solid")},
+        line={"color": colour, "width": 2 if grey else 3, "dash": BOUNDS[curve.name].dash},
         hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
         **place,
     )

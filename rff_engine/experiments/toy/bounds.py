@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 #: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
-LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
+LANDMARK_BOUNDS = bounds.LANDMARK_BOUNDS
 KERNEL_BOUNDS = (
     *("first_order_kl", "second_order_kl", "second_order_kl_inverse", "second_order_two_class"),
     *("f_divergence", "chi_square"),

@@ -201,8 +201,8 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
             "name": name,
             "side": "landmark" if curves.posterior(name) is curves.landmark else "kernel",
             "label": bound_style.bound_label(name, curve.n_landmarks),
-            "colour": bound_style.BOUND_COLOURS[name],
-            "dash": bound_style.BOUND_DASHES.get(name, "solid"),
+            "colour": bound_style.BOUNDS[name].colour,
+            "dash": bound_style.BOUNDS[name].dash,
             "values": _packed(curve.values, "<f8"),
             "best": curve.best,
             "parts": [
