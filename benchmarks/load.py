@@ -51,7 +51,7 @@ LONG_RUN = "real_data?dataset=mnist49&preset=paper"
 PAUSE, LIFE, BETWEEN_SAMPLES = (0.5, 2.0), (20.0, 60.0), 10.0
 #: Seconds for which a session whose process was killed asks again.
 LONGEST_LOSS = 30.0
-#: Moves on each page before the measurement, which fill the bounded caches.
+#: Moves on each page before the measurement, to fill the caches.
 WARM_UP = 60
 #: Parts of the soak's second half; the line of growth is fitted to their means, since neighbouring samples are
 #: correlated and would give too narrow an interval.

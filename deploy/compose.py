@@ -15,8 +15,8 @@ from deploy.nginx import FILES, configuration
 
 ROOT = Path(__file__).parents[1]
 COMPOSE, NGINX = Path("compose.yaml"), Path("deploy/containers/nginx.conf")
-#: Ports of nginx in its container and of the first app, and the last parts of their addresses. Every container of the
-#: network has an address in the file, so that none gets the one of an app that is being replaced.
+#: Ports of nginx in its container and of the first app, and the last parts of their addresses. Addresses are
+#: fixed, so that no container takes that of an app that is being replaced.
 WEB_PORT, FIRST_PORT, WEB_ADDRESS, FIRST_ADDRESS = 8080, 8502, 10, 11
 MAX_APPS = 64
 _DEFAULT_APPS, _DEFAULT_SUBNET = 4, "172.31.213"

@@ -127,7 +127,7 @@ def compared(pair: tuple[str, str], views) -> str:
 
 
 def chosen_curves(values, settings: ApproximationSettings):
-    """The errors of the chosen methods, and what is said of those that cannot be used here."""
+    """The errors of the chosen methods, and notes on methods that are not available here."""
     return error_curves(settings, [METHODS[name] for name in values.methods])
 
 

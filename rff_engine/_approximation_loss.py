@@ -22,8 +22,8 @@ _LARGEST_RIDGE = 1e100
 _LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
 STEPS_JUDGED = 10  # over which the decrease is judged
 FARTHEST = 1e150  # the largest coordinate that a descent may try
-# Up to this matrix size a descent alternates thousands of small products between NumPy's and SciPy's BLAS, and idle
-# threads of one block the cores for longer than a product of the other takes.
+# Up to this matrix size the products of a descent alternate between NumPy's BLAS and SciPy's, and the idle threads of
+# one stall the other.
 _SMALL = 512
 _NOT_DONE = 1  # SciPy's status of an L-BFGS that has used up its steps or evaluations
 

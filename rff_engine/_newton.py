@@ -25,8 +25,7 @@ from ._products import (
 
 # Gap to the optimum at which a path stops, as a fraction of the objective.
 RELATIVE_GAP = {np.dtype(np.float32): 1e-8, np.dtype(np.float64): 1e-11}
-# Conjugate gradients stop at this fraction of a Newton system's residual; in the first step at a C, whose active rows
-# change most, at the larger one.
+# Relative residual at which conjugate gradients stop; larger in the first step at each C, which changes most rows.
 _FIRST_FORCING = 0.1
 _FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 MAX_NEWTON_STEPS = 200

@@ -47,7 +47,7 @@ __all__ = [
 
 # Stands for a width that is taken from data, see `SpectralKernel.scaled_to`.
 SCALE = "scale"
-# Above it K_nu overflows where the kernel is clearly below 1, and its expansion is precise to 1e-9.
+# Above this nu, K_nu overflows while the kernel is still below 1; the expansion is exact to 1e-9.
 _LARGE_NU = 50.0
 # Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose precision.
 _LARGEST_NU = 1e9

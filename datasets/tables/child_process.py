@@ -14,7 +14,7 @@ import types
 from importlib import import_module
 from pathlib import Path
 
-#: Of this package: `datasets`, or another where it is installed under one.
+#: Name of this package, also where it is installed as `rff_datasets`.
 _PACKAGE = Path(__file__).parents[1].name
 
 

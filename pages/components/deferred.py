@@ -44,7 +44,7 @@ def show(name: str, draw: Callable[[], object]) -> None:
     """
     if name in left_out:
         return
-    # Names of containers are those of the page's address too, so that a page does not begin with the state of another.
+    # Keys contain the page, so that no two pages share state.
     key = f"{entry.current_page() or 'start'}_{name}"
     if waits and not alone.chosen():
         _show_when_near(key, entry.count_of_runs(), draw)

@@ -12,8 +12,8 @@ __all__ = ["WIDTH", "stack"]
 
 #: Width in pixels of a figure on a narrow screen.
 WIDTH = 358
-# Pixels: height of a panel that is no square, of its axis with and without a title, of a colour bar with its title and
-# ticks, of a line of a title, of a row of a legend, of the space between panels, and of the margin above the first one.
+# Heights in pixels: a panel that is not square, its axis with and without a title, a colour bar with its title and
+# ticks, a line of a title, a row of a legend, the space between panels, the margin above the first one.
 _PANEL, _AXIS, _BARE_AXIS, _COLORBAR, _LINE, _ROW, _GAP, _ABOVE = 240, 48, 26, 74, 19, 20, 14, 16
 # Pixels of a legend's entry: of its mark, and of a letter of its name.
 _MARK, _LETTER = 44, 6.4

@@ -43,7 +43,7 @@ _card = st.components.v2.component(
 _PLACE = "place in a lesson"
 _ELSEWHERE = "lesson of another page"
 _WHOLE_PAGE = "the card has changed the page"
-#: The step whose question was shown while its outcome was hidden, and the one whose outcome came before a prediction.
+#: The step asked while its outcome was hidden, and the step revealed before the visitor predicted.
 _ASKED, _MISSED = "asked in class", "missed in class"
 #: Events that the browser sends without the reader.
 _BY_ITSELF = {"draw code", "restore", "lead"}

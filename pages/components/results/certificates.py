@@ -37,7 +37,7 @@ class CertificateSettings:
     @property
     def choices(self) -> tuple:
         """Arguments of `certified_classifier` from beta on."""
-        # Not the stream of the points.
+        # A random stream separate from that of the points.
         seed = int(np.random.SeedSequence((self.data.seed, 5)).generate_state(1)[0])
         return self.beta, self.tries, self.prior_fraction, self.epsilon, seed
 

@@ -91,8 +91,8 @@ _FEWER = {"li-table2": {"repeats": 5}, "li-table3": {"folds": 3}}
 # On 784 columns each kernel value and each step of a descent takes longest.
 _FEWEST = {"li-table2": {"repeats": 5, "max_evaluated": 5000}, "li-table3": {"folds": 3, "repeats": 4}}
 _FIXED_SPLIT = ("a9a", "mnist01")
-# Causes of printed numbers outside: their names, the methods and data sets that show them, numbers of frequencies and
-# of repeats. On cpu few rows make most of the error, so reruns differ by the split; elsewhere more by the draw.
+# Known causes of deviating numbers: name, methods, data sets, numbers of frequencies, repeats. On cpu few rows make
+# most of the error, so reruns differ by the split; elsewhere more by the draw.
 _CAUSES: dict[str, tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], int], ...]] = {
     "li-table2": (
         ("a leaped sequence", ("sobol_leaped",), ("cpu", "a9a", "covtype", "mnist01"), SIZES, 5),

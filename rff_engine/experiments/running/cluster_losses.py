@@ -131,7 +131,7 @@ def _length(blocks) -> int | None:
 
 
 def _counted(blocks, progress) -> Iterator:
-    """The blocks, loaded; progress is called when the next one is asked for, or the end."""
+    """The loaded blocks; `progress` is called after each has been used."""
     for done, block in enumerate(blocks, 1):
         yield _loaded(block)
         if progress is not None:

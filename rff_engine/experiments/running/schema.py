@@ -144,7 +144,7 @@ class Database:
         If it cannot be opened, or its tables are of another version.
     """
 
-    #: Further tables, of a subclass.
+    #: Tables that a subclass adds.
     more_tables: sa.MetaData | None = None
     #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
     patience: float = 3.0

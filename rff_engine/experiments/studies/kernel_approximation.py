@@ -63,19 +63,19 @@ def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], pro
             fitted[method], warned[method] = problem.fit_features(method, r)
             seconds[method] = time.perf_counter() - start
         yield []
-    parts, found = _evaluated(problem, protocol), []
+    parts = _evaluated(problem, protocol)
+    by_part = []
     for part in parts:
         single = part.X.astype(np.float32)
-        errors = yield from _errors_by_blocks(
-            part.X, problem.kernel, [map_.transform(single) for map_ in fitted.values()]
-        )
-        found.append(dict(zip(fitted, errors, strict=True)))
+        features = [map_.transform(single) for map_ in fitted.values()]
+        of_methods = yield from _errors_by_blocks(part.X, problem.kernel, features)
+        by_part.append(dict(zip(fitted, of_methods, strict=True)))
     n = len(problem.train.y)
     notes = (f"errors on {len(parts[0].y)} of {n} training rows",) if len(parts[0].y) < n else ()
     for method in fitted:
-        on_train, on_test = (errors[method] for errors in found)
-        errors = {"train_error": on_train, "valid_error": on_train, "test_error": on_test}
-        yield [problem.row(method, errors, seconds[method], (*notes, *warned[method]), D=r)]
+        on_train, on_test = (errors[method] for errors in by_part)
+        of_row = {"train_error": on_train, "valid_error": on_train, "test_error": on_test}
+        yield [problem.row(method, of_row, seconds[method], (*notes, *warned[method]), D=r)]
 
 
 def relative_errors(X: ArrayLike, kernel: SpectralKernel, features: list[np.ndarray]) -> list[float]:

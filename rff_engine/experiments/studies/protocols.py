@@ -314,7 +314,7 @@ class LiProtocol(Protocol):
 
     def conditions(self, method: str) -> dict[str, Any]:
         found = super().conditions(method) | {"study": self.name}
-        # Rows of before matched the scale alone where the covariance is singular.
+        # Rows stored before this condition existed matched only the scale where the covariance is singular.
         return found | {"covariance": "of the span"} if method == "moment_matching" else found
 
 

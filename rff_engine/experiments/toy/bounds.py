@@ -225,7 +225,7 @@ def bound_curves(
         Whether the bounds of `WITH_T` hold at all betas at once, with epsilon / B for each (union bound), so that the
         best may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
-        How many landmarks those of `LANDMARK_BOUNDS` hold for at once (Section 4.2).
+        Number of landmarks that each of `LANDMARK_BOUNDS` covers at once (Section 4.2).
 
     Returns
     -------

@@ -270,7 +270,7 @@ export class LiveView {
     return this.clicked ?? this.given.rows;
   }
 
-  /** What the data depend on that the view draws: those that came, and what is made of draws. */
+  /** Key of the data on screen: the version that the server sent, and what is computed here from its draws. */
   get version() {
     const { version, draws, C, centroids } = this.given;
     if (!draws) return version;
