@@ -1,6 +1,6 @@
 """Commands of `python -m rff_engine`.
 
-Commands: datasets, run, resume, runs, report, reproduce, recompute, coverage, certify.
+Commands: datasets, fetch, run, resume, runs, report, reproduce, recompute, coverage, certify.
 
 It runs a protocol of `rff_engine.experiments` on a data set and keeps its rows in a store as they become known.
 Progress goes to stderr. Exit codes: 0 done, 1 recomputed rows differ, 2 wrong input, 130 interrupted; known rows are

@@ -6,7 +6,7 @@ The curves come from `rff_engine.experiments.toy.bounds`, the simulation from `.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,12 +17,26 @@ from .sheet import Sheet
 from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
 
 if TYPE_CHECKING:
-    from ..experiments.toy.bounds import BoundCurve, BoundCurves, LandmarkUnion
+    from ..experiments.toy.bounds import BoundCurves, LandmarkUnion
     from ..experiments.toy.coverage import WorstCase
-    from .displays import BoundCurveDisplay
 
 ORANGE, GREEN, PINK, SKY, BROWN, YELLOW, GREY, VIOLET = LANDMARK_COLOURS
 VERMILION, SLATE, WINE = METHOD_COLOURS["pbrff"], "#5F6E82", "#882255"
+
+
+class Curve(Protocol):
+    """A bound along betas."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def n_landmarks(self) -> int: ...
+    @property
+    def betas(self) -> np.ndarray: ...
+    @property
+    def best_beta(self) -> float: ...
+    @property
+    def best_value(self) -> float: ...
 
 
 class Look(NamedTuple):
@@ -120,9 +134,7 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
     )
 
 
-def bound_of_a_fit(
-    curve: BoundCurve | BoundCurveDisplay, losses: ArrayLike, beta: float, *, height: int = 430
-) -> go.Figure:
+def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
     """One bound and the empirical loss against beta, with a line at the beta of a fitted estimator.
 
     Parameters
@@ -449,7 +461,7 @@ def _add_key(fig, label: str, symbol: str) -> None:
     fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
 
 
-def top_of(curves: Iterable[BoundCurve | BoundCurveDisplay]) -> float:
+def top_of(curves: Iterable[Curve]) -> float:
     """Upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
