@@ -149,7 +149,8 @@ def report(root: Path) -> Iterator[str]:
     for package in ("rff_engine", "pages"):
         found = function_lengths(root, package)
         lengths = [length for length, _ in found]
-        median, decile = statistics.median(lengths), statistics.quantiles(lengths, n=10)[8]
+        median = statistics.median(lengths)
+        decile = statistics.quantiles(lengths, n=10)[8]
         yield f"\n{package}: {len(found)} functions, median {median:g} lines, ninth decile {decile:g}; the longest:"
         yield from (f"    {length:>4} {name}" for length, name in found[:10])
 

@@ -238,7 +238,8 @@ def measure(browser, server: str, name: str, of_each_control: bool, slider: str 
         with visit(browser, f"{server}/{address}"):
             pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
-            size, drawn = sum(sizes), drag(page, slider)
+            size = sum(sizes)
+            drawn = drag(page, slider)
             found = server_side(page) if i == 0 and not slider else {}
         cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
         cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
@@ -246,7 +247,8 @@ def measure(browser, server: str, name: str, of_each_control: bool, slider: str 
             cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)
         for key, delays in found.items() if of_each_control else ():
-            middle, worst = np.median(delays, axis=0), np.max(delays, axis=0)
+            middle = np.median(delays, axis=0)
+            worst = np.max(delays, axis=0)
             print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")
 
 

@@ -65,7 +65,8 @@ class Member:
 
     def __init__(self, server: str, link: str, seed: str, record: Record):
         self._server, self._record = server, record
-        self._cookies, self.choices = CookieJar(), random.Random(seed)
+        self._cookies = CookieJar()
+        self.choices = random.Random(seed)
         self.tab = Tab(server, link, self.choices, self._cookies)
         self._card: dict = {}
         self.fragment: str | None = None
@@ -227,7 +228,8 @@ def show(record: Record) -> bool:
     ):
         of = times(seconds)
         print(f"{name:<28}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
-    made, wrong = sum(made for _, made, _ in record.steps), sum(wrong for *_, wrong in record.steps)
+    made = sum(made for _, made, _ in record.steps)
+    wrong = sum(wrong for *_, wrong in record.steps)
     print(f"{made} predictions in {len(record.steps)} steps, {wrong} of them lost or counted otherwise")
     for text, count in record.faults.items():
         print(f"error, {count} times: {text}")

@@ -114,7 +114,8 @@ def main() -> None:
                 said = f"{table.n_rows} x {len(table.columns)}"
             except UploadError as error:
                 said = str(error)
-        read, begun = time.perf_counter() - begun, time.perf_counter()
+        read = time.perf_counter() - begun
+        begun = time.perf_counter()
         with LongestBlock() as preparing:
             said += "" if table is None else prepared(table)
         took = time.perf_counter() - begun

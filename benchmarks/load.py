@@ -265,7 +265,8 @@ class Load:
         begun, said = time.monotonic(), 0.0
         while True:
             await asyncio.sleep(every)
-            memory, passed = self.memory(), time.monotonic() - begun
+            memory = self.memory()
+            passed = time.monotonic() - begun
             if report is not None:
                 report(passed, memory)
             if passed - said >= 30:
@@ -283,11 +284,14 @@ class Load:
 
     async def soak(self) -> None:
         """Run as many sessions at a time, each replaced by another when it ends."""
-        end, numbers, pages = time.monotonic() + 60 * self.asked.soak, count(), cycle(self.asked.pages)
+        end = time.monotonic() + 60 * self.asked.soak
+        numbers = count()
+        pages = cycle(self.asked.pages)
 
         async def seat() -> None:
             while (now := time.monotonic()) < end:
-                number, page = next(numbers), next(pages)
+                number = next(numbers)
+                page = next(pages)
                 life = random.Random(f"{self.asked.seed} life {number}").uniform(*LIFE)
                 await self.session(page, number, min(now + life, end))
 
@@ -375,8 +379,10 @@ async def measure(load: Load, results: dict, save) -> None:
         say(f"load: {asked.sessions} sessions for {asked.minutes:g} minutes")
         load.record, load.peak = Record(), {}
         driving = await open_browsers(load) if asked.browsers else None
-        before, own = load.seconds(), time.process_time()
-        begun, samples = time.monotonic(), load.sample(1.0)
+        before = load.seconds()
+        own = time.process_time()
+        begun = time.monotonic()
+        samples = load.sample(1.0)
         if asked.during_run:
             started = asyncio.Event()
             await run_with(load.scrub(), samples, watch(load, started))
@@ -384,7 +390,8 @@ async def measure(load: Load, results: dict, save) -> None:
                 load.record.errors["the long run did not start"] += 1
         else:
             await run_with(load.scrub(), samples, *([load.kill()] if asked.kill else []))
-        after, passed = load.seconds(), time.monotonic() - begun
+        after = load.seconds()
+        passed = time.monotonic() - begun
         memory["peak"], memory["end of load"] = load.peak, load.memory()
         if driving is not None:
             driven = await driving

@@ -146,7 +146,8 @@ def main() -> None:
     measured = [measure(processes, *size) for processes in asked.processes]
     for one in measured[1:]:
         np.testing.assert_allclose(one.loss, measured[0].loss, rtol=0, atol=1e-6)
-    making, adding = generation_seconds(asked.columns), addition_seconds(asked.columns, asked.frequencies)
+    making = generation_seconds(asked.columns)
+    adding = addition_seconds(asked.columns, asked.frequencies)
     print(table(measured, making, adding, asked.frequencies))
     print(
         f"\n{size[0]} rows of {size[1]} columns in float32, {size[2]} frequencies, blocks of {BLOCK} rows. Generating a"

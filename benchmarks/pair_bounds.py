@@ -48,7 +48,8 @@ def line(name: str) -> list[str]:
 def least_bounds(loss, variance, n: int) -> np.ndarray:
     """The least values over beta of three bounds; after that for two classes its value at the beta of the first."""
     Q = np.array([rff.pseudo_posterior(loss, t / np.sqrt(n), n) for t in _TEMPERATURES])
-    mean, kl = np.clip(Q @ loss, 0, 1), rff.kl_divergence(Q)
+    mean = np.clip(Q @ loss, 0, 1)
+    kl = rff.kl_divergence(Q)
     by_kl = bounds.second_order_kl_inverse(mean, kl, n, _EPSILON)
     two_class = bounds.second_order_two_class(mean, kl, n, _EPSILON)
     bernstein = bounds.empirical_bernstein(mean, Q @ variance, kl, n, _EPSILON)

@@ -243,7 +243,8 @@ def _medians(seeds: list[Measured]) -> tuple[float, float]:
 
 
 def _cell(seeds: list[Measured], least: float) -> str:
-    error, seconds = f"{100 * _mean_error(seeds):.1f}", _medians(seeds)
+    error = f"{100 * _mean_error(seeds):.1f}"
+    seconds = _medians(seeds)
     error = f"**{error}**" if error == f"{100 * least:.1f}" else error
     return f"{error} % ({_rounded(seconds[0])} + {_rounded(seconds[1])} s)"
 

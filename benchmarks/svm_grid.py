@@ -77,11 +77,13 @@ class BandedSVM:
     def fit(self, C: float) -> Machine:
         """Solve the dual at C from the start, as libsvm does."""
         n = len(self.labels)
-        dual, gradient = np.empty(n), np.empty(n)
+        dual = np.empty(n)
+        gradient = np.empty(n)
         n_steps = _library().solve(n, *self.band, self.labels, C, _TOLERANCE, dual, gradient)
         if n_steps < 0:
             raise MemoryError("there is no memory for the gradients.")
-        rising, falling = dual < np.where(self.labels > 0, C, 0), dual > np.where(self.labels > 0, 0, -C)
+        rising = dual < np.where(self.labels > 0, C, 0)
+        falling = dual > np.where(self.labels > 0, 0, -C)
         free = rising & falling
         middle = (gradient[rising].max() + gradient[falling].min()) / 2
         return Machine(dual, float(gradient[free].mean() if free.any() else middle), n_steps)
@@ -107,7 +109,8 @@ class BandedSVM:
 
     def _band(self) -> Band:
         keys, reach = self.X[:, self.column], np.sqrt(_VANISHING / self.gamma)
-        first, last = np.searchsorted(keys, keys - reach), np.searchsorted(keys, keys + reach, "right")
+        first = np.searchsorted(keys, keys - reach)
+        last = np.searchsorted(keys, keys + reach, "right")
         start = np.concatenate([[0], np.cumsum(last - first)[:-1]])
         values = np.empty(int((last - first).sum()), np.float32)
         for begin in range(0, len(keys), _ROWS):

@@ -199,7 +199,8 @@ def _spirals(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
 
 def _blobs(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
     # Discs, not Gaussians, so that the classes do not overlap without noise.
-    angle, radius = rng.uniform(0, 2 * np.pi, n), 0.6 * np.sqrt(rng.uniform(0, 1, n))
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = 0.6 * np.sqrt(rng.uniform(0, 1, n))
     return 0.75 * label + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
@@ -223,7 +224,8 @@ def _line(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def _cross(rng: np.random.Generator, n: int) -> np.ndarray:
-    place, upright = rng.uniform(-1.5, 1.5, n), np.arange(n) % 2 == 1
+    place = rng.uniform(-1.5, 1.5, n)
+    upright = np.arange(n) % 2 == 1
     return np.where(upright[:, None], np.column_stack([0 * place, place]), np.column_stack([place, 0 * place]))
 
 

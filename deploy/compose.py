@@ -14,7 +14,8 @@ from string import Template
 from deploy.nginx import FILES, configuration
 
 ROOT = Path(__file__).parents[1]
-COMPOSE, NGINX = Path("compose.yaml"), Path("deploy/containers/nginx.conf")
+COMPOSE = Path("compose.yaml")
+NGINX = Path("deploy/containers/nginx.conf")
 #: Ports of nginx in its container and of the first app, and the last parts of their addresses. Addresses are
 #: fixed, so that no container takes that of an app that is being replaced.
 WEB_PORT, FIRST_PORT, WEB_ADDRESS, FIRST_ADDRESS = 8080, 8502, 10, 11

@@ -90,7 +90,8 @@ def saving(share: float) -> str:
 
 def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> None:
     """The weights on a grid of frequencies, by the prior and by the points."""
-    X, chosen = inputs(settings.data), landmarks(settings)
+    X = inputs(settings.data)
+    chosen = landmarks(settings)
     layout.figure(
         figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, frequency_extent(settings)),
         f"**Weights for the points are as concentrated as {grid.effective:.0f} equal ones, the prior's as "

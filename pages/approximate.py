@@ -202,7 +202,8 @@ def show_line(values, fit) -> None:
 def show_learning(values, settings: ApproximationSettings, task: str) -> None:
     """Errors and times of kernel ridge regression and of its approximations."""
     # One after the other: their times are shown.
-    learned, measured = learning_errors(settings), learning_seconds(settings, values.r)
+    learned = learning_errors(settings)
+    measured = learning_seconds(settings, values.r)
     left, right = st.columns(2)
     with left:
         layout.figure(

@@ -294,7 +294,8 @@ def show_comparison(values, settings: LandmarkSettings) -> None:
 
     def show_side(own, name: str) -> None:
         chosen = settings if own is values else before
-        problem, view = landmark_problem(chosen), landmark_view(chosen, own.beta, own.C)
+        problem = landmark_problem(chosen)
+        view = landmark_view(chosen, own.beta, own.C)
         made = view.learned
         comparison.heading(
             name,

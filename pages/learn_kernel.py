@@ -270,7 +270,8 @@ def show_comparison(values) -> None:
         return
 
     def show_side(own, name: str) -> None:
-        settings, weightings = CandidateSettings(toy_data(own), own.sigma, own.N), weightings_of(own)
+        settings = CandidateSettings(toy_data(own), own.sigma, own.N)
+        weightings = weightings_of(own)
         learned = {method.upper(): weightings[method] for method in ("pbrff", "okrff")}
         errors = {
             method: feature_errors_at(settings, weighting, own.C, own.D).mean() for method, weighting in learned.items()

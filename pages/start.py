@@ -83,7 +83,8 @@ def kernel_figure() -> None:
 
 
 def landmark_figure() -> None:
-    problem, view = landmark_problem(LANDMARKS), landmark_view(LANDMARKS, 1.0, 1.0)
+    problem = landmark_problem(LANDMARKS)
+    view = landmark_view(LANDMARKS, 1.0, 1.0)
     layout.figure(
         landmarks.similarity_mosaic(
             map_extent(MOONS),

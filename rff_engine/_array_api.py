@@ -237,7 +237,8 @@ def alignment_loss(xp, X, y, omega, sample_weight=None):
     omega = _frequencies(xp, omega, X)
     _, one_hot = _classes_of(xp, y, X)
     weights = _weights(xp, sample_weight, X)
-    n, pairs = float(X.shape[0]), float(X.shape[0]) * (X.shape[0] - 1)
+    n = float(X.shape[0])
+    pairs = float(X.shape[0]) * (X.shape[0] - 1)
     if weights is not None:
         n, one_hot = float(xp.sum(weights)), one_hot * weights[:, None]
         pairs = n**2 - float(xp.sum(weights * xp.where(weights < 1, weights, 1 + 0 * weights)))
@@ -313,7 +314,8 @@ def landmark_similarity(xp, X, landmarks, omega, Q):
         _one_set_each(omega, landmarks)
         columns = [_own(xp, X, landmarks[l : l + 1, :], omega[l, ...], Q[l, :], dtype) for l in range(Q.shape[0])]
         return xp.astype(xp.stack(columns, axis=1), X.dtype)
-    angle, weights = _phases(xp, landmarks, omega, xp.float64), xp.astype(Q, xp.float64)
+    angle = _phases(xp, landmarks, omega, xp.float64)
+    weights = xp.astype(Q, xp.float64)
     of_cos, of_sin = (xp.matrix_transpose(xp.astype(weights * wave, dtype)) for wave in (xp.cos(angle), xp.sin(angle)))
     blocks = []
     for rows in _rows(X, omega.shape[0]):

@@ -289,7 +289,8 @@ def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
     Returns x, and whether `at_most` steps were enough. `metric` times a vector gives its inner products with others
     (by default they are Euclidean), and `product(v, metric(v))` is A v.
     """
-    x, r = np.zeros_like(b), b.copy()
+    x = np.zeros_like(b)
+    r = b.copy()
     of_r = r if metric is None else metric(r)
     p, of_p, rho = r, of_r, r @ of_r
     target = max(fraction * np.sqrt(max(rho, 0.0)), enough)

@@ -206,7 +206,8 @@ def covariance_is_matched(D: int, d: int) -> bool:
 def _matched(kernel, D, d, rng, rescaled):
     if kernel.is_rotation_invariant:
         # The Gaussian factors are matched: a Student t has a covariance only for nu > 1, and is a poor estimate then.
-        standard, scales = rng.standard_normal((D, d)), kernel.sample_scales(D, rng)[:, None]
+        standard = rng.standard_normal((D, d))
+        scales = kernel.sample_scales(D, rng)[:, None]
     elif np.isfinite(kernel.coordinate_variance).all():
         scales = np.sqrt(kernel.coordinate_variance)
         standard = kernel.sample_frequencies(D, d, rng) / scales

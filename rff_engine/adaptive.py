@@ -212,7 +212,8 @@ def feature_weights(
     >>> weights.shape, bool((weights >= 0).all())
     ((50,), True)
     """
-    landmarks, kernel = as_points(landmarks, "landmarks"), check_kernel(kernel)
+    landmarks = as_points(landmarks, "landmarks")
+    kernel = check_kernel(kernel)
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     waves = loss.waves(loss.inside(_as_start(omega, landmarks)))
     return loss.signed_weights(*waves) if signed else loss.best_weights(*waves)
@@ -280,7 +281,8 @@ def adapt_frequencies(
     >>> bool(found.losses[-1] < found.losses[0])
     True
     """
-    landmarks, kernel = as_points(landmarks, "landmarks"), check_kernel(kernel)
+    landmarks = as_points(landmarks, "landmarks")
+    kernel = check_kernel(kernel)
     loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
     steps = check_count(max_steps, "max_steps", low=0)
@@ -350,7 +352,8 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
     >>> rff.relative_kernel_error(X, kernel, features) < 0.1
     True
     """
-    X, kernel = as_points(X), check_kernel(kernel)
+    X = as_points(X)
+    kernel = check_kernel(kernel)
     features = as_points(features, "features", dense=True)
     check_size(features, "features", _LARGEST_FEATURE)
     N = X.shape[0]
@@ -436,7 +439,8 @@ class _Regression:
 
     def fit(self, rows, features, decay, last=None):
         targets = self.targets[rows]
-        mean, n = features.mean(axis=0), len(features)
+        mean = features.mean(axis=0)
+        n = len(features)
         moment = features.T @ features / n - np.outer(mean, mean)
         moment.flat[:: len(moment) + 1] += decay
         coef = solve(moment, features.T @ (targets - targets.mean()) / n, assume_a="pos")
@@ -461,7 +465,8 @@ class _Classification:
 
     def fit(self, rows, features, decay, last=None):
         # The objective is 1 / (C n) times that of `linear_svm_path`.
-        form, C = PrimalForm(features), 0.5 / (decay * len(features))
+        form = PrimalForm(features)
+        C = 0.5 / (decay * len(features))
         points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
         found = np.empty_like(points)
         for k, signs in enumerate(self.targets[rows].T):
@@ -590,7 +595,8 @@ def supervise_frequencies(
     >>> bool(found.losses[-1] < found.losses[0])
     True
     """
-    X, kernel = as_points(X), check_kernel(kernel)
+    X = as_points(X)
+    kernel = check_kernel(kernel)
     start = _as_start(omega, X)
     check_choice(task, "task", tuple(_TASKS))
     agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)

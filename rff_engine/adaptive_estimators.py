@@ -143,7 +143,9 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         X = self._points(X, reset=True)
         r = check_count(self.n_components, "n_components")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
-        rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
+        rule = self._rule()
+        rng = as_rng(self.random_state)
+        check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
@@ -280,7 +282,9 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         else:
             X, y = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
-        rule, rng, _ = self._rule(), as_rng(self.random_state), check_jobs(self.n_jobs)
+        rule = self._rule()
+        rng = as_rng(self.random_state)
+        check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         found = supervise_frequencies(
@@ -372,8 +376,10 @@ class LeverageScoreFeatures(BaseFourierFeatures):
             If a parameter or a value of `X` is not allowed.
         """
         X = self._points(X, reset=True)
-        D, N = check_count(self.n_components, "n_components"), check_count(self.n_candidates, "n_candidates")
-        M, rng = check_count(self.n_pilot, "n_pilot"), as_rng(self.random_state)
+        D = check_count(self.n_components, "n_components")
+        N = check_count(self.n_candidates, "n_candidates")
+        M = check_count(self.n_pilot, "n_pilot")
+        rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = self.kernel_.sample_frequencies(N, X.shape[1], rng)
         self.leverage_scores_ = leverage_scores(X, candidates, self.ridge, candidates[:M])

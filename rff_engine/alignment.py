@@ -165,7 +165,8 @@ def alignment_sums(
     (array([2, 2]), array([[ 2.,  2.],
            [ 2., -2.]]))
     """
-    X, n_jobs = as_points(X), check_jobs(n_jobs)
+    X = as_points(X)
+    n_jobs = check_jobs(n_jobs)
     weights = as_sample_weight(sample_weight, X.shape[0])
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
@@ -236,7 +237,8 @@ def alignment_loss(
     """
     if (xp := array_namespace(X, omega, sample_weight)) is not None:
         return _array_api.alignment_loss(xp, X, y, omega, sample_weight)
-    X, n_jobs = as_points(X), check_jobs(n_jobs)
+    X = as_points(X)
+    n_jobs = check_jobs(n_jobs)
     classes, codes = as_labels(y, X.shape[0])
     weights = as_sample_weight(sample_weight, X.shape[0])
     n, own = _weight_of_pairs(weights, classes, codes)
@@ -367,7 +369,8 @@ def landmark_alignment_loss(
         return _array_api.landmark_alignment_loss(
             xp, X, y, landmarks, landmark_labels, omega, landmark_indices, sample_weight
         )
-    X, n_jobs = as_points(X), check_jobs(n_jobs)
+    X = as_points(X)
+    n_jobs = check_jobs(n_jobs)
     n, d = X.shape
     landmarks = as_points(landmarks, "landmarks", n_features=d)
     L = landmarks.shape[0]
@@ -416,7 +419,8 @@ def landmark_alignment_loss(
 
     def keep_shared(at, block, cosines, sines):
         block = block.astype(np.float64, copy=False)
-        of_cos, of_sin = 2 * cosines - cosines.sum(axis=0), 2 * sines - sines.sum(axis=0)
+        of_cos = 2 * cosines - cosines.sum(axis=0)
+        of_sin = 2 * sines - sines.sum(axis=0)
         for some in pieces(0, L, _blocks.ROWS):
             angle = np.asarray(landmarks[some].astype(np.float64, copy=False) @ block.T)
             wave = np.cos(angle)
@@ -468,11 +472,13 @@ def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | Freq
         raise ValueError(f"X has {n} rows; 4 or more are needed for the variance of a pair's loss.")
     classes, codes = as_labels(y, n)
     omega = _as_frequencies(omega, X.shape[1])
-    members, precise = np.eye(len(classes))[codes], X.astype(np.float64, copy=False)
+    members = np.eye(len(classes))[codes]
+    precise = X.astype(np.float64, copy=False)
     variance = np.empty(omega.shape[0])
 
     def keep(at, block, cosines, sines):
-        of_cos, of_sin = 2 * cosines - cosines.sum(axis=0), 2 * sines - sines.sum(axis=0)
+        of_cos = 2 * cosines - cosines.sum(axis=0)
+        of_sin = 2 * sines - sines.sum(axis=0)
         for some in pieces(0, at.stop - at.start, max(1, _VARIANCE_ENTRIES // n)):
             angle = np.asarray(precise @ block[some].T.astype(np.float64, copy=False))
             wave = np.exp(1j * angle)
@@ -520,12 +526,17 @@ def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike)
     X = as_points(X, n_features=2, dense=True).astype(np.float64, copy=False)
     n = len(X)
     classes, codes = as_labels(y, n)
-    u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
+    u = as_coordinates(u, "u")
+    v = as_coordinates(v, "v")
     cosines, sines = np.empty((2, len(classes), len(v), len(u)))
     for k in range(len(classes)):
         rows = X[codes == k]
-        phase_u, phase_v = np.outer(rows[:, 0], u), np.outer(v, rows[:, 1])
-        cos_u, sin_u, cos_v, sin_v = np.cos(phase_u), np.sin(phase_u), np.cos(phase_v), np.sin(phase_v)
+        phase_u = np.outer(rows[:, 0], u)
+        phase_v = np.outer(v, rows[:, 1])
+        cos_u = np.cos(phase_u)
+        sin_u = np.sin(phase_u)
+        cos_v = np.cos(phase_v)
+        sin_v = np.sin(phase_v)
         cosines[k] = cos_v @ cos_u - sin_v @ sin_u
         sines[k] = sin_v @ cos_u + cos_v @ sin_u
     return _loss(n, cosines, sines)

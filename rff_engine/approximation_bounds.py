@@ -65,7 +65,8 @@ def kernel_approximation_loss(
     >>> rff.kernel_approximation_loss(X, kernel, many) < rff.kernel_approximation_loss(X, kernel, few)
     True
     """
-    X, kernel = as_points(X), check_kernel(kernel)
+    X = as_points(X)
+    kernel = check_kernel(kernel)
     n = X.shape[0]
     if not isinstance(distinct, bool | np.bool_):
         raise ValueError(f"distinct is {shown(distinct)}; True or False is needed.")
@@ -116,8 +117,11 @@ def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, de
     >>> round(bounds[0] / bounds[1])  # nearly as the root of n
     9
     """
-    n, r, d = check_count(n, "n", low=2), check_count(r, "r"), check_count(d, "d")
-    radius, diameter = check_nonnegative(radius, "radius"), check_nonnegative(diameter, "diameter")
+    n = check_count(n, "n", low=2)
+    r = check_count(r, "r")
+    d = check_count(d, "d")
+    radius = check_nonnegative(radius, "radius")
+    diameter = check_nonnegative(diameter, "diameter")
     delta = check_probability(delta, "delta")
     # log(3 a b + 9) without overflow of the product
     spread = np.logaddexp(np.log(3) + _log(radius) + _log(diameter), np.log(9))

@@ -114,7 +114,8 @@ def boost_landmarks(
         Of the descent of a landmark.
     rng : Generator or RandomState
     """
-    landmarks, weights = np.empty((len(frequencies), X.shape[1])), np.empty(frequencies.shape[:2])
+    landmarks = np.empty((len(frequencies), X.shape[1]))
+    weights = np.empty(frequencies.shape[:2])
     waves_of_round = _waves_of_rounds(X, frequencies)
 
     def fit(t, row_weights, residuals):
@@ -144,7 +145,8 @@ def boost_cosines(X: MatrixLike, signs: ArrayLike, frequencies: ArrayLike, max_s
         To start from.
     """
     waves_of_round = _waves_of_rounds(X, frequencies[:, None])
-    frequencies, offsets = frequencies.copy(), np.empty(len(frequencies))
+    offsets = np.empty(len(frequencies))
+    frequencies = frequencies.copy()
     points = X.astype(phase_dtype(X.dtype, PhaseBound(X).largest_phase(frequencies)), copy=False)
     unit = _inverse(np.sqrt(np.mean(row_norms(points) ** 2)))
 
@@ -190,7 +192,8 @@ def descend_landmark(
 
     def objective(move):
         angle = first + scaled @ move
-        of_cos, of_sin = np.cos(angle) / K, np.sin(angle) / K
+        of_cos = np.cos(angle) / K
+        of_sin = np.sin(angle) / K
         value, slope = _log_loss(residuals, waves @ np.concatenate([of_cos, of_sin]))
         along = slope @ waves
         return value, scaled.T @ (of_cos * along[K:] - of_sin * along[:K])
@@ -227,7 +230,8 @@ def descend_frequency(
 def _log_loss(residuals, predictions) -> tuple[float, np.ndarray]:
     """``ln(mean_i exp(-r_i h_i)) / mean_i |r_i|`` and its slope in h: it has the minima of the loss at any scale."""
     exponents = -residuals * predictions
-    largest, scale = exponents.max(), np.abs(residuals).mean()
+    largest = exponents.max()
+    scale = np.abs(residuals).mean()
     less_one = np.expm1(exponents - largest)  # precise where all residuals are tiny
     value = (largest + np.log1p(less_one.mean())) / scale
     return float(value), -residuals * (less_one + 1) / ((less_one + 1).sum() * scale)

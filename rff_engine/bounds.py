@@ -108,7 +108,9 @@ def kl_terms(
     check_choice(form, "form", FORMS)
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
-    loss, kl, t = _unit(loss), as_within(kl, "kl"), _above_zero(t, "t")
+    loss = _unit(loss)
+    kl = as_within(kl, "kl")
+    t = _above_zero(t, "t")
     _check_shapes(loss=loss, kl=kl, t=t)
     # t / width is the deviation term. Corrected: Hoeffding's lemma for losses in [0, 1]; for the U-statistic,
     # Hoeffding (1963) averages floor(n / 2) independent pairs.
@@ -351,9 +353,11 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
     >>> bool(0.3 < bound < rff.bounds.second_order_kl_inverse(0.3, 1.0, 5000, 0.05))
     True
     """
-    n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
+    n = check_count(n, "n", low=2)
+    epsilon = check_probability(epsilon, "epsilon")
     # Over all n^2 pairs, those of a row with itself included, the mean is at most 1/2.
-    loss, kl = as_within(loss, "loss", 0.0, n / (2 * (n - 1)), "n and two classes"), as_within(kl, "kl")
+    loss = as_within(loss, "loss", 0.0, n / (2 * (n - 1)), "n and two classes")
+    kl = as_within(kl, "kl")
     _check_shapes(loss=loss, kl=kl)
     rates = _rates(np.sqrt(n) / 7)
     bound = np.full(np.broadcast_shapes(np.shape(loss), np.shape(kl)), 0.5)
@@ -406,8 +410,10 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
     >>> bool(0.3 < many < few)
     True
     """
-    n, epsilon = check_count(n, "n", low=4), check_probability(epsilon, "epsilon")
-    loss, kl = _unit(loss), as_within(kl, "kl")
+    n = check_count(n, "n", low=4)
+    epsilon = check_probability(epsilon, "epsilon")
+    loss = _unit(loss)
+    kl = as_within(kl, "kl")
     _check_shapes(loss=loss, variance=variance, kl=kl)
     m = n // 2
     # It is a mean over ways to split the sample into pairs. For each, the variance of m numbers in [0, 1] is at most
@@ -489,10 +495,12 @@ def gibbs_classifier(
     >>> round(float(rff.bounds.gibbs_classifier(0.1, 0.0, 3.0, n=1000, epsilon=0.05)), 3)
     0.152
     """
-    n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
+    n = check_count(n, "n")
+    epsilon = check_probability(epsilon, "epsilon")
     count = check_count(n_choices, "n_choices")
     gibbs_error = _unit(gibbs_error, "gibbs_error")
-    log_ratio, scale = as_numbers(log_ratio, "log_ratio", np.finfo(float).max), as_within(scale, "scale")
+    log_ratio = as_numbers(log_ratio, "log_ratio", np.finfo(float).max)
+    scale = as_within(scale, "scale")
     _check_shapes(gibbs_error=gibbs_error, log_ratio=log_ratio, scale=scale)
     with np.errstate(over="ignore"):
         information = log_ratio + scale**2 / 2
@@ -585,7 +593,8 @@ def tandem(
     >>> bool(0.01 < rff.bounds.tandem(0.01, 0.0, 0.0, 1.0, n=5000, epsilon=0.05) < 0.1)
     True
     """
-    threshold, scale = as_within(threshold, "threshold"), as_within(scale, "scale")
+    threshold = as_within(threshold, "threshold")
+    scale = as_within(scale, "scale")
     tandem_error = _unit(tandem_error, "tandem_error")
     _check_shapes(tandem_error=tandem_error, threshold=threshold, log_ratio=log_ratio, scale=scale)
     bound = gibbs_classifier(tandem_error, log_ratio, np.sqrt(2) * scale, n, epsilon, n_choices)
@@ -632,7 +641,8 @@ def c_bound(
     >>> bool(rff.bounds.c_bound(0.1, 0.15, 0.0, 1.0, n=5000, epsilon=0.05) < 0.5)
     True
     """
-    gibbs_error, scale = _unit(gibbs_error, "gibbs_error"), as_within(scale, "scale")
+    gibbs_error = _unit(gibbs_error, "gibbs_error")
+    scale = as_within(scale, "scale")
     count = 2 * check_count(n_choices, "n_choices")
     _check_shapes(gibbs_error=gibbs_error, disagreement=disagreement, log_ratio=log_ratio, scale=scale)
     # For errors a of n rows with mean R, the mean of 2 a (1 - a) is largest if each is R, least if all but one are 0
@@ -677,7 +687,8 @@ def test_set(n_errors: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
     >>> rff.bounds.test_set([0, 10], n=1000, epsilon=0.05).round(4)
     array([0.003 , 0.0169])
     """
-    n, epsilon = check_count(n, "n"), check_probability(epsilon, "epsilon")
+    n = check_count(n, "n")
+    epsilon = check_probability(epsilon, "epsilon")
     errors = as_numbers(n_errors, "n_errors")
     bad = ~((errors >= 0) & (errors <= n) & (errors == np.floor(errors)))
     if bad.any():
@@ -728,7 +739,8 @@ def f_divergence(
     mu = check_interval(mu, "mu", low=1)
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
-    loss, divergence = _unit(loss), as_within(divergence, "divergence")
+    loss = _unit(loss)
+    divergence = as_within(divergence, "divergence")
     _check_shapes(loss=loss, divergence=divergence)
     if form == "corrected":
         constant = (2 * n) ** -0.5 if mu >= 2 else _conjugate_moment(mu, n)
@@ -792,7 +804,8 @@ def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: s
     _check_shapes(loss=loss, chi2=chi2)
     if form != "sub_gaussian":
         return f_divergence(loss, chi2, 2.0, n, epsilon, form)
-    n, epsilon = check_count(n, "n", low=2), check_probability(epsilon, "epsilon")
+    n = check_count(n, "n", low=2)
+    epsilon = check_probability(epsilon, "epsilon")
     with np.errstate(over="ignore"):
         return _unit(loss) + np.sqrt((chi2 + 1) * _tail_root(epsilon) / (4 * (n // 2)))
 

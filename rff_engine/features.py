@@ -175,7 +175,8 @@ def fourier_features(
     """
     if (xp := array_namespace(X, omega, weights)) is not None:
         return _array_api.fourier_features(xp, X, omega, weights)
-    X, n_jobs = as_points(X), check_jobs(n_jobs)
+    X = as_points(X)
+    n_jobs = check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     n, D = X.shape[0], omega.shape[0]
     scale = _roots(weights, D)

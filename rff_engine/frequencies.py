@@ -91,7 +91,8 @@ def draw_frequencies(
     True
     """
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
-    D, d = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
+    D = check_count(n_frequencies, "n_frequencies")
+    d = check_count(n_features, "n_features")
     return scheme(check_kernel(kernel), D, d, as_rng(random_state))
 
 

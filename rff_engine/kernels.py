@@ -310,7 +310,8 @@ class SpectralKernel(ABC):
             still "scale".
         """
         self._check_width()
-        n_frequencies, rng = check_count(n_frequencies, "n_frequencies"), as_rng(random_state)
+        n_frequencies = check_count(n_frequencies, "n_frequencies")
+        rng = as_rng(random_state)
         return self._scales(rng, n_frequencies)
 
     @property

@@ -139,9 +139,13 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         if len(self.classes_) > 2:
             raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
         check_choice(self.weak_learner, "weak_learner", WEAK_LEARNERS)
-        T, K = check_count(self.n_estimators, "n_estimators"), check_count(self.n_components, "n_components")
-        beta, steps = check_nonnegative(self.beta, "beta"), check_count(self.max_steps, "max_steps", low=0)
-        X, signs, rng = as_points(X), 2.0 * codes - 1, as_rng(self.random_state)
+        T = check_count(self.n_estimators, "n_estimators")
+        K = check_count(self.n_components, "n_components")
+        beta = check_nonnegative(self.beta, "beta")
+        steps = check_count(self.max_steps, "max_steps", low=0)
+        X = as_points(X)
+        signs = 2.0 * codes - 1
+        rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         landmarks = self.weak_learner == "landmark"
         size = T * K if landmarks else T

@@ -272,7 +272,8 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
         groups = [(some,) for some in pieces(0, L, _LANDMARKS)]
         _blocks.on_threads(weigh, groups, _blocks.phase_work(landmarks, D), n_jobs)
         transposed = np.ascontiguousarray(frequencies.T, dtype=dtype)
-        of_cos, of_sin = of_cos.reshape(S * L, -1), of_sin.reshape(S * L, -1)
+        of_cos = of_cos.reshape(S * L, -1)
+        of_sin = of_sin.reshape(S * L, -1)
 
         def add(at, part=part, dtype=dtype, transposed=transposed, of_cos=of_cos, of_sin=of_sin):
             rows = X[at].astype(dtype, copy=False)
@@ -323,7 +324,8 @@ def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: ArrayLike, omega: Arr
     >>> maps.shape, round(float(maps[0, 1, 2]), 6)  # at the landmark
     ((1, 3, 5), 1.0)
     """
-    u, v = as_coordinates(u, "u"), as_coordinates(v, "v")
+    u = as_coordinates(u, "u")
+    v = as_coordinates(v, "v")
     landmarks = as_points(landmarks, "landmarks", dense=True)
     _, landmarks, omega, Q = _check_representation(np.zeros((1, 2)), landmarks, omega, Q)
     omega = np.broadcast_to(omega, (*Q.shape, 2))

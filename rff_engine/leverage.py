@@ -76,8 +76,11 @@ def leverage_scores(X: MatrixLike, omega: ArrayLike, ridge: float, pilot: ArrayL
 
 def _products(X, omega, pilot) -> tuple[np.ndarray, np.ndarray]:
     """Z'Z / n, (2 M, 2 M), and Z'z / n, (2 M, 2 N), for the pilots' features Z and all waves z, summed over rows."""
-    n, M, N = X.shape[0], len(pilot), len(omega)
-    own, shared = np.zeros((2 * M, 2 * M)), np.zeros((2 * M, 2 * N))
+    n = X.shape[0]
+    M = len(pilot)
+    N = len(omega)
+    own = np.zeros((2 * M, 2 * M))
+    shared = np.zeros((2 * M, 2 * N))
     for rows in pieces(0, n, max(1, BLOCK_ENTRIES // (2 * (M + N)))):
         features = _waves(X[rows], pilot) / np.sqrt(M)
         own += features.T @ features

@@ -130,7 +130,8 @@ def linear_svm_path(
         form = "gram" if gram_pays(n, F, Z.dtype) else "primal"
     solver = GramForm(Z, gram) if form == "gram" else PrimalForm(Z)
 
-    points, point = np.empty((len(C_values), solver.size)), np.zeros(solver.size)
+    points = np.empty((len(C_values), solver.size))
+    point = np.zeros(solver.size)
     with threads_for(solver.size):
         for i in np.argsort(C_values, kind="stable"):
             solver.prepare(point, signs, C_values[i])
@@ -167,10 +168,12 @@ def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.nd
     if features.ndim != 3:
         raise ValueError(f"features has shape {features.shape}; three dimensions, (R, n, F), are needed.")
     R, n, _ = features.shape
-    y, C = _two_class_signs(y, n), check_range(check_positive(C, "C"), "C", 1 / _LARGEST_C, _LARGEST_C)
+    y = _two_class_signs(y, n)
+    C = check_range(check_positive(C, "C"), "C", 1 / _LARGEST_C, _LARGEST_C)
     Z = np.concatenate([features, np.ones((R, n, 1))], axis=2)
     everywhere = Z.transpose(0, 2, 1) @ Z if Z.shape[2] <= n else [None] * R
-    point, decision = np.zeros((R, Z.shape[2])), np.zeros((R, n))
+    point = np.zeros((R, Z.shape[2]))
+    decision = np.zeros((R, n))
     for _ in range(MAX_NEWTON_STEPS):
         margin = 1 - y * decision
         active = margin > 0
@@ -184,7 +187,8 @@ def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.nd
         for r in unsolved:
             direction[r] = _newton_point(Z[r], active[r], y, C, everywhere[r]) - point[r]
         change = (Z @ direction[:, :, None])[:, :, 0]
-        slope, curvature = (point * direction).sum(axis=1), (direction**2).sum(axis=1)
+        slope = (point * direction).sum(axis=1)
+        curvature = (direction**2).sum(axis=1)
         step = line_minimum(slope, curvature, margin, y * change, C)[:, None]
         if not step[unsolved].any():  # rounding: no descent is left in these directions
             break

@@ -206,7 +206,8 @@ def empirical_risk(loss: str, decision: ArrayLike, y: ArrayLike) -> float:
 
 
 def _pair(decision, y) -> tuple[np.ndarray, np.ndarray]:
-    decision, y = as_numbers(decision, "decision"), as_numbers(y, "y")
+    decision = as_numbers(decision, "decision")
+    y = as_numbers(y, "y")
     if decision.ndim != 1 or decision.shape != y.shape or decision.size == 0:
         raise ValueError(
             f"decision has shape {decision.shape} and y {y.shape}; two lists of one length, at least 1, are needed."

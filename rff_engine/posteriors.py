@@ -53,7 +53,8 @@ def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
     if (xp := array_namespace(loss)) is not None:
         return _array_api.pseudo_posterior(xp, loss, beta, n)
     loss = as_losses(loss)
-    beta, root_n = check_nonnegative(beta, "beta"), np.sqrt(check_count(n, "n"))
+    beta = check_nonnegative(beta, "beta")
+    root_n = np.sqrt(check_count(n, "n"))
     # In this order, as beta sqrt(n) may overflow, and infinity times a difference of 0 is NaN.
     with np.errstate(over="ignore"):
         weights = np.exp(-(beta * (loss - loss.min(axis=-1, keepdims=True))) * root_n)
@@ -162,7 +163,8 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     loss = as_losses(loss)
     if loss.ndim != 1:
         raise ValueError(f"loss has shape {loss.shape}; one dimension, (N,), is needed.")
-    rho, mu = check_nonnegative(rho, "rho"), check_interval(mu, "mu", low=1, high=1e6)
+    rho = check_nonnegative(rho, "rho")
+    mu = check_interval(mu, "mu", low=1, high=1e6)
     N = len(loss)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0
@@ -215,7 +217,8 @@ def _project(gain: np.ndarray, rho: float) -> np.ndarray:
 
 def _find_root(gain: np.ndarray, rho: float, mu: float) -> np.ndarray:
     """Weights (a - tau)_+^(1/(mu-1)) for the tau whose divergence is rho."""
-    N, power = len(gain), max(mu - 1, 1.0)
+    N = len(gain)
+    power = max(mu - 1, 1.0)
     order, a, size = _support(gain, rho, mu)
     height = a[:size] - a[size - 1]
 

@@ -189,7 +189,8 @@ def landmark_problem(quick: bool):
 def landmark_losses(quick: bool) -> Result:
     X, y, landmarks, labels, indices, omega, size = landmark_problem(quick)
     rff.landmark_alignment_loss(X[:600], y[:600], landmarks[:9], labels[:9], omega[:9])
-    X64, landmarks64 = X.astype(np.float64), landmarks.astype(np.float64)
+    X64 = X.astype(np.float64)
+    landmarks64 = landmarks.astype(np.float64)
     contestants = {
         "ours": partial(rff.landmark_alignment_loss, X, y, landmarks, labels, omega, indices),
         "reference": partial(references.landmark_alignment_loss, X64, y, landmarks64, labels, omega),
@@ -207,7 +208,8 @@ def landmark_similarities(quick: bool) -> Result:
     losses = rff.landmark_alignment_loss(X, y, landmarks, labels, omega, indices)
     Q = rff.pseudo_posterior(losses, 1.0, len(X))
     rff.landmark_similarity(X[:600], landmarks[:9], omega[:9], Q[:9])
-    X64, landmarks64 = X.astype(np.float64), landmarks.astype(np.float64)
+    X64 = X.astype(np.float64)
+    landmarks64 = landmarks.astype(np.float64)
     contestants = {
         "ours": partial(rff.landmark_similarity, X, landmarks, omega, Q),
         "reference": partial(references.landmark_similarity, X64, landmarks64, omega, Q),

@@ -58,7 +58,8 @@ class Result:
     @classmethod
     def of(cls, stored: dict) -> Result:
         """The result of a dictionary made by `stored`."""
-        targets, curve = [Target(**t) for t in stored["targets"]], [Point(**p) for p in stored["curve"]]
+        targets = [Target(**t) for t in stored["targets"]]
+        curve = [Point(**p) for p in stored["curve"]]
         return cls(**stored | {"targets": targets, "curve": curve})
 
     def stored(self) -> dict:
@@ -70,12 +71,14 @@ class Result:
 
     def ratio(self) -> float | None:
         """Time of the reference over that of the engine."""
-        ours, reference = self.median("ours"), self.median("reference")
+        ours = self.median("ours")
+        reference = self.median("reference")
         return reference / ours if ours and reference else None
 
     def share(self) -> float | None:
         """Time of the engine over that of the floor."""
-        ours, floor = self.median("ours"), self.median("floor")
+        ours = self.median("ours")
+        floor = self.median("floor")
         return ours / floor if ours and floor else None
 
 
@@ -99,7 +102,8 @@ def race(contestants: dict[str, Callable], size: str, repeats: int = 3, budget: 
             if r == 0 and name == first:
                 with peak_memory() as memory:
                     answers[name] = timed(call, runs)
-                result.peak, result.peak_total = memory.get("over"), memory.get("total")
+                result.peak = memory.get("over")
+                result.peak_total = memory.get("total")
             else:
                 answers[name] = timed(call, runs)
     return result, answers

@@ -79,8 +79,10 @@ def svm_objective(features, y, C_values, coef, intercept):
 
 def wave_floor(X, omega, sines: bool = True) -> None:
     """The float32 matrix product of all phases, then the cosines (and sines) of as many actual phases."""
-    X, omega = X.astype(np.float32, copy=False), omega.astype(np.float32, copy=False)
-    n, N = len(X), len(omega)
+    X = X.astype(np.float32, copy=False)
+    omega = omega.astype(np.float32, copy=False)
+    n = len(X)
+    N = len(omega)
 
     def products(start):
         transposed = np.ascontiguousarray(omega[start : start + _BLOCK].T)

@@ -145,7 +145,8 @@ def _adult(info: DatasetInfo) -> Parsed:
     train = _adult_table(train_bytes)
     test = _adult_table(test_bytes, skiprows=1)  # the first line is a comment
     table = pd.concat([train, test], ignore_index=True)
-    blocks, feature_names = [table[list(_ADULT_NUMERIC)].to_numpy(np.float64)], list(_ADULT_NUMERIC)
+    blocks = [table[list(_ADULT_NUMERIC)].to_numpy(np.float64)]
+    feature_names = list(_ADULT_NUMERIC)
     for column in (c for c in _ADULT_COLUMNS[:-1] if c not in _ADULT_NUMERIC):
         values = sorted(train[column].unique())
         codes = pd.Categorical(table[column], categories=values).codes

@@ -182,7 +182,8 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
     else:
         if columns[0] == columns[1]:
             raise UploadError("Both coordinates are the same column; a map needs two.")
-        X, names = dataset.X[:, list(columns)], tuple(dataset.feature_names[j] for j in columns)
+        X = dataset.X[:, list(columns)]
+        names = tuple(dataset.feature_names[j] for j in columns)
     return replace(dataset, X=np.ascontiguousarray(np.stack([_standard(x) for x in X.T], axis=1)), feature_names=names)
 
 
@@ -336,7 +337,8 @@ def _median(values: np.ndarray) -> float:
 def _to_range(values: np.ndarray) -> np.ndarray:
     largest = np.abs(values).max()
     values = values / largest if largest > 0 else values  # high - low might overflow
-    low, high = values.min(), values.max()
+    low = values.min()
+    high = values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 

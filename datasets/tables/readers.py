@@ -274,7 +274,8 @@ def _read_svmlight(text: str, notes: list[str], limits: Limits) -> Table:
             seen.add(index)
             places.append((len(labels) - 1, index))
             values.append(_svmlight_number(found[2], at, f"value of index {index}"))
-            largest, smallest = max(largest, index), index if smallest is None else min(smallest, index)
+            largest = max(largest, index)
+            smallest = index if smallest is None else min(smallest, index)
         limits.check(1, largest + 1)
         if len(labels) * (largest + 2) > limits.cells:
             limits.check(len(labels), largest + 2)

@@ -291,7 +291,9 @@ def parse_days(text: str) -> float | None:
     found = _DATE.fullmatch(text) if len(text) < 40 else None
     if found is None:
         return None
-    year, month, day = found[1], found[2].zfill(2), found[3].zfill(2)
+    year = found[1]
+    month = found[2].zfill(2)
+    day = found[3].zfill(2)
     rest = text[found.end(3) :].replace(" ", "T")
     if rest and found[4] and len(found[4]) == 1:
         rest = f"T0{rest[1:]}"
@@ -312,7 +314,8 @@ def _text_column(name, codes, texts, present) -> Column:
     values = new[codes]
     note = ""
     numbers = [there and parse_number(text) is not None for text, there in zip(texts, present, strict=True)]
-    n_present, n_numbers = int((values >= 0).sum()), int(np.array(numbers)[codes].sum())
+    n_present = int((values >= 0).sum())
+    n_numbers = int(np.array(numbers)[codes].sum())
     if 2 * n_numbers >= n_present:
         stray = next(text for text, there, number in zip(texts, present, numbers, strict=True) if there and not number)
         note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are read as text."

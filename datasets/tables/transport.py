@@ -84,8 +84,10 @@ def _json_array(content: dict) -> np.ndarray:
 
 
 def _table(content: dict, arrays) -> Table:
-    numbers, codes = iter(arrays["numbers"]), iter(arrays["codes"])
-    blob, ends = arrays["words"].tobytes(), arrays["ends"].tolist()
+    numbers = iter(arrays["numbers"])
+    codes = iter(arrays["codes"])
+    blob = arrays["words"].tobytes()
+    ends = arrays["ends"].tolist()
     # One by one, so that other threads can run in between.
     words = (str(blob[a:b], "utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False))
     columns = []

@@ -244,7 +244,8 @@ def _words(edition: Edition, reader: Reader, scenes: list[Scene]) -> dict[str, d
     ValueError
         If other settings change them too.
     """
-    key, own = samples.IN_WORDS.get(edition.view, ""), Texts(scenes[0].parts)
+    key = samples.IN_WORDS.get(edition.view, "")
+    own = Texts(scenes[0].parts)
     values = reader.allowed(key) if key else []
     read = {value: own.other(reader.scene({key: float(value)}).parts) for value in values}
     for scene in scenes:

@@ -98,7 +98,8 @@ def _small_array(array: dict, kind: str) -> dict:
 
 
 def _levels(values: np.ndarray) -> dict:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    low = float(np.nanmin(values))
+    high = float(np.nanmax(values))
     step = (high - low) / (LEVELS - 1) or 1.0
     levels = np.where(np.isnan(values), LEVELS, np.round((values - low) / step))
     return {"levels": _packed(levels.astype("u1")), "low": low, "step": step}

@@ -26,7 +26,8 @@ weights = {
     "okrff": rff.optimized_kernel_weights(loss, rho=0.003 * N),
 }
 for name, Q in weights.items():
-    effective, divergence = 1 / (Q**2).sum(), rff.kl_divergence(Q)
+    effective = 1 / (Q**2).sum()
+    divergence = rff.kl_divergence(Q)
     print(
         f"{name}: {effective:.0f} effective frequencies of {N}, KL {divergence:.1f} nats"
     )

@@ -278,7 +278,8 @@ def _recompute(options) -> int:
             allowed = f"{row.allowed:g} allowed" if row.allowed else "must be equal"
             verdict = "agrees" if row.agrees else "DIFFERS" if row.same_key else "OTHER DATA OR SETTINGS"
             print(f"{row.drawn.name}: {verdict}, relative difference {row.difference:.2g}, {allowed}", flush=True)
-    equal, near = sum(row.difference == 0 for row in found), sum(row.agrees for row in found)
+    equal = sum(row.difference == 0 for row in found)
+    near = sum(row.agrees for row in found)
     print(f"{len(found)} rows recomputed: {equal} equal, {near - equal} more within what is allowed")
     return 0 if near == len(found) else 1
 

@@ -58,7 +58,8 @@ def errors_against_frequencies(
     fig = Sheet()
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, drawn in errors.items():
-        r, drawn = np.asarray(r_values[method]), np.asarray(drawn)
+        r = np.asarray(r_values[method])
+        drawn = np.asarray(drawn)
         mean, colour, name = drawn.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
         fig.add_scatter(
             x=np.concatenate([r, r[::-1]]),

@@ -54,9 +54,12 @@ def landmark_side(
     -------
     plotly.graph_objects.Figure
     """
-    X, y, maps = np.asarray(X), np.asarray(y), np.asarray(maps)
+    X = np.asarray(X)
+    y = np.asarray(y)
+    maps = np.asarray(maps)
     room, columns = columns, -(-len(maps) // 2)
-    left, bottom = _LARGE + 2 * GAP + np.arange(columns) * (1 + GAP), np.array([1 + GAP, 0.0])
+    left = _LARGE + 2 * GAP + np.arange(columns) * (1 + GAP)
+    bottom = np.array([1 + GAP, 0.0])
     corners = [(at, low) for low in bottom for at in left][: len(maps)]
     fig = Sheet()
     _add_heatmap(fig, np.asarray(decision)[None, None], np.zeros(1), np.zeros(1), "coloraxis2", "decision", _LARGE)

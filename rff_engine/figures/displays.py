@@ -215,7 +215,8 @@ def _pair_of_columns(columns: Any, names: list[str]) -> list[int]:
 
 def _ends(points) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the grid: those of the points and a little more."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     margin = np.where(high > low, 0.05 * (high - low), 1.0)
     return low - margin, high + margin
 
@@ -225,7 +226,8 @@ def _grid(row, pair, lows, highs, G: int) -> np.ndarray:
     steps = (np.arange(check_count(G, "grid_resolution", low=2)) + 0.5) / G
     u, v = (low + (high - low) * steps for low, high in zip(lows, highs, strict=True))
     grid = np.tile(row, (G * G, 1))
-    grid[:, pair[0]], grid[:, pair[1]] = np.tile(u, G), np.repeat(v, G)
+    grid[:, pair[0]] = np.tile(u, G)
+    grid[:, pair[1]] = np.repeat(v, G)
     return grid
 
 

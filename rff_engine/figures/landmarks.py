@@ -191,7 +191,9 @@ def points_and_landmarks(
     -------
     plotly.graph_objects.Figure
     """
-    X, y, landmarks = np.asarray(X), np.asarray(y), np.asarray(landmarks)
+    X = np.asarray(X)
+    y = np.asarray(y)
+    landmarks = np.asarray(landmarks)
     under = np.zeros(len(X), dtype=bool)
     if rows is not None:
         distance = np.linalg.norm(X[:, None] - landmarks[None], axis=2).min(axis=1)

@@ -52,7 +52,8 @@ def frequency_planes(
     plotly.graph_objects.Figure
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
-    lowest, highest = float(np.min(loss)), float(np.max(loss))
+    lowest = float(np.min(loss))
+    highest = float(np.max(loss))
     for panel, (values, name, title, scale, low, high) in enumerate(
         (
             (prior, "density", "<b>prior density</b> p(ω)", SEQUENTIAL_SCALE, 0.0, float(np.max(prior))),
@@ -130,7 +131,8 @@ def weighted_candidates(
 
 
 def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
-    omega, Q = np.asarray(omega), np.asarray(Q)
+    omega = np.asarray(omega)
+    Q = np.asarray(Q)
     ratio = Q * len(Q)
     root = np.sqrt(ratio)
     size = root * min(_PRIOR_DOT, _LARGEST_DOT / root.max())
@@ -254,7 +256,8 @@ def error_curves(
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, (mean, margin) in curves.items():
         colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
-        low, high = np.maximum(mean - margin, 0), np.minimum(mean + margin, 1)
+        low = np.maximum(mean - margin, 0)
+        high = np.minimum(mean + margin, 1)
         add_band(fig, D_values, 100 * low, 100 * high, colour, legendgroup=method)
         fig.add_scatter(
             x=D_values,

@@ -73,7 +73,8 @@ def _panels(layout: dict) -> list[_Panel]:
         x = layout[name]
         y_name = _axis(x.get("anchor") or "y")
         y = layout.get(y_name, {})
-        (left, right), (_, top) = x.get("domain", (0, 1)), y.get("domain", (0, 1))
+        left, right = x.get("domain", (0, 1))
+        _, top = y.get("domain", (0, 1))
         found.append(_Panel(name, y_name, left, right, top, y.get("scaleanchor") == _reference(name)))
     return sorted(found, key=lambda panel: (-panel.top, panel.left))
 
@@ -176,7 +177,8 @@ def _name_axes(layout: dict, panels: list[_Panel]) -> None:
 
 def _make_room_for_legend(layout: dict, data, width: int) -> None:
     """Raise the margin above a figure until its legend fits."""
-    legend, margin = layout.get("legend", {}), layout.get("margin", {})
+    legend = layout.get("legend", {})
+    margin = layout.get("margin", {})
     if legend.get("y", 1) < 0.5 or layout.get("showlegend") is False:
         return
     above = margin.get("t") or 0

@@ -104,5 +104,6 @@ def errors_and_kl(
 
 
 def _add_band(fig, path: ErrorPath) -> None:
-    low, high = np.maximum(path.error - path.margin, 0), np.minimum(path.error + path.margin, 1)
+    low = np.maximum(path.error - path.margin, 0)
+    high = np.minimum(path.error + path.margin, 1)
     add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1)

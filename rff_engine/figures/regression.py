@@ -65,7 +65,8 @@ def fits_on_a_line(fit: LineFit, *, height: int = 400) -> go.Figure:
         name="points",
         hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
     )
-    low, high = fit.y.min(), fit.y.max()
+    low = fit.y.min()
+    high = fit.y.max()
     fig.update_xaxes(title="x", range=[fit.grid[0], fit.grid[-1]])
     fig.update_yaxes(title="f(x)", range=[low - 0.6 * (high - low), high + 0.6 * (high - low)])
     return finish(fig, height, margin=fixed_margin(top=84))

@@ -96,7 +96,8 @@ class Sheet:
     def update_layout(self, **layout: Any) -> None:
         for name, value in layout.items():
             if name.startswith("coloraxis"):
-                name, value = _coloraxis(name), _with_stops(value)
+                name = _coloraxis(name)
+                value = _with_stops(value)
             self.layout[name] = value
 
     def update_xaxes(self, **axis: Any) -> None:
@@ -133,7 +134,8 @@ class Sheet:
 
     def _panels(self, where: dict) -> list[int]:
         """Panels of `row` and `col`, which are removed from `where`; without one, those of all rows or columns."""
-        row, column = where.pop("row", None), where.pop("col", None)
+        row = where.pop("row", None)
+        column = where.pop("col", None)
         rows = [row] if row else range(1, self.rows + 1)
         columns = [column] if column else range(1, self.columns + 1)
         return [(r - 1) * self.columns + c for r, c in itertools.product(rows, columns)]

@@ -39,7 +39,8 @@ def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figu
         _add_curve(fig, method, curve["D"].astype(int), curve, "D")
     _name_training_errors(fig)
     _add_svm(fig, means)
-    low, high = np.log10(min(all_D)), np.log10(max(all_D))
+    low = np.log10(min(all_D))
+    high = np.log10(max(all_D))
     margin = 0.05 * (high - low or 1)
     fig.update_xaxes(
         type="log", title="number of frequencies D", range=[low - margin, high + margin], tickvals=_round_ticks(all_D)
@@ -123,7 +124,8 @@ def _add_svm(fig, means):
 
 
 def _round_ticks(values) -> list[int]:
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     ticks = [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
     return ticks if ticks[-1] == high else [*ticks, high]
 

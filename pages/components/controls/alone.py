@@ -84,7 +84,8 @@ class View:
         names = PICTURES[self.page]
         if len(raw) == 1 and raw[0] in names:
             return raw[0], None
-        asked, allowed = escaping.value_as_code(", ".join(raw)), ", ".join(names)
+        asked = escaping.value_as_code(", ".join(raw))
+        allowed = ", ".join(names)
         one = f"one of {allowed}" if len(names) > 1 else allowed
         return None, f"The link asked for view = {asked}; allowed is {one}, so the whole page is shown."
 

@@ -124,7 +124,8 @@ def random_rows(y, count: int, seed: int) -> tuple[int, ...]:
 
 def moved_rows(rows: tuple[int, ...], before: str, after: str) -> tuple[int, ...]:
     """Rows of the same points after a change of the code; a point that was erased is left out."""
-    old, new = _parts(before), _parts(after)
+    old = _parts(before)
+    new = _parts(after)
     places = {part: row for row, part in enumerate(new)}
     kept = [places.get(old[row], row if len(old) == len(new) else None) for row in rows if row < len(old)]
     return tuple(dict.fromkeys(row for row in kept if row is not None))

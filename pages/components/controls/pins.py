@@ -104,7 +104,8 @@ class Pin:
         """What has changed since, as "label a → b"."""
         found = []
         for key, control in self.controls.items():
-            before, after = getattr(pinned, key), getattr(values, key)
+            before = getattr(pinned, key)
+            after = getattr(values, key)
             if _text(before) != _text(after) and (control.applies(pinned) or control.applies(values)):
                 found.append(f"{control.label} {_text(before)} → {_text(after)}")
         if pinned.points and values.points and pinned.points != values.points:

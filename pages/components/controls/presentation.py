@@ -199,7 +199,8 @@ def enlarge(fig):
     if not projecting():
         return fig
     # Set one by one: the theme sets them too, in a size that it may have read before the page was enlarged.
-    small, large = {"size": round(11.5 * ENLARGEMENT)}, {"size": round(13 * ENLARGEMENT)}
+    small = {"size": round(11.5 * ENLARGEMENT)}
+    large = {"size": round(13 * ENLARGEMENT)}
     axis = {"tickfont": small, "title_font": large}
     fig.update_xaxes(**axis).update_yaxes(**axis)
     fig.update_layout(font=small, hoverlabel={"font": small})

@@ -22,7 +22,8 @@ _component = st.components.v2.component(
 )
 #: False in the static edition, where one file serves all screens and the browser chooses.
 chooses_words = True
-_PLACE, _COLOUR = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]"), re.compile(r"<<([^|>]*)\|([^|>]*)>>")
+_PLACE = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]")
+_COLOUR = re.compile(r"<<([^|>]*)\|([^|>]*)>>")
 
 
 def mount() -> None:

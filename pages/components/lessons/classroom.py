@@ -85,7 +85,8 @@ def report(error: Exception | None) -> None:
 
 def take_seat(lesson: str) -> None:
     """Enter the room that the link names, or leave the one that it does not name."""
-    code, here = st.query_params.get(_PARAMETER), seat()
+    code = st.query_params.get(_PARAMETER)
+    here = seat()
     if here is not None and (here.code, here.lesson) == (code, lesson):
         return
     st.session_state.pop(_SEAT, None)

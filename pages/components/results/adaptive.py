@@ -103,14 +103,19 @@ def importance(data: ToyData, sigma: float) -> toy_adaptive.ImportancePlane:
 @shared_cache
 def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarray:
     """Relative errors, (len(landmark_counts(n)), CURVE_DRAWS)."""
-    X, kernel, counts = inputs(data), rff.GaussianKernel(sigma), landmark_counts(data.n)
-    curve, rng = partial(toy_adaptive.landmark_curve, max_steps=CURVE_STEPS), np.random.default_rng((data.seed, 3))
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    counts = landmark_counts(data.n)
+    curve = partial(toy_adaptive.landmark_curve, max_steps=CURVE_STEPS)
+    rng = np.random.default_rng((data.seed, 3))
     return read_only(workers.compute(curve, X, kernel, r, counts, method, CURVE_DRAWS, rng))
 
 
 @shared_cache
 def loss_gaps(data: ToyData, sigma: float, r: int) -> toy_adaptive.LossGaps:
     """Losses on landmarks against those on all points, with the propositions that bound the difference."""
-    X, kernel, counts = inputs(data), rff.GaussianKernel(sigma), landmark_counts(data.n)
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    counts = landmark_counts(data.n)
     rng = np.random.default_rng((data.seed, 4))
     return read_only(workers.compute(toy_adaptive.loss_gaps, X, kernel, r, counts, CURVE_DRAWS, rng))

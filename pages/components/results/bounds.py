@@ -46,7 +46,8 @@ class Guarantee:
 
 @shared_cache
 def candidate_risks(settings: BoundSettings) -> bound_curves.CandidateRisks:
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data, RISK_POINTS)
+    sample = toy_sample(settings.data)
+    fresh = toy_fresh_sample(settings.data, RISK_POINTS)
     return read_only(
         bound_curves.candidate_risks(
             sample.X,

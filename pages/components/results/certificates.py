@@ -45,7 +45,8 @@ class CertificateSettings:
 @shared_cache
 def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_certificates.CertifiedVote:
     """The certified vote of a method with D frequencies."""
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    sample = toy_sample(settings.data)
+    fresh = toy_fresh_sample(settings.data)
     points = sample.X, sample.y, fresh.X, fresh.y, map_extent(settings.data)
     kernel = rff.GaussianKernel(settings.sigma)
     (vote,) = workers.compute(toy_certificates.certified_votes, *points, kernel, method, (D,), *settings.choices)

@@ -87,5 +87,6 @@ def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
 @shared_cache
 def lifted_circles(seed: int) -> toy_lift.Lift:
     circles = ToyData("circles", CIRCLE_POINTS, CIRCLE_NOISE, seed)
-    sample, fresh = toy_sample(circles), toy_fresh_sample(circles, CIRCLE_FRESH)
+    sample = toy_sample(circles)
+    fresh = toy_fresh_sample(circles, CIRCLE_FRESH)
     return read_only(toy_lift.lifted_circles(sample.X, sample.y, fresh.X, fresh.y))

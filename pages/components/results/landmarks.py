@@ -109,6 +109,8 @@ def _drawn_landmarks(data: ToyData) -> dict:
 @shared_cache
 def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     """The problem packed for the live view, with the frequencies of the largest D, and the prior's maps."""
-    problem, fresh, extent = landmark_problem(settings), toy_fresh_sample(settings.data), map_extent(settings.data)
+    problem = landmark_problem(settings)
+    fresh = toy_fresh_sample(settings.data)
+    extent = map_extent(settings.data)
     prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, packing.LIVE_CELLS)
     return packing.pack_landmarks(problem, prior_maps, prior, fresh, extent, C, settings.data.test_error)

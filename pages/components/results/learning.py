@@ -18,7 +18,8 @@ from rff_engine.figures.live import packing
 CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
 
 #: Inverse temperatures of the curves along beta: of the divergence, and fewer of the error, which costs more.
-KL_BETAS, ERROR_BETAS = powers(-3, 3, 10), powers(-3, 3, 2)
+KL_BETAS = powers(-3, 3, 10)
+ERROR_BETAS = powers(-3, 3, 2)
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndar
 
 
 def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    sample = toy_sample(settings.data)
+    fresh = toy_fresh_sample(settings.data)
     return workers.compute(
         toy_learning.feature_error_curve,
         sample.X,
@@ -168,7 +170,8 @@ def _drawn_kernel(settings: CandidateSettings) -> dict:
 def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
     frequency_extent, delta_extent = plane_extents(settings)
-    drawn, sample = candidates(settings), toy_sample(settings.data)
+    drawn = candidates(settings)
+    sample = toy_sample(settings.data)
     optimized = np.stack([OptimizedKernel(share, mu)(drawn.loss, drawn.n) for share in rho_shares])
     prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, packing.KERNEL_CELLS)
     plane = frequency_plane(settings.data, settings.sigma, frequency_extent)

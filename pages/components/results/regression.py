@@ -37,5 +37,6 @@ def learning_errors(settings: ApproximationSettings) -> toy_regression.LearningE
 
 @shared_cache
 def learning_seconds(settings: ApproximationSettings, r: int) -> toy_regression.LearningSeconds:
-    X, kernel = approximation_rows(settings.data, settings.seed).X, settings.kernel()
+    X = approximation_rows(settings.data, settings.seed).X
+    kernel = settings.kernel()
     return read_only(workers.compute(toy_regression.seconds_against_n, X, kernel, N_VALUES, r, settings.seed))

@@ -55,7 +55,8 @@ class Visitors:
 
     def _update(self, visitor: str) -> None:
         """Drop the sessions of a visitor that have ended."""
-        now, sessions = self._clock(), self._seen.get(visitor, {})
+        now = self._clock()
+        sessions = self._seen.get(visitor, {})
         for session, last in list(sessions.items()):
             if self._connected(session):
                 sessions[session] = now
@@ -102,7 +103,8 @@ def visitor_of_cookie(value: object) -> str | None:
     """
     try:
         _, mask, masked, _ = value.split("|")
-        mask, masked = bytes.fromhex(mask), bytes.fromhex(masked)
+        mask = bytes.fromhex(mask)
+        masked = bytes.fromhex(masked)
         token = bytes(byte ^ mask[i % len(mask)] for i, byte in enumerate(masked))
     except (AttributeError, TypeError, ValueError, ZeroDivisionError):
         return None

@@ -97,7 +97,8 @@ def compared(
     first = first[[*by, "test_error", "train_error", "tied_low", "tied_high"]]
     first = first.rename(columns={"test_error": "published", "train_error": "published_train"})
     random = chosen[chosen["split"] == "random"]
-    result, splits = paper.rename(columns={"test_error": "paper"}), _of_splits(random, by)
+    result = paper.rename(columns={"test_error": "paper"})
+    splits = _of_splits(random, by)
     chance = _chance(drawn, random, splits if draws is None else splits.iloc[:0], by, rounding)
     for other in (first, _of_draws(drawn, by), splits, chance, _notes(pd.concat([chosen, drawn]), by)):
         result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
@@ -331,7 +332,8 @@ def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: boo
     """Each of three reruns or more, and whether it lies outside the spread of the others, or also not between them."""
     left = reruns.groupby(by).filter(lambda cell: len(cell) >= 3)[[*by, "test_error"]].reset_index(drop=True)
     errors = left.groupby(by)["test_error"]
-    n, distance = errors.transform("size"), left["test_error"] - errors.transform("mean")
+    n = errors.transform("size")
+    distance = left["test_error"] - errors.transform("mean")
     squares = (n - 1) * errors.transform("var") - distance**2 * n / (n - 1)
     reach = _reach(np.sqrt(squares.clip(lower=0) / (n - 2)), n - 1)
     left["outside"] = distance.abs() * n / (n - 1) > reach + rounding

@@ -164,7 +164,8 @@ def _specs_of(kind: type[LandmarkStudy | FeatureSweep], name: str, scaled: bool)
     usual: dict[str, Any] = {"scaling": "standard" if scaled else "none"}
     if name == "adult":
         usual |= {"max_train_svm": _ADULT_SVM_ROWS, "refit_svm": True}
-    published, random = usual.copy(), usual.copy()
+    published = usual.copy()
+    random = usual.copy()
     if name == "adult" and kind is FeatureSweep:
         published["n_features"] = _ADULT_D
     if kind is LandmarkStudy and name in _MANY_ROWS:

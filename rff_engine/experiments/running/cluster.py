@@ -144,7 +144,8 @@ class Workers:
     def __init__(self, client: Client, refused: set[str]):
         self.client: Client = client
         self.n_refused: int = len(refused)
-        self._refused, self._tries = set(refused), Counter()
+        self._refused = set(refused)
+        self._tries = Counter()
         self._said, self._last_fit = "", time.monotonic()
 
     @property
@@ -274,7 +275,8 @@ class _Running:
 
     def __init__(self, workers: Workers, plans: Iterator[Plan]):
         self._workers, self._client, self._plans = workers, workers.client, enumerate(plans)
-        self._topic, self._inbox = f"rff-{uuid4().hex}", queue.SimpleQueue()
+        self._topic = f"rff-{uuid4().hex}"
+        self._inbox = queue.SimpleQueue()
         self._client.subscribe_topic(self._topic, lambda event: self._inbox.put(event[1]))
         self._values: dict[str, _Value] = {}  # being computed or still needed, by name
         self._todo: dict[str, _Todo] = {}  # by name, in the order they start

@@ -140,7 +140,8 @@ class StoreClaims(Claims):
     def keep(self, rows: list[Row]) -> None:
         if not rows:
             return
-        spent, by_key = self._lease.seconds_since_last(), {self.key_of(row): row for row in rows}
+        spent = self._lease.seconds_since_last()
+        by_key = {self.key_of(row): row for row in rows}
         run = self._lease.spec.run_id
 
         def commit(connection) -> None:

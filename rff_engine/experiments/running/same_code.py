@@ -33,7 +33,8 @@ _T = TypeVar("_T")
 
 def _code() -> str:
     """Version and digest of the engine's files, and versions of the libraries that it computes with."""
-    folder, digest = Path(rff_engine.__file__).parent, hashlib.sha256()
+    folder = Path(rff_engine.__file__).parent
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
         digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes().replace(b"\r\n", b"\n"))
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)

@@ -245,7 +245,8 @@ class Database:
 
     def _readable(self, file: Path) -> Path:
         """The file; where SQLite would have to write an index of its log, a copy of both."""
-        log, index = _log_of(file), file.with_name(f"{file.name}-shm")
+        log = _log_of(file)
+        index = file.with_name(f"{file.name}-shm")
         if not _has_rows(log) or index.exists():
             return file
         try:

@@ -64,7 +64,8 @@ def baseline_units(problem: LetarteProblem, protocol: LetarteProtocol) -> list[U
 
 def baseline_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> list[str]:
     """Notes for every row: the number of training rows of the baseline, if it is not all of them."""
-    n, used = len(problem.train.y), len(_training_rows(problem, protocol).y) if _needed(protocol) else None
+    n = len(problem.train.y)
+    used = len(_training_rows(problem, protocol).y) if _needed(protocol) else None
     chosen = "C and gamma of the SVM" if protocol.refit_svm else "SVM and gamma"
     return [f"{chosen} from {used} of {n} training rows"] if used not in (None, n) else []
 

@@ -51,7 +51,8 @@ def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, pro
     train, regression = problem.train, problem.task == "regression"
     features, notes = problem.fit_features(method, r, **setting)
     Z = None if method in LABELLED else _features(problem, features, train.X)
-    seconds, losses = time.perf_counter() - start, np.zeros(len(protocol.Cs))
+    seconds = time.perf_counter() - start
+    losses = np.zeros(len(protocol.Cs))
     for fit_on, held_out in _folds(problem, protocol.folds):
         start = time.perf_counter()
         if Z is None:  # features fitted to held-out labels would bias their error

@@ -228,7 +228,8 @@ class _Waves:
 
     def _scaled(self, columns: np.ndarray, scale: np.ndarray, part: str, rows: slice) -> np.ndarray:
         """Cosines, then sines, of some columns in ascending order, each times its factor."""
-        held, n = np.searchsorted(columns, self._held), len(range(*rows.indices(self._points[part].shape[0])))
+        held = np.searchsorted(columns, self._held)
+        n = len(range(*rows.indices(self._points[part].shape[0])))
         features = np.empty((n, 2, len(columns)), self._dtype)
         scale = scale.astype(self._dtype)
         run = slice(columns[0], columns[0] + held)  # a view, where it can be one

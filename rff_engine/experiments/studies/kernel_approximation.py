@@ -103,7 +103,8 @@ def _errors_by_blocks(X, kernel, features: list[np.ndarray]) -> Iterator[list]:
     """Yield after each block of the upper triangle of the matrices; return the errors."""
     missed, total = np.zeros(len(features)), 0.0
     for i, j in _blocks(X.shape[0]):
-        rows, columns = slice(i, i + _BLOCK_ROWS), slice(j, j + _BLOCK_ROWS)
+        rows = slice(i, i + _BLOCK_ROWS)
+        columns = slice(j, j + _BLOCK_ROWS)
         dtype = features[0].dtype if features else np.float64
         K = kernel(X[rows], X[columns]).astype(dtype, copy=False)
         twice = 1 if i == j else 2

@@ -142,8 +142,10 @@ def _fit_kernel(
 
 def _losses(protocol: LandmarkStudy, problem: LetarteProblem, landmarks: _Landmarks):
     """The losses of all landmarks at their own frequencies, (L, largest D)."""
-    L, D = len(landmarks.labels), max(protocol.n_features)
-    points, losses = _points_of(landmarks, problem), np.empty((L, D))
+    L = len(landmarks.labels)
+    D = max(protocol.n_features)
+    points = _points_of(landmarks, problem)
+    losses = np.empty((L, D))
     for these in _landmark_groups(problem, L, D, len(problem.train.y)):
         rows = slice(these.start, these.stop)
         omega = _frequencies(problem, landmarks.key, these, D)
@@ -166,7 +168,8 @@ def _fit_learned(
     wanted: list[Row],
 ):
     """Yield the wanted rows of some (D, beta). Similarities of all of them are computed in any case."""
-    L, D = len(landmarks.labels), max(D for D, _ in settings)
+    L = len(landmarks.labels)
+    D = max(D for D, _ in settings)
     similarities = np.empty((len(settings), problem.n_rows, L), problem.feature_dtype)
     for these in _landmark_groups(problem, L, D, problem.n_rows):
         _fill_similarities(problem, landmarks, these, settings, losses, similarities)

@@ -66,7 +66,8 @@ class LetarteProblem(Problem):
             scaler = StandardScaler(with_mean=not sparse).fit(parts["train"].X)
             parts = {name: Part(scaler.transform(part.X), part.y) for name, part in parts.items()}
         problem = cls(train=parts["train"], valid=parts["valid"], test=parts["test"], labels=labels, seed=seed)
-        train, n = problem.some_training_rows(max_train, "training_rows"), len(problem.train.y)
+        train = problem.some_training_rows(max_train, "training_rows")
+        n = len(problem.train.y)
         notes = ["columns standardised"] if scaling == "standard" else []
         notes += [f"trained on {len(train.y)} of {n} training rows"] if len(train.y) < n else []
         return replace(problem, train=train, notes=tuple(notes))
@@ -76,7 +77,8 @@ class LetarteProblem(Problem):
         """Digest of all points and labels of a split; labels count by their order, not their names."""
         digest = hashlib.sha256()
         for name in PARTS:
-            X, y = getattr(split, f"X_{name}"), np.asarray(getattr(split, f"y_{name}"))
+            X = getattr(split, f"X_{name}")
+            y = np.asarray(getattr(split, f"y_{name}"))
             larger = y == np.max(split.y_train)
             X = canonical(X) if sp.issparse(X) else X
             update_digest(digest, (X.data, X.indices.astype(np.int64), larger) if sp.issparse(X) else (X, larger))

@@ -273,7 +273,8 @@ def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells:
     grid = cell_centres(extent, cells)
     omega = plane_points(grid)
     spread = float(np.sqrt(2 * X.var(axis=0).mean()))
-    prior, claim = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
+    prior = kernel.spectral_density(omega)
+    claim = importance_density(omega, kernel, spread)
     along, up = (np.exp(2j * np.outer(grid, coordinate)) for coordinate in X.T)
     agreement = (1 + np.abs(up @ along.T / len(X)).ravel() ** 2) / 2
     area = (2 * extent / cells) ** 2

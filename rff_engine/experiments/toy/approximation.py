@@ -57,7 +57,8 @@ def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> 
     ValueError
         If the name is unknown or a value is out of range.
     """
-    width, d = check_positive(width, "width"), check_count(n_features, "n_features")
+    width = check_positive(width, "width")
+    d = check_count(n_features, "n_features")
     kernels = {
         "Gaussian": lambda: GaussianKernel(width * np.sqrt(d / 2)),
         "Laplacian": lambda: LaplacianKernel(1 / (width * d)),
@@ -159,7 +160,8 @@ def approximation_errors(
     ValueError
         If the method is unknown or not defined for the kernel, or a count is out of range.
     """
-    exact, draws = kernel(rows.X), range(check_count(n_draws, "n_draws"))
+    exact = kernel(rows.X)
+    draws = range(check_count(n_draws, "n_draws"))
     return np.array(
         [[_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in draws] for r in r_values]
     )

@@ -97,8 +97,10 @@ def candidate_risks(
     ValueError
         If a shape is wrong, a value out of range, or `y` holds only one class.
     """
-    X, rng = as_points(X), as_rng(random_state)
-    choosing, drawing = draw_seed(rng), draw_seed(rng)
+    X = as_points(X)
+    rng = as_rng(random_state)
+    choosing = draw_seed(rng)
+    drawing = draw_seed(rng)
     landmark, label, index = select_landmarks(X, y, 1, "random", choosing)
     omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], drawing)
     return CandidateRisks(
@@ -167,7 +169,8 @@ class BoundCurve:
         """
         here, unit = int(np.argmin(np.abs(np.log(self.betas / check_positive(beta, "beta"))))), 10**digits
         exact = unit * np.array([values[here] for values in self.terms.values()])
-        total, whole = round(float(exact.sum())), np.floor(exact)
+        total = round(float(exact.sum()))
+        whole = np.floor(exact)
         whole[np.argsort(whole - exact, kind="stable")[: int(total - whole.sum())]] += 1
         return total / unit, dict(zip(self.terms, (whole / unit).tolist(), strict=True))
 
@@ -313,7 +316,8 @@ def landmark_union(
     """
     n, t = risks.n, check_positive(beta, "beta") * np.sqrt(risks.n)
     Q = pseudo_posterior(risks.landmark_loss, beta, n)
-    loss, kl = float(Q @ risks.landmark_loss), kl_divergence(Q)
+    loss = float(Q @ risks.landmark_loss)
+    kl = kl_divergence(Q)
     failures = [[landmark_failures(n, L, epsilon, form, pay) for L in counts] for pay in (False, True)]
     return LandmarkUnion(
         np.array(counts),

@@ -120,7 +120,8 @@ def certified_classifier(
         If a value is not allowed, or the prior's rows hold one class only.
     """
     check_choice(method, "method", METHODS)
-    D, rng = check_count(n_components, "n_components"), as_rng(random_state)
+    D = check_count(n_components, "n_components")
+    rng = as_rng(random_state)
     make = {
         "rff": lambda seed: RandomFourierFeatures(kernel, D, random_state=seed),
         "pbrff": lambda seed: PseudoPosteriorFeatures(kernel, D, _N_CANDIDATES, beta=beta, random_state=seed),
@@ -185,7 +186,8 @@ class CertifiedVote:
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
         mean = model.prior_coef_ + stretch * (model.coef_ - model.prior_coef_)
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
-        errors, together = np.mean(wrong, axis=1), np.mean(np.square(wrong), axis=1)
+        errors = np.mean(wrong, axis=1)
+        together = np.mean(np.square(wrong), axis=1)
         found = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
@@ -295,12 +297,14 @@ def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
     ValueError
         If a value is out of range.
     """
-    counts, errors = np.asarray(counts), np.arange(check_count(n, "n") + 1)
+    counts = np.asarray(counts)
+    errors = np.arange(check_count(n, "n") + 1)
 
     def fails(bounds, k):
         chance = binom.pmf(errors, n, 0.5)[bounds < 0.5].sum()
         return -np.expm1(k * np.log1p(-min(chance, 1.0)))
 
-    alone, held_out = gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon), test_set(errors, n, epsilon)
+    alone = gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon)
+    held_out = test_set(errors, n, epsilon)
     paid = [fails(gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon, int(k)), k) for k in counts]
     return Peeking(counts, fails(held_out, counts), fails(alone, counts), np.array(paid))

@@ -151,7 +151,8 @@ def simulate_worst_case(
         If the case is unknown or a number is out of range.
     """
     check_choice(case, "case", WORST_CASES)
-    n, n_draws = check_count(n, "n", low=2), check_count(n_draws, "n_draws")
+    n = check_count(n, "n", low=2)
+    n_draws = check_count(n_draws, "n_draws")
     check_interval(mu, "mu", low=1)
     check_probability(epsilon, "epsilon")
     p = (1 + np.sqrt(0.5)) / 2 if case == "two_classes" else 0.75
@@ -248,7 +249,8 @@ class TwoGaussians:
         over two classes is the real part of a product of two.
         """
         p = self.positive
-        damping, turn = self._damping(omega), 2 * omega @ np.asarray(self.mean)
+        damping = self._damping(omega)
+        turn = 2 * omega @ np.asarray(self.mean)
         same = p**2 + (1 - p) ** 2 - 2 * p * (1 - p) * np.cos(turn)
         return (1 - damping**2 * same) / 2
 
@@ -321,10 +323,12 @@ def simulate_two_gaussians(
     ValueError
         If a number is out of range.
     """
-    n, n_draws = check_count(n, "n", low=2), check_count(n_draws, "n_draws")
+    n = check_count(n, "n", low=2)
+    n_draws = check_count(n_draws, "n_draws")
     n_candidates = check_count(n_candidates, "n_candidates")
     check_positive(beta, "beta")
-    distribution, rng = distribution or TwoGaussians(), as_rng(random_state)
+    distribution = distribution or TwoGaussians()
+    rng = as_rng(random_state)
     omega = GaussianKernel.from_gamma(gamma).sample_frequencies(n_candidates, 2, rng)
     at_once = max(1, _DRAW_ENTRIES // (n * n_candidates))
     slacks: dict[tuple[str, str], list] = {}
@@ -341,11 +345,14 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
     t = beta * np.sqrt(n)
     pair_losses, landmark_losses, variances = _losses(X, y, omega)
     Q, landmark_Q = (pseudo_posterior(losses, beta, n) for losses in (pair_losses, landmark_losses))
-    loss, landmark_loss = (Q * pair_losses).sum(axis=1), (landmark_Q * landmark_losses).sum(axis=1)
+    loss = (Q * pair_losses).sum(axis=1)
+    landmark_loss = (landmark_Q * landmark_losses).sum(axis=1)
     truth = Q @ distribution.true_losses(omega)
     landmark_truth = (landmark_Q * distribution.true_landmark_losses(X[:, 0], y[:, 0], omega)).sum(axis=1)
-    kl, landmark_kl = kl_divergence(Q), kl_divergence(landmark_Q)
-    divergence, chi2 = power_divergence(Q, mu), power_divergence(Q, 2.0)
+    kl = kl_divergence(Q)
+    landmark_kl = kl_divergence(landmark_Q)
+    divergence = power_divergence(Q, mu)
+    chi2 = power_divergence(Q, 2.0)
 
     slacks = {}
     for form in ("paper", "corrected"):

@@ -252,7 +252,8 @@ def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: in
         If a shape is wrong or a value is out of range.
     """
     grid = cell_centres(extent, cells)
-    omega, Q = np.asarray(omega), np.asarray(Q)
+    omega = np.asarray(omega)
+    Q = np.asarray(Q)
     used = Q > 0  # most weights of the optimized kernel are 0
     return similarity_maps(grid, grid, np.zeros((1, 2)), omega[used], Q[None, used])[0]
 
@@ -328,7 +329,8 @@ def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayL
     """
     E = np.array([check_count(int(e), "n_features") for e in n_features])
     points = np.asarray(points, dtype=float)
-    at_delta, at_twice = kernel(points), kernel(2 * points)
+    at_delta = kernel(points)
+    at_twice = kernel(2 * points)
     variances = {
         "cos_sin": np.mean(1 + at_twice - 2 * at_delta**2),
         "random_phase": np.mean(1 + at_twice / 2 - at_delta**2),

@@ -81,7 +81,9 @@ def landmark_problem(
     ValueError
         If there are fewer points than landmarks, or a value is out of range.
     """
-    X, y, D = as_points(X, dense=True), np.asarray(y), check_count(n_frequencies, "n_frequencies")
+    X = as_points(X, dense=True)
+    y = np.asarray(y)
+    D = check_count(n_frequencies, "n_frequencies")
     choosing, drawing = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
     if isinstance(selection, str):
         landmarks, labels, indices = select_landmarks(X, y, n_landmarks, selection, choosing)

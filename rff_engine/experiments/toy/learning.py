@@ -243,7 +243,8 @@ def feature_error_curve(
         If a value is out of range.
     """
     rng = as_rng(random_state)
-    candidates, Q = np.asarray(candidates), np.asarray(Q)
+    candidates = np.asarray(candidates)
+    Q = np.asarray(Q)
     D_values = [check_count(D, "D") for D in D_values]
     seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
     drawn = np.array(

@@ -66,7 +66,9 @@ def lifted_circles(X: ArrayLike, y: ArrayLike, X_fresh: ArrayLike, y_fresh: Arra
     ValueError
         If a shape is wrong or a value is not finite.
     """
-    X, X_fresh, y = as_points(X, n_features=2, dense=True), as_points(X_fresh, n_features=2, dense=True), np.asarray(y)
+    X = as_points(X, n_features=2, dense=True)
+    X_fresh = as_points(X_fresh, n_features=2, dense=True)
+    y = np.asarray(y)
     radius = np.linalg.norm(X, axis=1)
     unit = max(np.median(radius[y == label]) for label in (-1, 1))
     X, X_fresh = X / unit, X_fresh / unit

@@ -98,7 +98,8 @@ def simulate_classifiers(
     ValueError
         If the case is unknown or a number is out of range.
     """
-    n, D = check_count(n, "n"), check_count(n_components, "n_components", high=_CANDIDATES)
+    n = check_count(n, "n")
+    D = check_count(n_components, "n_components", high=_CANDIDATES)
     rng = as_rng(random_state)
     support = rng.uniform(-1, 1, (_SUPPORT, 2))
     angle = support @ rng.normal(scale=30.0, size=(_CANDIDATES, 2)).T
@@ -193,8 +194,10 @@ def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon, threshold)
     """True risk less the smallest bound over `_SCALES`, which one event gives for all of them, (B,) each."""
     given = log_ratio, _SCALES[:, None], samples.rows.shape[1], epsilon
     margins = np.multiply.outer(_SCALES, samples.y * np.take_along_axis(decision, samples.rows, axis=1))
-    wrong, wrong_by_margin = ndtr(-margins), ndtr(threshold - margins)
-    errors, disagreement = wrong.mean(axis=2), (2 * wrong * (1 - wrong)).mean(axis=2)
+    wrong = ndtr(-margins)
+    wrong_by_margin = ndtr(threshold - margins)
+    errors = wrong.mean(axis=2)
+    disagreement = (2 * wrong * (1 - wrong)).mean(axis=2)
     gibbs = bounds.gibbs_classifier(errors, *given)
     least = {
         "majority_vote": bounds.majority_vote(wrong_by_margin.mean(axis=2), threshold, *given).min(axis=0),

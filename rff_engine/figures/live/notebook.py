@@ -157,7 +157,8 @@ def landmarks(
     """
     sample = _sample(X, y)
     tested = _test_sample(sample, X_test, y_test)
-    beta, C = check_range(beta, "beta", *BETAS), check_positive(C, "C")
+    beta = check_range(beta, "beta", *BETAS)
+    C = check_positive(C, "C")
     model = LandmarkSimilarity(
         kernel, check_count(n_landmarks, "n_landmarks"), selection, "learned", D, beta, random_state
     )
@@ -224,8 +225,10 @@ def kernel(
         If the points are not in the plane, there are not two classes, or a value is not allowed.
     """
     sample = _sample(X, y)
-    N, mu = check_count(N, "N", high=MAX_CANDIDATES), check_interval(mu, "mu", 1)
-    beta, rho = check_range(beta, "beta", *BETAS), check_range(rho, "rho", RADII[0], RADII[-1])
+    N = check_count(N, "N", high=MAX_CANDIDATES)
+    mu = check_interval(mu, "mu", 1)
+    beta = check_range(beta, "beta", *BETAS)
+    rho = check_range(rho, "rho", RADII[0], RADII[-1])
     prior = as_kernel(kernel).scaled_to(sample.X)
     omega = FrequencyBlocks(prior, N, 2, draw_seed(as_rng(random_state))).take(np.arange(N))
     loss = alignment_loss(sample.X, sample.y, omega)
@@ -254,7 +257,8 @@ def _sample(X, y) -> _Sample:
     classes, codes = as_labels(y, len(X))
     if len(classes) != 2:
         raise ValueError(f"y has {len(classes)} classes; a live view shows two.")
-    low, high = X.min(axis=0), X.max(axis=0)
+    low = X.min(axis=0)
+    high = X.max(axis=0)
     span = float((high - low).max())
     if not SPANS[0] <= span <= SPANS[1]:
         raise ValueError(

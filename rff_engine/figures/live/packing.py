@@ -241,7 +241,8 @@ def pack_certificate(
     `counts` are the numbers that may be chosen, by default those of `votes`; the view asks for votes that it lacks.
     Margins are rounded to 12 bits.
     """
-    epsilon, n = (first := next(iter(votes.values()))).model.epsilon, len(first.prior_margins)
+    epsilon = (first := next(iter(votes.values()))).model.epsilon
+    n = len(first.prior_margins)
     shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
     packed = [
         {

@@ -85,6 +85,7 @@ if __name__ == "__main__":
     errors = {method: errors_of(Q, D_values) for method, Q in weights.items()}
     some, many = ([float(f"{10**power:.3g}") for power in np.linspace(-3, 3, count)] for count in (13, 61))
     along = np.stack([rff.pseudo_posterior(drawn.loss, value, n) for value in some])
-    error_path, kl_path = (some, errors_of(along, [D])[:, 0]), (many, toy_learning.kl_path(drawn, many))
+    error_path = (some, errors_of(along, [D])[:, 0])
+    kl_path = (many, toy_learning.kl_path(drawn, many))
     table = numbers(drawn, weights, mu, D_values, errors, kl_path, error_path)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -74,7 +74,8 @@ if __name__ == "__main__":
     line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=10.0, delta_range=4.0)
 
     # First picture and 2: three and five landmarks on two moons. Another seed draws other points alike.
-    wide, (X, y) = rff.GaussianKernel(0.501), draw("moons")
+    wide = rff.GaussianKernel(0.501)
+    X, y = draw("moons")
     fresh = draw("moons", 2000, seed + 1_000_003)
     three, five = (landmark_problem(X, y, wide, L, n_frequencies=20, random_state=seed) for L in (3, 5))
     opening, view = (landmark_view(problem, *fresh, beta=1.0, C=1.0, extent=2.0) for problem in (three, five))
