@@ -28,9 +28,9 @@ from websockets.exceptions import WebSocketException
 
 #: Seconds after which a reply counts as lost.
 LONGEST = 120
-#: Id of the events of a component of the app's own, with that of the component.
 #: Live views that ask for more data when the reader points at the slider of a control, by page and control.
 _REACHED = {("certificates", "D"): "live_certificate"}
+#: Id of the events of a component of the app's own, with that of the component.
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request
 
