@@ -1,7 +1,7 @@
 """Response times of the app: first figure, bytes, frames during a drag, and controls that the server handles.
 
 Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
-`python benchmarks/app_response.py` from the top folder; `--controls` adds a line for each control, `--during-run` keeps
+`python -m benchmarks.app_response` from the top folder; `--controls` adds a line for each control, `--during-run` keeps
 the server busy with a long run, `--slider noise` drags that slider instead of the first one and leaves the controls of
 the sidebar out, names of pages restrict it to these.
 """
@@ -25,22 +25,17 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import TimeoutError, sync_playwright
 
+from pages.components import catalogue
+
 ROOT = Path(__file__).parents[1]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 ARGUMENTS += ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]  # hidden pages of the address bar
 
 #: Addresses of each page: the drag is measured on all of them, everything else on the first.
 PAGES = {
-    "start": ("",),
-    "kernel": ("kernel",),
-    "landmarks": tuple(f"landmarks?landmarks={L}&D={D}&n=300" for L, D in ((5, 20), (5, 256), (8, 256))),
-    "learn_kernel": ("learn_kernel?N=2000",),
-    "bounds": ("bounds",),
-    "certificates": ("certificates",),
-    "approximate": ("approximate",),
-    "adaptive": ("adaptive",),
-    "real_data": ("real_data",),
-    "paper": ("paper",),
+    page.name: tuple(page.path + f"?{query}" * bool(query) for query in page.measured)
+    for page in catalogue.PAGES
+    if page.measured
 }
 DRAG_SECONDS, CHANGES = 2.0, 20
 

@@ -27,7 +27,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks import firefox
 from benchmarks.app_response import ARGUMENTS, DRAG_SECONDS
-from deploy.site.grid import PAGES
+from pages.components.catalogue import PAGES
 
 BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
 #: Links of the live views, and the sliders that are dragged: the first of the view, or one by its name.
@@ -126,12 +126,12 @@ def first_pictures(browser, site: Path) -> None:
     """Print the time to the first picture of each page on a slow connection, and what it loads until then."""
     print("\n| page | first picture, s | loaded until then, MB |\n|---|---|---|")
     with served(site) as port:
-        for edition in PAGES:
-            name = "index" if edition.page == "start" else edition.page
-            if not (site / f"{name}.html").exists():
+        for page in PAGES:
+            name = page.path or "index"
+            if page.grid is None or not (site / f"{name}.html").exists():
                 continue
             seconds, loaded = _first_picture(browser, f"http://127.0.0.1:{port}/{name}.html")
-            print(f"| {edition.name} | {seconds:.1f} | {loaded / 1e6:.2f} |", flush=True)
+            print(f"| {page.title} | {seconds:.1f} | {loaded / 1e6:.2f} |", flush=True)
 
 
 def _first_picture(browser, address: str) -> tuple[float, int]:

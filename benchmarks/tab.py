@@ -26,10 +26,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from pages.components.catalogue import PAGES
+
 #: Seconds after which a reply counts as lost.
 LONGEST = 120
 #: Live views that ask for more data when the reader points at the slider of a control, by page and control.
-_REACHED = {("certificates", "D"): "live_certificate"}
+_REACHED = {(page.name, key): f"live_{page.view}" for page in PAGES for key in page.asks_at}
 #: Id of the events of a component of the app's own, with that of the component.
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request

@@ -24,28 +24,18 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback, also while it imports modules
 
 from deploy.site import words
+from pages.components.catalogue import BY_NAME, Reading
 from pages.components.controls.toy import SEED
 from pages.components.controls.widgets import without_headings
 from pages.components.lessons import content, in_url, numbers
 
-#: By lesson or page: what is read off the page, its value as the page writes it, and what differs from the last step.
+#: Of lessons with another last exercise than that of their page, by key.
 READINGS = {
-    "theorem-that-fails": (
+    "theorem-that-fails": Reading(
         "the share of simulated samples in which the printed Theorem 4 fails",
         "{after.printed_failures:.1%}",
-        {"question": "Does it hold?"},
-    ),
-    "kernel": (
-        "the error (root mean square) of the average of cosines and sines at the number D",
-        "{after.error:.3f}",
-        {},
-    ),
-    "landmarks": ("the test error of the learned similarities", "{after.learned_error:.1%}", {}),
-    "learn_kernel": ("the KL divergence of the pseudo-posterior from the prior", "{after.kl:.2f}", {"beta": 10.0}),
-    "bounds": ("the value of Theorem 3 at the chosen β", "{after.theorem_3:.3f}", {"question": "How tight?"}),
-    "certificates": ("the certified risk of the vote", "{after.found.risk_bound:.1%}", {}),
-    "approximate": ("the error of the second method over all pairs of rows", "{after.second.error:.2g}", {}),
-    "adaptive": ("the error over all points at the end of the descent", "{after.last_error:#.3g}", {}),
+        changed={"question": "Does it hold?"},
+    )
 }
 LETTERS = "ABCDEFGH"
 LINES = "\n\n".join(["_" * 60] * 3)
@@ -119,13 +109,15 @@ def exercises(lesson: content.Lesson, seed: int, address: str) -> Iterator[Exerc
             f"{text}\n\n**{question}** Predict before you look.\n\n{choices}\n\n{before}, {after}. Why is it so?",
             f"{question} **{LETTERS[step.right]}: {answers[step.right]}**\n\n{outcome}",
         )
-    what, value, changed = READINGS.get(lesson.key) or READINGS[lesson.page]
-    mine = lesson.after(len(lesson.steps)) | changed | {"seed": seed}
+    reading = READINGS.get(lesson.key) or BY_NAME[lesson.page].reading
+    if reading is None:
+        raise ValueError(f"The page {lesson.page} has a lesson, and its record no reading for the last exercise.")
+    mine = lesson.after(len(lesson.steps)) | reading.changed | {"seed": seed}
     yield Exercise(
         f"{len(lesson.steps) + 1}. Your own seed: {seed}",
         f"Open [these settings]({link(lesson.page, mine, address)}), with other random points and frequencies than "
-        f"your neighbour's. Read {what}. Why does your neighbour read another number?",
-        f"**{filled(lesson.page, {'after': mine}, value)[0]}**\n\nAnother seed draws other points or other "
+        f"your neighbour's. Read {reading.what}. Why does your neighbour read another number?",
+        f"**{filled(lesson.page, {'after': mine}, reading.value)[0]}**\n\nAnother seed draws other points or other "
         "frequencies, so neighbours read different numbers; how far they lie apart is the spread of the draws.",
     )
 

@@ -254,7 +254,6 @@ def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
-        "Which frequencies do these points need?",
         "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
         "drawn from the [[prior]], move to where these points need them.",
     )

@@ -262,7 +262,6 @@ def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
-        "How few cosines make a kernel?",
         "Random features replace a kernel by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn "
         "independently, spread evenly, or **fitted to the data**. Choose two methods and compare where their "
         "frequencies lie and where they err; then compare all methods.",

@@ -409,7 +409,6 @@ def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
-        "What does a bound guarantee, and what does it cost?",
         "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
         "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. Drag "
         "**[[β]]** and see which term grows.",

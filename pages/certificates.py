@@ -231,7 +231,6 @@ def main() -> None:
     tour = lessons.Tour("certificates", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
-        "What can a classifier promise about itself?",
         "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen its "
         "step away from the prior, compare numbers of frequencies, and see **what each look at the data costs**.",
     )

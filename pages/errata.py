@@ -14,7 +14,7 @@ ERRATA = Path(__file__).parents[1] / "docs" / "errata.md"
 def main() -> None:
     mount(())
     heading, text = ERRATA.read_text(encoding="utf-8").split("\n", 1)
-    layout.title(heading.removeprefix("# "))
+    layout.title(heading=heading.removeprefix("# "))
     st.markdown(text)
     st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
     presentation.show_buttons(())

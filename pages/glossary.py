@@ -10,7 +10,6 @@ from pages.components.controls.widgets import mount
 def main() -> None:
     mount(())
     layout.title(
-        "What do the words mean?",
         "Where a text underlines one of these words with dots, point at it, tap it, or reach it with Tab to see its "
         "meaning there.",
     )

@@ -170,7 +170,6 @@ def main() -> None:
     tour = lessons.Tour("kernel", CONTROLS)
     values = mount(CONTROLS, tour)
     layout.title(
-        "What does a kernel assume before it sees data?",
         "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "
         "[[frequency]] has: it is a [[prior]]. Random features draw **[[D]]** frequencies from it and average their "
         "cosines. Change the **width** and see the density and the kernel move in opposite directions.",

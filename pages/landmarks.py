@@ -333,7 +333,6 @@ def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
     values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS, PIN))
     layout.title(
-        "What does a landmark learn about its neighbourhood?",
         "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
     with st.container(horizontal=True, key="beginnings"):

@@ -299,7 +299,6 @@ def main() -> None:
     tour = lessons.Tour("learn_kernel", CONTROLS)
     values = mount(CONTROLS, tour, parameters=(POINTS, PIN))
     layout.title(
-        "Which cosines agree with the labels?",
         "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
         "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "
         "weight to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the "

@@ -189,7 +189,6 @@ def main() -> None:
     target = SHOWN[values.what]
     scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
     layout.title(
-        "Do the results reproduce?",
         "Each number of a paper comes from one split of the data and one draw of frequencies. Here it is compared with "
         "draws on the same split, if that is published, and with other random splits. How much of a difference is "
         "chance of the draw, how much chance of the split, and what causes the rest?",

@@ -251,7 +251,6 @@ def main() -> None:
     values = mount(CONTROLS)
     folded = presentation.projecting()  # the figure comes first
     layout.title(
-        "Do learned frequencies help on real data?",
         "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "
         "paper: RFF draws random Fourier features from the [[prior]], [[PBRFF]] from the [[pseudo-posterior]], "
         "[[OKRFF]] from the optimized kernel. A run continues when you leave this page, and visitors with the same "

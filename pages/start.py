@@ -245,7 +245,6 @@ def show_sweep() -> Run | None:
 def main() -> None:
     values = mount(())
     layout.title(
-        "What if a kernel were only a first guess?",
         "A kernel says which points are similar to a **[[landmark]]**, a star, before any label is seen: the "
         "**[[prior]]**. Drag **[[β]]**: the more the labels count, the more each star learns a similarity of its own, "
         "the **[[posterior]]**.",

@@ -325,7 +325,6 @@ def show_certificate(values, chosen) -> None:
 def main() -> None:
     values = mount(CONTROLS)
     layout.title(
-        "What does the kernel learn from your data?",
         "Upload a table, choose the column to predict, and see the views of the other pages on your data: "
         "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import runpy
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +19,7 @@ from rff_engine.experiments.command_line import _parser as engine_parser
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+page_tables = SimpleNamespace(**runpy.run_path(str(ROOT / ".ci" / "page_tables.py")))
 PARSERS = {"rff_engine": engine_parser, "datasets": datasets_parser}
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
@@ -67,6 +70,11 @@ def test_every_environment_variable_is_listed():
     files += [path for folder in ("rff_engine", "datasets", "pages", "tests") for path in (ROOT / folder).rglob("*.py")]
     used = {name for path in files for name in re.findall(r"\bRFF_[A-Z_]*[A-Z]", text(path))}
     assert used == set(re.findall(r"RFF_[A-Z_]+", listed))
+
+
+@pytest.mark.parametrize("file", page_tables.TABLES)
+def test_tables_of_pages_are_those_of_the_records(file):
+    assert page_tables.TABLES[file] in text(ROOT / file) and page_tables.renewed(file) == text(ROOT / file)
 
 
 @pytest.mark.slow

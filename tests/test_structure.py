@@ -13,6 +13,7 @@ import pytest
 from numpydoc.validate import validate
 
 import rff_engine
+from pages.components.catalogue import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 _SPEC = importlib.util.spec_from_file_location("structure", ROOT / ".ci" / "structure.py")
@@ -99,9 +100,15 @@ print(*sys.modules)
     assert {structure.part_of(name) for name in loaded} <= {None, *ENGINE}
 
 
+def test_records_of_pages_import_nothing_of_the_app():
+    assert sys.stdlib_module_names >= {
+        name.split(".")[0] for name in structure.imports(ROOT, "pages.components.catalogue")
+    }
+
+
 def test_pages_without_runs_need_no_store_of_results():
     """They are imported where two libraries are missing that exist in no browser."""
-    pages = ("kernel", "landmarks", "learn_kernel", "bounds", "certificates", "approximate", "adaptive", "errata")
+    pages = [page.name for page in PAGES if page.grid and page.path] + ["errata"]
     program = (
         "import importlib, sys\n"
         "sys.modules['psutil'] = sys.modules['sqlalchemy'] = None\n"

@@ -12,7 +12,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from deploy.site.grid import PAGES
+from pages.components.catalogue import PAGES
+
+EDITION = [page for page in PAGES if page.grid]
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -22,7 +24,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages",
         nargs="+",
-        choices=[edition.page for edition in PAGES],
+        choices=[page.name for page in EDITION],
         help="only these pages",
     )
     parser.add_argument("--defaults", action="store_true", help="each page for its default settings only: a quick look")
@@ -43,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from deploy.site.writing import export  # reads the environment
 
         try:
-            editions = [edition for edition in PAGES if edition.page in (given.pages or [edition.page])]
-            export(given.output, editions, given.defaults, given.processes)
+            pages = [page for page in EDITION if page.name in (given.pages or [page.name])]
+            export(given.output, pages, given.defaults, given.processes)
         except (ValueError, OSError) as error:
             print(error, file=sys.stderr)
             return 2

@@ -15,9 +15,9 @@ from itertools import combinations
 from pathlib import Path
 
 from deploy.site import plots, samples, words
-from deploy.site.grid import Edition
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import Control, Part, Reader, Scene
+from pages.components.catalogue import Grid, Page
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
 from pages.components.sharing import as_text
@@ -38,7 +38,7 @@ _TAGS = {"title": "h1", "header": "h2", "subheader": "h3"}
 class Exported:
     """A page: its description for the browser, and its HTML."""
 
-    edition: Edition
+    record: Page
     title: str
     opening: str
     body: str
@@ -155,29 +155,31 @@ def _figure_html(part: Part, wide: int, narrow: int) -> str:
     )
 
 
-def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: bool = False) -> Exported:
+def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = False) -> Exported:
     """Compute a page for all its settings, write its data, and return the rest.
 
     `only_defaults` leaves out products, presets and lessons.
     """
-    reader = Reader(edition.page, edition.tabs, edition.left_out)
-    clicks = _clicks(reader) if edition.samples and edition.view == "landmarks" else None
-    scenes, presets, lessons = _scenes_of(reader, edition, only_defaults)
+    grid = page.grid or Grid()
+    reader = Reader(page.name, grid.tabs, grid.left_out)
+    clicks = _clicks(reader) if grid.samples and page.view == "landmarks" else None
+    scenes, presets, lessons = _scenes_of(reader, grid, only_defaults)
     default = scenes[0]
-    beside = samples.SCALES.get(edition.view, ()) if edition.samples else ()
+    beside = samples.SCALES.get(page.view, ()) if grid.samples else ()
     sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
     known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_DRAWN)
-    keys = [key for key in known if key not in (*sliders, *edition.sections_only)]
-    every = [*keys, *sliders, *edition.sections_only]
-    (folder / edition.page).mkdir(parents=True)
-    views = _views(edition, scenes, keys, folder, only_defaults) if default.view else []
-    sections = _write_sections(scenes, every, folder / edition.page)
+    keys = [key for key in known if key not in (*sliders, *grid.sections_only)]
+    every = [*keys, *sliders, *grid.sections_only]
+    (folder / page.name).mkdir(parents=True)
+    drawn = [] if only_defaults else [default.settings | values for values in reader.settings(grid.samples)]
+    views = _views(page, scenes, keys, folder, drawn) if default.view else []
+    sections = _write_sections(scenes, every, folder / page.name)
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     scales = {key: reader.allowed(key) for key in beside}
     every += [_PICKS] if clicks else []
     description = {
-        "page": edition.page,
+        "page": page.name,
         "defaults": _shown(_first_values(scenes), every),
         "controls": list(_controls(most.controls, keys, views or sections, scales)),
         "sliders": {key: reader.allowed(key) for key in sliders},
@@ -186,9 +188,9 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
         "sections": sections,
         "follows": followed(sections),
         "choices": reader.allowed("bound") if "bound" in keys else [],
-        "computes": edition.view if edition.samples else None,
+        "computes": page.view if grid.samples else None,
         "clicks": clicks,
-        "words": _words(edition, reader, scenes) if edition.samples else {},
+        "words": _words(page, reader, scenes) if grid.samples else {},
         "presets": [
             {"name": name, "help": help_, "line": words.inline(scene.preset)}
             | {"settings": _shown(scene.settings, [*keys, *sliders] + [_PICKS] * bool(clicks))}
@@ -199,17 +201,17 @@ def export_page(edition: Edition, view_html: str, folder: Path, only_defaults: b
     opening, body = _halves(default, view_html)
     title = next(part.text for part in default.parts if part.kind == "title")
     written = [_lesson(lesson, steps, every) for lesson, steps in lessons]
-    return Exported(edition, title, opening, body, description, written)
+    return Exported(page, title, opening, body, description, written)
 
 
-def _scenes_of(reader: Reader, edition: Edition, only_defaults: bool) -> tuple[list[Scene], list, list]:
+def _scenes_of(reader: Reader, grid: Grid, only_defaults: bool) -> tuple[list[Scene], list, list]:
     default = reader.scene({}, full=True)
     if only_defaults:
         return [default], [], []
-    scenes = [default, *(reader.scene(settings, default.view is None) for settings in edition.settings() if settings)]
-    scenes += [reader.scene(settings, full=True) for settings in edition.settings_of_sections()]
+    scenes = [default, *(reader.scene(one, default.view is None) for one in reader.settings(grid.products))]
+    scenes += [reader.scene(one, full=True) for one in reader.settings(grid.sections)]
     presets = list(reader.presets())
-    lessons = [(lesson, list(reader.steps(lesson))) for lesson in content.lessons_of(edition.page).values()]
+    lessons = [(lesson, list(reader.steps(lesson))) for lesson in content.lessons_of(reader.page).values()]
     shown = [scene for _, steps in lessons for both in steps for scene in both]
     return [*scenes, *(scene for *_, scene in presets), *shown], presets, lessons
 
@@ -236,7 +238,7 @@ def _clicks(reader: Reader) -> dict:
     return {"none": note, "most": MAX_LANDMARKS, "too_many": TOO_MANY, "gone": gone}
 
 
-def _words(edition: Edition, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
+def _words(page: Page, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
     """Texts that differ from the page's own, by the value of the control that changes them.
 
     Raises
@@ -244,25 +246,23 @@ def _words(edition: Edition, reader: Reader, scenes: list[Scene]) -> dict[str, d
     ValueError
         If other settings change them too.
     """
-    key = samples.IN_WORDS.get(edition.view, "")
+    key = samples.IN_WORDS.get(page.view, "")
     own = Texts(scenes[0].parts)
     values = reader.allowed(key) if key else []
     read = {value: own.other(reader.scene({key: float(value)}).parts) for value in values}
     for scene in scenes:
         if scene.view is not None and own.other(scene.parts) != read.get(as_text(scene.settings.get(key, "")), {}):
-            raise ValueError(f"Words of the page {edition.page} follow {scene.settings}, not {key or 'nothing'} alone.")
+            raise ValueError(f"Words of the page {page.name} follow {scene.settings}, not {key or 'nothing'} alone.")
     return {value: texts for value, texts in read.items() if texts}
 
 
-def _views(edition: Edition, scenes: list[Scene], keys: list[str], folder: Path, only_defaults: bool) -> list[dict]:
-    """Write what a live view needs; return the settings with their files."""
-    if not edition.samples:
-        return _write_views(scenes, keys, folder / edition.page)
-    of_grid = [] if only_defaults else [scenes[0].settings | values for values in edition.settings_of_samples()]
-    wanted = [scene.settings for scene in scenes] + of_grid
-    drawn = list(dict.fromkeys(map(samples.Sample.of, wanted)))
-    samples.write(edition.view, drawn, folder / samples.FOLDER)
-    return list(samples.rows(edition.view, drawn))
+def _views(page: Page, scenes: list[Scene], keys: list[str], folder: Path, more: list[dict]) -> list[dict]:
+    """Write what a live view needs, and the samples of `more` settings; return the settings with their files."""
+    if not (page.grid and page.grid.samples):
+        return _write_views(scenes, keys, folder / page.name)
+    drawn = list(dict.fromkeys(map(samples.Sample.of, [*(scene.settings for scene in scenes), *more])))
+    samples.write(page.view, drawn, folder / samples.FOLDER)
+    return list(samples.rows(page.view, drawn))
 
 
 def _halves(default: Scene, view_html: str) -> tuple[str, str]:

@@ -14,8 +14,9 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components import deferred, lessons, live
+from pages.components import catalogue, deferred, lessons, live
 from pages.components.controls import screen, toy
+from pages.components.controls.own_points import OWN
 from pages.components.lessons import content
 from pages.components.server import entry
 
@@ -138,6 +139,10 @@ class Reader:
             return list(control.options)
         steps = round((control.max - control.min) / control.step)
         return [f"{round(control.min + k * control.step, 6):g}" for k in range(steps + 1)]
+
+    def settings(self, products: catalogue.Products) -> Iterator[dict]:
+        """The settings of products; points of one's own are no value that `EVERY` stands for."""
+        return catalogue.settings_of(products, lambda key: [one for one in self.allowed(key) if one != OWN])
 
     def presets(self) -> Iterator[tuple[str, str, Scene]]:
         """Names of the page's presets, what they are for, and what the page shows then."""

@@ -19,8 +19,8 @@ from plotly.offline import get_plotlyjs
 
 from deploy.site import words
 from deploy.site.exporting import Exported, export_page
-from deploy.site.grid import PAGES, Edition
 from deploy.site.packing import packed
+from pages.components.catalogue import Page
 from pages.components.glossary.terms import TERMS
 from pages.components.lessons import content
 from rff_engine.figures.live import parts as live
@@ -99,7 +99,7 @@ def silence() -> None:
         logging.getLogger(name).addFilter(lambda record: record.levelno > logging.WARNING)
 
 
-def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: bool = False, processes: int = 2) -> None:
+def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, processes: int = 2) -> None:
     """Write the static edition into a folder.
 
     Raises
@@ -112,8 +112,8 @@ def export(folder: Path, editions: Sequence[Edition] = PAGES, only_defaults: boo
     data = folder / "data"
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
         tasks = [
-            pool.submit(export_page, edition, live.markup(edition.view) if edition.view else "", data, only_defaults)
-            for edition in editions
+            pool.submit(export_page, page, live.markup(page.view) if page.view else "", data, only_defaults)
+            for page in pages
         ]
         exported = [task.result() for task in tasks]
     write_pages(folder, exported)
@@ -136,23 +136,21 @@ def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
         for key, after in pairwise(order)
     }
     for page in exported:
-        (folder / "assets" / f"{script_of(page.edition)}.js").write_text(
-            view_script(page.edition.view), encoding="utf-8"
-        )
-        extra = _overview(exported, [lessons[key] for key in order]) if page.edition.page == "start" else ""
+        (folder / "assets" / f"{script_of(page.record)}.js").write_text(view_script(page.record.view), encoding="utf-8")
+        extra = _overview(exported, [lessons[key] for key in order]) if not page.record.path else ""
         text = page_text(page, exported, following, extra)
-        (folder / file_of(page.edition)).write_text(text, encoding="utf-8")
+        (folder / file_of(page.record)).write_text(text, encoding="utf-8")
     (folder / "glossary.html").write_text(_glossary(exported), encoding="utf-8")
 
 
-def file_of(edition: Edition) -> str:
+def file_of(page: Page) -> str:
     """The file of a page."""
-    return "index.html" if edition.page == "start" else f"{edition.page}.html"
+    return f"{page.path or 'index'}.html"
 
 
-def script_of(edition: Edition) -> str:
+def script_of(page: Page) -> str:
     """The name of a page's own script."""
-    return edition.view or "figures"
+    return page.view or "figures"
 
 
 def page_text(page: Exported, exported: Sequence[Exported], following: dict, extra: str) -> str:
@@ -162,16 +160,16 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         policy=POLICY,
         # The first picture of a page without a live view is Plotly's.
-        early="" if page.edition.view else f'<link rel="preload" href="assets/{_PLANE}.js" as="script">',
-        title=escape(f"{page.edition.name} – PAC-Bayesian random Fourier features"),
-        menu=_menu(exported, page.edition),
+        early="" if page.record.view else f'<link rel="preload" href="assets/{_PLANE}.js" as="script">',
+        title=escape(f"{page.record.title} – PAC-Bayesian random Fourier features"),
+        menu=_menu(exported, page.record),
         opening=page.opening,
         body=page.body + extra,
         row=read("sharing/row.html"),
         tip='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
         card=read("lessons/card.html"),
         description=_as_json(description),
-        script=script_of(page.edition),
+        script=script_of(page.record),
     )
 
 
@@ -180,9 +178,9 @@ def _as_json(value) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _menu(exported: Sequence[Exported], here: Edition | None) -> str:
+def _menu(exported: Sequence[Exported], here: Page | None) -> str:
     links = [
-        f'<a href="{file_of(page.edition)}"{_current(page.edition is here)}>{escape(page.edition.name)}</a>'
+        f'<a href="{file_of(page.record)}"{_current(page.record is here)}>{escape(page.record.title)}</a>'
         for page in exported
     ]
     return "".join([*links, f'<a href="glossary.html"{_current(here is None)}>Glossary</a>'])
@@ -193,16 +191,16 @@ def _current(whether: bool) -> str:
 
 
 def _lesson_address(page: Exported, lesson: dict) -> str:
-    return f"{file_of(page.edition)}#lesson={lesson['key']}&step=1"
+    return f"{file_of(page.record)}#lesson={lesson['key']}&step=1"
 
 
 def _overview(exported: Sequence[Exported], lessons: Iterable[tuple[Exported, dict]]) -> str:
     """Links to the other pages, and to all lessons."""
     pages = "".join(
-        f'<li><a href="{file_of(page.edition)}"><strong>{escape(page.edition.name)}</strong><br>'
+        f'<li><a href="{file_of(page.record)}"><strong>{escape(page.record.title)}</strong><br>'
         f"{words.inline(page.title)}</a></li>"
         for page in exported
-        if page.edition.page != "start"
+        if page.record.path
     )
     shown = "".join(
         f'<li><a href="{escape(_lesson_address(page, lesson))}"><strong>{escape(lesson["title"])}.</strong> '

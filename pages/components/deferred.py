@@ -45,7 +45,7 @@ def show(name: str, draw: Callable[[], object]) -> None:
     if name in left_out:
         return
     # Keys contain the page, so that no two pages share state.
-    key = f"{entry.current_page() or 'start'}_{name}"
+    key = f"{entry.page().name}_{name}"
     if waits and not alone.chosen():
         _show_when_near(key, entry.count_of_runs(), draw)
         return

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.components import glossary
 from pages.components.controls import alone, presentation, screen
+from pages.components.server import entry
 
 # Less space above the title; columns wrap where they would get too narrow to read. Text of figures gets the colour of
 # the page's text: the greys of the theme are too faint to read. A link to the current page looks selected already, so
@@ -90,8 +91,8 @@ _STYLE = (
 )
 
 
-def title(question: str, introduction: str = "") -> None:
-    """The question of a page, and a few sentences on how to find the answer there.
+def title(introduction: str = "", heading: str = "") -> None:
+    """The question of a page, or another heading, and a few sentences on how to find the answer there.
 
     Without sentences there is no button for them in projector mode.
     """
@@ -99,7 +100,7 @@ def title(question: str, introduction: str = "") -> None:
     with st.container(key="unseen"):
         screen.mount()
         glossary.mount()
-    st.title(question)
+    st.title(heading or entry.page().question)
     if introduction:
         with presentation.folded("What is this page about?", key="introduction"):
             st.markdown(_words(introduction))

@@ -9,20 +9,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.components.catalogue import BY_NAME, PAGES
 from pages.components.controls import alone
-from pages.components.controls.alone import PICTURES, View
+from pages.components.controls.alone import View
 from pages.components.server import entry
 from rff_engine.figures.live import parts as live_parts
 
 ROOT = Path(__file__).parents[2]
-LIVE = {
-    "start": "opening",
-    "landmarks": "landmarks",
-    "learn_kernel": "kernel",
-    "bounds": "bounds",
-    "certificates": "certificate",
-    "adaptive": "descent",
-}
+LIVE = {page.name: page.view for page in PAGES if page.view}
 
 
 def opened(page: str, **query: str) -> AppTest:
@@ -51,7 +45,7 @@ def whole_page_link(app: AppTest) -> str:
 def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
     html = live_parts.read(f"{LIVE[page]}.html")
     parts = {name for names in re.findall(r'data-part="([^"]*)"', html) for name in names.split()}
-    assert parts == {name for name, picture in PICTURES[page].items() if picture.live}
+    assert parts == {picture.name for picture in BY_NAME[page].pictures if picture.live}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +70,7 @@ def test_a_part_of_a_live_view_is_shown_alone(page, name, query):
     assert all(f"{key}={value}" in link for key, value in query.items())
 
 
-@pytest.mark.parametrize("name", [name for name, picture in PICTURES["kernel"].items() if not picture.live])
+@pytest.mark.parametrize("name", [picture.name for picture in BY_NAME["kernel"].pictures])
 def test_a_figure_is_shown_alone(name):
     app = opened("kernel", view=name, D="7")
     (chart,) = app.get("plotly_chart")

@@ -12,7 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets.papers.catalogue import describe
-from pages.components.server import runs
+from pages.components.catalogue import BY_NAME
+from pages.components.server import entry, runs
 from pages.components.server.runs import RunQueue, RunSettings
 
 ROOT = Path(__file__).parents[2]
@@ -33,8 +34,9 @@ def queue(tmp_path, monkeypatch, swept_store):
 def opened(page: str, **query) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     app.query_params.update(query)  # of the page: Start here would drop them
+    app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
     app.switch_page(f"pages/{page}.py").run()
-    assert app.title[0].value.startswith({"start": "What if", "real_data": "Do learned"}[page])
+    assert app.title[0].value == BY_NAME[page].question
     return app
 
 

@@ -18,6 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import sharing
+from pages.components.catalogue import PAGES
 from pages.components.controls import own_points
 from pages.components.controls.widgets import Control, Number, Options, Scale, Several, Switch
 from pages.components.server import runs
@@ -335,14 +336,8 @@ def agrees_with_adaptive(table, app):
 
 
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
-FIRST_OF_PAGE = [("start", {}), ("landmarks", {"plain": True}), ("kernel", {}), ("learn_kernel", {}), ("bounds", {})]
-FIRST_OF_PAGE += [
-    ("certificates", {"plain": True}),
-    ("approximate", {}),
-    ("adaptive", {"plain": True}),
-    ("real_data", {"repeats": 2}),
-    ("paper", {}),
-]
+FIRST = {name: {"plain": True} for name in ("landmarks", "certificates", "adaptive")} | {"real_data": {"repeats": 2}}
+FIRST_OF_PAGE = [(page.name, FIRST.get(page.name, {})) for page in PAGES if page.documentation and page.measured]
 
 
 @pytest.mark.slow("computes a page, then its program in a new process")
@@ -426,10 +421,7 @@ def test_a_control_reads_its_own_link():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page",
-    ["landmarks", "kernel", "learn_kernel", "bounds", "certificates", "approximate", "adaptive", "real_data", "paper"],
-)
+@pytest.mark.parametrize("page", FAR)
 def test_at_defaults_a_page_offers_its_recipe_unchanged(page, offered):
     launch(page)
     shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")

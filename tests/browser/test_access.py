@@ -15,22 +15,11 @@ import pytest
 from conftest import settle, show_all, wait_until
 from test_layout import PHONE, at_each_width, problems
 
+from pages.components import catalogue
+
 PAGES = (
-    "",
-    "kernel",
-    "landmarks",
-    "landmarks?plain=true",
-    "learn_kernel",
-    "learn_kernel?plain=true",
-    "bounds",
-    "bounds?plain=true",
-    "certificates",
-    "approximate",
-    "adaptive",
-    "adaptive?plain=true",
-    "your_data",
-    "real_data",
-    "paper",
+    *(page.path for page in catalogue.PAGES if page.documentation),
+    *(f"{name}?plain=true" for name in ("landmarks", "learn_kernel", "bounds", "adaptive")),
 )
 WIDTHS = {"light": 1440, "dark": 768}
 # A page with plain figures is checked in one scheme only, because axe-core is slow.

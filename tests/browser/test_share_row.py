@@ -13,7 +13,7 @@ import pytest
 from conftest import settle, show_all, wait_until
 from PIL import Image, ImageChops, ImageSequence
 
-from pages.components.controls.alone import PICTURES
+from pages.components.catalogue import PAGES
 
 
 def row(page):
@@ -166,13 +166,7 @@ def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, serve
 @pytest.mark.second
 @pytest.mark.parametrize(
     "picture",
-    [
-        f"{page}?view={name}"
-        for page, names in PICTURES.items()
-        if page != "start"
-        for name, picture in names.items()
-        if picture.live
-    ],
+    [f"{page.path}?view={picture.name}" for page in PAGES if page.path for picture in page.pictures if picture.live],
 )
 def test_a_picture_alone_fits_a_slide(open_page, picture):
     page = open_page(f"{picture}&embed=true")

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 from benchmarks.firefox import program, started
 from deploy.site import writing
-from deploy.site.grid import PAGES
+from pages.components.catalogue import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.lessons.content import LESSONS
 from pages.components.results import landmarks as results
@@ -94,7 +94,8 @@ ASKED = f"""
 """
 #: Bytes that a page may load before its first picture.
 BEFORE_FIRST_PICTURE = 1_000_000
-PAGE_NAMES = ["index", *(edition.page for edition in PAGES[1:])]
+EDITION = [page for page in PAGES if page.grid]
+PAGE_NAMES = [page.path or "index" for page in EDITION]
 
 pytestmark = [pytest.mark.slow("exports eight pages of the app, with all lessons"), pytest.mark.second]
 
@@ -104,8 +105,13 @@ def site(tmp_path_factory):
     """The folder of an export of a few settings."""
     folder = tmp_path_factory.mktemp("site")
     few = [
-        replace(page, products=PRODUCTS.get(page.page, ()), samples=SAMPLES.get(page.page, ()), sections=())
-        for page in PAGES
+        replace(
+            page,
+            grid=replace(
+                page.grid, products=PRODUCTS.get(page.name, ()), samples=SAMPLES.get(page.name, ()), sections=()
+            ),
+        )
+        for page in EDITION
     ]
     writing.export(folder, few)
     return folder

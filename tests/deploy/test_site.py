@@ -7,6 +7,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from importlib import import_module
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,9 +15,11 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
-from deploy.site.grid import PAGES, Edition
+from pages.components.catalogue import BY_NAME, PAGES, Page, settings_of
 from pages.components.controls.toy import BETA, SIGMA_LIVE
 from pages.components.controls.toy_data import ToyData
+from pages.components.controls.widgets import Options, without_headings
+from pages.components.lessons import content
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
 from pages.components.results.kernel import kernel_plane, kernel_settings
@@ -27,11 +30,11 @@ from rff_engine.figures.bounds import BOUND_NAMES
 MOONS = ToyData("moons", 300, 0.1, 0)
 
 
-def edition(page: str, *products: dict, sections: tuple[dict, ...] = ()) -> Edition:
+def edition(name: str, *products: dict, sections: tuple[dict, ...] = ()) -> Page:
     """A page with a few settings only, of samples where its browser computes the view."""
-    whole = next(one for one in PAGES if one.page == page)
-    chosen = {"samples": products or ({},)} if whole.samples else {"products": products}
-    return replace(whole, sections=sections, **chosen)
+    whole = BY_NAME[name]
+    chosen = {"samples": products or ({},)} if whole.grid.samples else {"products": products}
+    return replace(whole, grid=replace(whole.grid, sections=sections, **chosen))
 
 
 def unpack(path) -> dict:
@@ -348,8 +351,17 @@ def test_a_former_export_is_replaced(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_a_grid_begins_with_the_defaults_and_names_no_setting_twice():
-    for page in PAGES:
-        settings = [tuple(sorted(one.items())) for one in page.settings()]
-        assert settings[0] == () and exporting.as_text(True) == "true"
-        assert len(set(settings)) == len(settings), page.page
+@pytest.mark.parametrize("page", [page for page in PAGES if page.grid and page.path], ids=lambda page: page.name)
+def test_a_grid_names_no_setting_twice(page):
+    options = {
+        control.key: control.options
+        for control in without_headings(import_module(f"pages.{page.name}").CONTROLS)
+        if isinstance(control, Options)
+    }
+    settings = [tuple(sorted(one.items())) for one in settings_of(page.grid.products, options.__getitem__)]
+    assert len(set(settings)) == len(settings)
+
+
+def test_every_page_with_a_live_view_or_lessons_is_in_the_static_edition():
+    shown = {page.name for page in PAGES if page.view} | {lesson.page for lesson in content.LESSONS}
+    assert {page.name for page in PAGES if page.grid} == shown

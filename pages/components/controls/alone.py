@@ -12,47 +12,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.components import escaping
+from pages.components.catalogue import BY_NAME, Picture
 from pages.components.server import entry
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture that a link may ask for."""
-
-    label: str
-    live: bool = True
-    """Whether it is a part of the page's live view, marked by `data-part` there, or the Plotly figure of this key"""
-
-
-#: Pictures by page and by their name in the URL.
-PICTURES: dict[str, dict[str, Picture]] = {
-    "start": {"opening": Picture("Maps of three landmarks, with the errors")},
-    "kernel": {
-        "line": Picture("Density and kernel on a line", live=False),
-        "plane": Picture("Kernel and its approximation in the plane", live=False),
-        "errors": Picture("Error against the number of features", live=False),
-        "lift": Picture("Circles lifted to three dimensions", live=False),
-    },
-    "landmarks": {
-        "maps": Picture("Similarity maps and decisions"),
-        "weights": Picture("Points and spectral weights"),
-    },
-    "learn_kernel": {
-        "planes": Picture("Prior, loss and posterior over the frequencies"),
-        "candidates": Picture("Data, and candidates by their weights"),
-        "kernels": Picture("Prior kernel and learned kernels"),
-    },
-    "bounds": {
-        "curves": Picture("Bounds against β"),
-        "terms": Picture("Terms of the chosen bound"),
-    },
-    "certificates": {
-        "votes": Picture("Votes over the plane"),
-        "ledger": Picture("Certificate, term by term"),
-        "steps": Picture("Risk at every step"),
-    },
-    "adaptive": {"player": Picture("Frequencies during the descent")},
-}
 
 # A note on the link stays in sight, and the heading for screen readers.
 _STYLE = """
@@ -81,7 +42,7 @@ class View:
     key = "view"
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
-        names = PICTURES[self.page]
+        names = [picture.name for picture in BY_NAME[self.page].pictures]
         if len(raw) == 1 and raw[0] in names:
             return raw[0], None
         asked = escaping.value_as_code(", ".join(raw))
@@ -92,24 +53,25 @@ class View:
 
 def parameters() -> list[View]:
     """The parameter of the current page, to be sanitized like controls; none on a page without such pictures."""
-    page = _page()
-    return [View(page)] if page in PICTURES else []
+    page = entry.page()
+    return [View(page.name)] if page.pictures else []
 
 
-def _page() -> str:
-    return entry.current_page() or "start"
+def _picture() -> Picture | None:
+    name = st.query_params.get(View.key)  # a control of *Your data* has this name too
+    return next((picture for picture in entry.page().pictures if picture.name == name), None)
 
 
 def chosen() -> str | None:
     """The name of the picture that is shown alone; None: the whole page is shown."""
-    name = st.query_params.get("view")  # a control of *Your data* has this name too
-    return name if name in PICTURES.get(_page(), {}) else None
+    picture = _picture()
+    return picture.name if picture else None
 
 
 def live_part() -> str | None:
     """The part of the live view that is shown alone; None: all of it, or a figure that is not part of it."""
-    name = chosen()
-    return name if name is not None and PICTURES[_page()][name].live else None
+    picture = _picture()
+    return picture.name if picture and picture.live else None
 
 
 def leaves_out(figure: str) -> bool:

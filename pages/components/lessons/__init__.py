@@ -199,7 +199,7 @@ class Tour:
 
     def _show_summary(self, lesson: content.Lesson) -> None:
         """Show the reader's predictions with the answers in place of the page."""
-        layout.title(f"Your predictions: {lesson.title}")
+        layout.title(heading=f"Your predictions: {lesson.title}")
         with layout.show_errors():
             steps = [
                 self._filled(lesson, k, step.text, step.question, step.outcome, *step.answers)

@@ -14,6 +14,7 @@ import streamlit as st
 from cachetools import cached
 from threadpoolctl import threadpool_limits
 
+from pages.components import catalogue
 from rff_engine.figures import sheet
 
 _ENTERED, _RUNS = "entered through app.py", "runs of the script"
@@ -28,6 +29,11 @@ def record_page(page: str) -> None:
 def current_page() -> str:
     """The address of the current page; `st.context.url` may be wrong after a change of page."""
     return st.session_state[_ENTERED]
+
+
+def page() -> catalogue.Page:
+    """The record of the current page."""
+    return catalogue.BY_NAME[current_page() or "start"]
 
 
 def count_of_runs() -> int:

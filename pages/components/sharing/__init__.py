@@ -15,6 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.components import documentation
+from pages.components.catalogue import BY_NAME
 from pages.components.controls import alone
 from pages.components.controls.widgets import Control, lessons_of_the_page, without_headings
 from pages.components.sharing import codes
@@ -53,7 +54,7 @@ def _choices(page: str, controls: Sequence[Control | str], values: SimpleNamespa
     return {
         "controls": [[control.key, control.label] for control in without_headings(controls) if control.applies(values)],
         "lessons": lessons_of_the_page(),
-        "pictures": [[name, picture.label] for name, picture in alone.PICTURES.get(page, {}).items()],
+        "pictures": [[picture.name, picture.label] for picture in BY_NAME[page].pictures],
     }
 
 
