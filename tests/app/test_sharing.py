@@ -340,6 +340,10 @@ FIRST = {name: {"plain": True} for name in ("landmarks", "certificates", "adapti
 FIRST_OF_PAGE = [(page.name, FIRST.get(page.name, {})) for page in PAGES if page.documentation and page.measured]
 
 
+def test_every_page_with_the_row_is_tested():
+    assert AGREES.keys() == {page for page, _ in FIRST_OF_PAGE} == {"start", *FAR}
+
+
 @pytest.mark.slow("computes a page, then its program in a new process")
 @pytest.mark.parametrize(
     ("page", "settings"),
