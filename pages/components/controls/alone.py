@@ -7,6 +7,7 @@ are left out, and the script stops after the picture. What is left of the page, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -15,23 +16,7 @@ from pages.components import escaping
 from pages.components.catalogue import BY_NAME, Picture
 from pages.components.server import entry
 
-# A note on the link stays in sight, and the heading for screen readers.
-_STYLE = """
-[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"],
-[data-testid="stTabs"] [role="tablist"] {display: none !important}
-[data-testid="stMainBlockContainer"] {padding: 0.5rem 0.75rem 0 !important; max-width: none !important}
-[data-testid="stMainBlockContainer"] :is(
-    [data-testid="stElementContainer"], [data-testid="stLayoutWrapper"], [data-testid="stExpander"]):not(
-    .st-key-whole_page *, :has(.st-key-whole_page, .live, [data-testid="stPlotlyChart"], [data-testid="stAlert"], h1)) {
-    display: none}
-[data-testid="stMainBlockContainer"] [data-testid="stElementContainer"]:has([data-testid="stHeading"]) {
-    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
-[data-testid="stColumn"]:not(:has(.live, [data-testid="stPlotlyChart"])) {display: none}
-[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: 0}
-[data-testid="stPlotlyChart"] {height: calc(100dvh - 2.4rem) !important; min-height: 18rem}
-.st-key-whole_page {height: 1.8rem; align-items: end}
-.st-key-whole_page p {font-size: 0.75rem; margin: 0}
-"""
+_STYLE = Path(__file__).with_name("alone.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -22,35 +23,9 @@ _ALL = "all"
 _MODE = "presentation mode"
 _UNFOLDED = "controls unfolded"
 
-_FOLDED = """
-[data-testid="stSidebar"], [data-testid="stHeader"] {display: none !important}
-[data-testid="stMainBlockContainer"] {padding-top: 2.2rem !important}
-.live .scrubbers {top: 0 !important}
-.st-key-lecture {position: absolute; top: 0.3rem; left: 2rem; max-width: calc(100% - 4rem)}
-:has(> :is(.st-key-beginnings, .st-key-presets, .st-key-preset_line, .st-key-lessons)), .st-key-steps {display: none}
-"""
-_LARGE = f"""
-html {{font-size: {_BASE_FONT * ENLARGEMENT:g}px !important}}
-[data-testid="stMainBlockContainer"] {{position: relative; max-width: none}}
-.st-key-lecture p {{font-size: 0.75rem}}
-.stApp [data-testid="stMain"] h1 {{font-size: 1.4rem; padding: 0}}
-[data-testid="stMain"] h2 {{font-size: 1.1rem; padding: 0}}
-.st-key-introduction {{position: absolute; top: 0.3rem; right: 2rem; width: auto}}
-@media (max-width: 639.98px) {{
-    .stApp :is(.st-key-lecture, .st-key-introduction) {{position: static}}
-}}
-@media (min-width: 640px) {{
-    .stApp .live {{--largest-map: min(14rem, 26vh)}}
-    .stApp .live:has(> .sum) {{row-gap: 0.4rem}}
-    .stApp .live .bound-panels > figure > canvas {{height: min(22rem, 42vh)}}
-    .stApp .live:not(.alone) .descent-panels {{--side: min(34rem, 52vh, 47cqw)}}
-}}
-@media (min-width: 60rem) {{
-    .stApp .live:not(.alone) .opening {{--largest-map: min(17rem, 31vh);
-        grid-template-columns: minmax(0, calc(3 * var(--largest-map) + 2.6rem)) minmax(17.5rem, 1fr)}}
-    .stApp .live:not(.alone) .opening .ends {{margin-left: 0}}
-}}
-"""
+_HERE = Path(__file__).parent
+_FOLDED = (_HERE / "projector_folded.css").read_text(encoding="utf-8")
+_LARGE = (_HERE / "projector.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -141,7 +116,7 @@ def hidden_by_name(key: str) -> bool:
 def apply_styles(keys) -> None:
     """Apply the mode to a page with these controls, with a button to leave it."""
     unfolded = st.session_state.get(_UNFOLDED, False)
-    styles = [_LARGE] if projecting() else []
+    styles = [f":root {{--projector-type: {_BASE_FONT * ENLARGEMENT:g}px}}", _LARGE] if projecting() else []
     if projecting() and not unfolded:
         styles.append(_FOLDED)
     styles += [f".st-key-{key} {{display: none}}" for key in keys if hidden(key)]

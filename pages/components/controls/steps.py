@@ -20,29 +20,14 @@ from rff_engine.figures.live.javascript import join_modules
 MAX_STEPS = 50
 
 _STEPS = "steps of the settings"
+_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "steps",
     html='<div class="steps"></div>',
-    js=join_modules(Path(__file__).parent / "steps.js"),
+    js=join_modules(_HERE / "steps.js"),
     isolate_styles=False,
 )
-_STYLE = """<style>
-[data-testid="stMainBlockContainer"] {position: relative} /* they scroll away with the title */
-[data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: absolute; top: 3.6rem; right: 1rem; width: auto;
-    z-index: 3}
-[data-testid="stMain"] [data-testid="stHeading"] h1 {padding-right: 9.5rem}
-/* A note on the link stands above the title. */
-.st-key-link_note {padding-right: 9.5rem}
-@media (max-width: 639.98px) {
-    [data-testid="stLayoutWrapper"]:has(> .st-key-steps) {position: fixed; top: 0.5rem; right: 3.2rem; z-index: 999991}
-    .st-key-link_note, [data-testid="stMain"] [data-testid="stHeading"] h1 {padding-right: 0 !important}
-}
-.st-key-steps {gap: 0}
-.st-key-steps button {min-height: 1.8rem; padding: 0 0.4rem}
-.st-key-step_entries {display: none}
-@media (pointer: coarse) {.st-key-steps button {min-width: 44px; min-height: 44px}}
-@media print {.st-key-steps {display: none !important}}
-</style>"""
+_STYLE = (_HERE / "steps.css").read_text(encoding="utf-8")
 
 
 @dataclass
@@ -95,7 +80,7 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
     steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get(name) for name in names})
     names = tuple(names)
     with st.container(horizontal=True, key="steps"):
-        st.html(_STYLE)
+        st.html(f"<style>{_STYLE}</style>")
         for name, by, shortcut in (("Undo", -1, "Ctrl+Z"), ("Redo", 1, "Ctrl+Shift+Z")):
             st.button(
                 name,
