@@ -5,7 +5,6 @@ From the repository's root: python approximate_experiment.py [numbers.csv]
 
 import sys
 
-import numpy as np
 import pandas as pd
 
 import datasets
@@ -26,57 +25,69 @@ methods = ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström")
 
 def numbers(pair, views, counts, errors, variances, fit, learned) -> pd.DataFrame:
     """All numbers of the page except the maps, as one table; frequencies and landmarks are those in the plane."""
-    sides = [side for side in zip(("left", "right"), pair, views, strict=True) if side[2] is not None]
-    waves = [side for side in sides if side[2].frequencies is not None]
-    others = [side for side in sides if side[2].frequencies is None]
-    tables = {
-        "two methods": {
-            "side": [side for side, _, _ in sides],
-            "method": [method for _, method, _ in sides],
-            "error": [view.error for _, _, view in sides],
-            "largest_error_in_plane": [view.error_map.max() for _, _, view in sides],
-        },
-        "frequencies": {
-            "side": [side for side, _, view in waves for _ in view.weights],
-            "method": [method for _, method, view in waves for _ in view.weights],
-            "omega_1": [omega for _, _, view in waves for omega in view.frequencies[:, 0]],
-            "omega_2": [omega for _, _, view in waves for omega in view.frequencies[:, 1]],
-            "weight": [weight for _, _, view in waves for weight in view.weights],
-        },
-        "landmarks": {
-            "side": [side for side, _, view in others for _ in view.landmarks],
-            "method": [method for _, method, view in others for _ in view.landmarks],
-            "x_1": [x for _, _, view in others for x in view.landmarks[:, 0]],
-            "x_2": [x for _, _, view in others for x in view.landmarks[:, 1]],
-        },
-        "errors": {
-            "method": [method for method in errors for _ in errors[method].ravel()],
-            "r": [r for method in errors for r in np.repeat(counts[method], errors[method].shape[1])],
-            "draw": [i for drawn in errors.values() for i in np.tile(np.arange(drawn.shape[1]), len(drawn))],
-            "error": [error for drawn in errors.values() for error in drawn.ravel()],
-        },
-        "variances times features": {
-            "distance": variances.distances,
-            "kernel": variances.kernel,
-            **{f"{name}_formula": values for name, values in variances.expected.items()},
-            **{f"{name}_simulation": values for name, values in variances.simulated.items()},
-        },
-        "regression on a line": {"x": fit.grid, **fit.fits},
-        "test errors of regressions": {
-            "method": [method for method, drawn in learned.errors.items() for _ in drawn.ravel()],
-            "r": [r for drawn in learned.errors.values() for r in np.repeat(_counts(learned, drawn), drawn.shape[1])],
-            "draw": [i for drawn in learned.errors.values() for i in np.tile(np.arange(drawn.shape[1]), len(drawn))],
-            "error": [error for drawn in learned.errors.values() for error in drawn.ravel()],
-        },
+    # Kernel ridge regression has one error and no features.
+    learned_counts = {method: learned.r_values if len(drawn) > 1 else (0,) for method, drawn in learned.errors.items()}
+    frames = {
+        **of_two_methods(pair, views),
+        "errors": of_curves(counts, errors),
+        "variances times features": pd.DataFrame(
+            {"distance": variances.distances, "kernel": variances.kernel}
+            | {f"{name}_formula": values for name, values in variances.expected.items()}
+            | {f"{name}_simulation": values for name, values in variances.simulated.items()}
+        ),
+        "regression on a line": pd.DataFrame({"x": fit.grid, **fit.fits}),
+        "test errors of regressions": of_curves(learned_counts, learned.errors),
     }
-    frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
     frames = {name: frame for name, frame in frames.items() if len(frame)}
     return pd.concat(frames, names=["table"]).reset_index("table").convert_dtypes()
 
 
-def _counts(learned, drawn):
-    """The numbers of features of a method's errors; kernel ridge regression has one error and none."""
-    return learned.r_values if len(drawn) > 1 else (0,)
+def of_two_methods(pair, views) -> dict[str, pd.DataFrame]:
+    """Errors, frequencies and landmarks of the methods on both sides; a view is None if its method does not fit."""
+    errors, frequencies, landmarks = [], [], []
+    for side, method, view in zip(("left", "right"), pair, views, strict=True):
+        if view is None:
+            continue
+        errors.append((side, method, view.error, view.error_map.max()))
+        if view.frequencies is None:
+            landmarks += [(side, method, *x) for x in view.landmarks]
+        else:
+            weighted = zip(view.frequencies, view.weights, strict=True)
+            frequencies += [(side, method, *omega, weight) for omega, weight in weighted]
+    return {
+        "two methods": pd.DataFrame(errors, columns=["side", "method", "error", "largest_error_in_plane"]),
+        "frequencies": pd.DataFrame(frequencies, columns=["side", "method", "omega_1", "omega_2", "weight"]),
+        "landmarks": pd.DataFrame(landmarks, columns=["side", "method", "x_1", "x_2"]),
+    }
+
+
+def of_curves(counts, errors) -> pd.DataFrame:
+    """The error of every method, number r of features and draw."""
+    rows = [
+        (method, r, draw, error)
+        for method, drawn in errors.items()
+        for r, draws in zip(counts[method], drawn, strict=True)
+        for draw, error in enumerate(draws)
+    ]
+    return pd.DataFrame(rows, columns=["method", "r", "draw", "error"])
+
+
+def results_of(methods, compute) -> dict:
+    """What `compute` returns, by method; one that does not fit the kernel is reported and left out."""
+    results = {}
+    for method in methods:
+        try:
+            results[method] = compute(method)
+        except ValueError as error:
+            print(error, file=sys.stderr)
+    return results
+
+
+def curve_sizes(method: str) -> tuple[tuple[int, ...], int]:
+    """Numbers of frequencies, and of draws at each; fewer of both for descents, which cost more."""
+    if method in ("sample", "cluster", "nearest"):
+        return (5, 10, 20, 50), 2
+    return (5, 10, 20, 50, 100, 200), 5
 
 
 if __name__ == "__main__":
@@ -86,21 +97,11 @@ if __name__ == "__main__":
     prior = toy_approximation.scaled_kernel(kernel, width, rows.X.shape[1], nu)
     names = {name: method for method, name in METHOD_NAMES.items()}
     pair = names[first], names[second]
-    views, counts, errors = [], {}, {}
-    for method in pair:
-        try:
-            views.append(toy_approximation.method_view(rows, prior, method, r, seed))
-        except ValueError as error:  # a method that does not fit the kernel
-            views.append(None)
-            print(error, file=sys.stderr)
-    for method in [names[name] for name in methods]:
-        descends = method in ("sample", "cluster", "nearest")
-        r_values, draws = ((5, 10, 20, 50), 2) if descends else ((5, 10, 20, 50, 100, 200), 5)
-        try:
-            errors[method] = toy_approximation.approximation_errors(rows, prior, method, r_values, draws, seed)
-            counts[method] = r_values
-        except ValueError as error:
-            print(error, file=sys.stderr)
+    views = results_of(pair, lambda method: toy_approximation.method_view(rows, prior, method, r, seed))
+    errors = results_of(
+        [names[name] for name in methods],
+        lambda method: toy_approximation.approximation_errors(rows, prior, method, *curve_sizes(method), seed),
+    )
     variances = toy_approximation.variance_curves(prior, 2 * rows.extent, 33, 1, 8000, seed)
     fit = toy_regression.line_fit(toy_approximation.scaled_kernel(kernel, width, 1, nu), r, 1e-2, seed)
     many = sample if real else datasets.make_toy(data, 1200, 0.1, seed)
@@ -109,5 +110,6 @@ if __name__ == "__main__":
     learned = toy_regression.kernel_and_feature_errors(
         split.X, split.y, split.task, of_split, (5, 10, 20, 50, 100, 200), 3, seed
     )
-    table = numbers(pair, views, counts, errors, variances, fit, learned)
+    counts = {method: curve_sizes(method)[0] for method in errors}
+    table = numbers(pair, [views.get(method) for method in pair], counts, errors, variances, fit, learned)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
