@@ -311,38 +311,57 @@ def mount(
     entry.require_navigation()
     own = without_headings(controls)
     _forget_other_pages(own)
-    keys = [control.key for control in own]
-    flags = [*presentation.parameters(own), *alone.parameters()]
-    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
-    presentation.read_flags(keys)
-    st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
-    if tour:
-        tour.enter()
+    _read_link(own, tour, names, parameters)
     # Hidden tabs still show their part of the page, and `hide=all` leaves them, as it leaves a live view's slider.
-    beside = [control.key for control in own if not isinstance(control, Tabs)]
-    presentation.apply_styles(beside)
+    presentation.apply_styles([control.key for control in own if not isinstance(control, Tabs)])
     alone.apply_styles()
-    values, shown = SimpleNamespace(), {}
-    with st.sidebar:
-        for k, (heading, below) in enumerate(_sections(controls)):
-            if heading:
-                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
-            for control in below:
-                setattr(values, control.key, control.render() if control.applies(values) else control.default)
-            there = {control.key for control in below if control.applies(values)}
-            shown[f"heading_{k}"] = {key for key in there if not presentation.hidden(key)}
-        if keys:
-            presentation.show_buttons([key for key in keys if key in beside or presentation.hidden_by_name(key)])
-    st.session_state[_HEADINGS] = shown
+    values = _show_in_sidebar(controls)
     for parameter in parameters:
         setattr(values, parameter.key, parameter.settle(values))
     hide_in_sidebar(())
     if alone.live_part() is not None:
         _show_live_view(own, values)
-    if keys:
+    if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
-        steps.record(entry.current_page(), values, keys, settings)
+        steps.record(entry.current_page(), values, [control.key for control in own], settings)
     return values
+
+
+def _read_link(own: list[Control], tour, names: Sequence[str], parameters: Sequence[Parameter]) -> None:
+    """Sanitize the URL, and enter the presentation mode and the lesson that it asks for."""
+    flags = [*presentation.parameters(own), *alone.parameters()]
+    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
+    presentation.read_flags([control.key for control in own])
+    st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
+    if tour:
+        tour.enter()
+
+
+def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
+    """Show the controls below their headings, and return their values by key."""
+    own = without_headings(controls)
+    values, shown = SimpleNamespace(), {}
+    with st.sidebar:
+        for k, (heading, below) in enumerate(_sections(controls)):
+            if heading:
+                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+            shown[f"heading_{k}"] = _show_section(below, values)
+        if own:
+            hideable = [one.key for one in own if not isinstance(one, Tabs) or presentation.hidden_by_name(one.key)]
+            presentation.show_buttons(hideable)
+    st.session_state[_HEADINGS] = shown
+    return values
+
+
+def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
+    """Show the controls that apply, add the values of all, and return the keys of those that are in sight."""
+    there = set()
+    for control in controls:
+        applies = control.applies(values)
+        setattr(values, control.key, control.render() if applies else control.default)
+        if applies and not presentation.hidden(control.key):
+            there.add(control.key)
+    return there
 
 
 def _show_live_view(own: Sequence[Control], values: SimpleNamespace) -> None:
