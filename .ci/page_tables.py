@@ -52,7 +52,7 @@ TABLES = {
 
 def renewed(file: str) -> str:
     """The text of a file, with its table between the marks."""
-    return _MARKED.sub(lambda found: f"{found[1]}{TABLES[file]}\n", (ROOT / file).read_text(encoding="utf-8"))
+    return _MARKED.sub(lambda match: f"{match[1]}{TABLES[file]}\n", (ROOT / file).read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

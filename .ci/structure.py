@@ -94,10 +94,10 @@ def rooms(root: Path, folder: Path, depth: int = 1) -> tuple[set[str], set[tuple
 def circles(arrows: set[tuple[str, str]]) -> list[list[str]]:
     """Groups of rooms that reach each other."""
     reached = {start: {start} for arrow in arrows for start in arrow}
-    for found in reached.values():
-        while new := {after for before, after in arrows if before in found} - found:
-            found |= new
-    groups = {frozenset(b for b in found if a in reached[b]) for a, found in reached.items()}
+    for members in reached.values():
+        while new := {after for before, after in arrows if before in members} - members:
+            members |= new
+    groups = {frozenset(b for b in members if a in reached[b]) for a, members in reached.items()}
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
@@ -109,12 +109,12 @@ def part_of(module: str) -> str | None:
 
 def upward_imports(root: Path) -> list[str]:
     """Imports that the order of `PARTS` forbids."""
-    found = []
+    upward = []
     for module, imported in graph(root).items():
         here = PARTS.index(part_of(module))
         allowed = {PARTS[here]} if PARTS[here] in IMPORT_NO_OTHER_PART else set(PARTS[: here + 1]) - NEVER_IMPORTED
-        found += [f"{module} -> {name}" for name in imported if part_of(name) not in allowed]
-    return sorted(found)
+        upward += [f"{module} -> {name}" for name in imported if part_of(name) not in allowed]
+    return sorted(upward)
 
 
 def function_lengths(root: Path, package: str) -> list[tuple[int, str]]:
@@ -137,22 +137,22 @@ def report(root: Path) -> Iterator[str]:
     """The lines that are printed."""
     folders = sorted({path.parent for path in modules(root).values()} - {root})
     for folder, depth in [*((root / package, 2) for package in PACKAGES), *((folder, 1) for folder in folders)]:
-        found, arrows = rooms(root, folder, depth)
-        if len(found) < 2:
+        names, arrows = rooms(root, folder, depth)
+        if len(names) < 2:
             continue
         name = f"{folder.relative_to(root)}{', as a whole' if depth > 1 else ''}"
-        yield f"{name:<36} {len(found):>3} rooms {len(arrows):>4} arrows {len(circles(arrows)):>2} circles"
+        yield f"{name:<36} {len(names):>3} rooms {len(arrows):>4} arrows {len(circles(arrows)):>2} circles"
         yield from (f"    circle: {', '.join(group)}" for group in circles(arrows))
     upward = upward_imports(root)
     yield f"\n{len(upward)} upward imports"
     yield from (f"    {line}" for line in upward)
     for package in ("rff_engine", "pages"):
-        found = function_lengths(root, package)
-        lengths = [length for length, _ in found]
+        sized = function_lengths(root, package)
+        lengths = [length for length, _ in sized]
         median = statistics.median(lengths)
         decile = statistics.quantiles(lengths, n=10)[8]
-        yield f"\n{package}: {len(found)} functions, median {median:g} lines, ninth decile {decile:g}; the longest:"
-        yield from (f"    {length:>4} {name}" for length, name in found[:10])
+        yield f"\n{package}: {len(sized)} functions, median {median:g} lines, ninth decile {decile:g}; the longest:"
+        yield from (f"    {length:>4} {name}" for length, name in sized[:10])
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def main() -> None:
 
 def seconds(X, landmarks: str, asked) -> float:
     """Median time to fit over seeds."""
-    found = []
+    times = []
     for seed in range(asked.repeats):
         features = rff.AdaptiveFourierFeatures(
             rff.GaussianKernel.from_gamma(1 / X.shape[1]), asked.n_components, landmarks=landmarks, random_state=seed
@@ -49,8 +49,8 @@ def seconds(X, landmarks: str, asked) -> float:
         start = time.perf_counter()
         with threadpool_limits(1):
             features.fit(X)
-        found.append(time.perf_counter() - start)
-    return float(np.median(found))
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
 
 
 if __name__ == "__main__":

@@ -188,11 +188,11 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
     The controls of the sidebar take turns.
     """
     page.evaluate(PROBE)
-    found: dict[str, list[tuple[float, float]]] = {}
+    delays: dict[str, list[tuple[float, float]]] = {}
     keys = sidebar_controls(page)
     for key in islice(cycle(keys), 5 * CHANGES):
         control = page.locator(f"[data-testid=stSidebar] .{key}")
-        if sum(map(len, found.values())) >= max(CHANGES, len(keys)):
+        if sum(map(len, delays.values())) >= max(CHANGES, len(keys)):
             break
         if control.count() == 0 or not control.is_visible() or not change(page, control):
             continue
@@ -203,8 +203,8 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
         # Polling at every frame would slow the page down.
         page.wait_for_function(STILL, polling=50)
         first, last = page.evaluate("[(probe.drawn || probe.moved) - probe.asked, probe.moved - probe.asked]")
-        found.setdefault(key.removeprefix("st-key-"), []).append((first, last))
-    return found
+        delays.setdefault(key.removeprefix("st-key-"), []).append((first, last))
+    return delays
 
 
 def main() -> None:
@@ -235,13 +235,13 @@ def measure(browser, server: str, name: str, of_each_control: bool, slider: str 
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
             size = sum(sizes)
             drawn = drag(page, slider)
-            found = server_side(page) if i == 0 and not slider else {}
+            by_control = server_side(page) if i == 0 and not slider else {}
         cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
         cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
-        if every := [delays for of_one in found.values() for delays in of_one]:
+        if every := [delays for of_one in by_control.values() for delays in of_one]:
             cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)
-        for key, delays in found.items() if of_each_control else ():
+        for key, delays in by_control.items() if of_each_control else ():
             middle = np.median(delays, axis=0)
             worst = np.max(delays, axis=0)
             print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")

@@ -83,14 +83,14 @@ def rows(name: str, split: int, cells: Sequence[tuple[str, int]]) -> Iterator[di
     certified = CertifiedSplit(datasets.random_split(datasets.load(name), split), split, N_CANDIDATES)
     kernel = certified.kernel()
     for method, D in cells:
-        found = certified.run(method, D, kernel)
-        row = {"dataset": name, "split": split, "method": method, "D": D, "n_bound": found.n_bound}
-        yield row | {"sigma": kernel.sigma} | {key: getattr(found, key) for key in MEASURED}
+        certificate = certified.run(method, D, kernel)
+        row = {"dataset": name, "split": split, "method": method, "D": D, "n_bound": certificate.n_bound}
+        yield row | {"sigma": kernel.sigma} | {key: getattr(certificate, key) for key in MEASURED}
 
 
-def tables(found: pd.DataFrame) -> str:
+def tables(results: pd.DataFrame) -> str:
     """Tables in Markdown: against D, and all bounds at D = 100."""
-    return f"{table_against_D(found)}\n\n{table_of_bounds(found)}"
+    return f"{table_against_D(results)}\n\n{table_of_bounds(results)}"
 
 
 def markdown(header: Sequence[str], body: Iterator[Sequence[str]]) -> str:
@@ -99,14 +99,14 @@ def markdown(header: Sequence[str], body: Iterator[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
 
 
-def table_against_D(found: pd.DataFrame) -> str:
+def table_against_D(results: pd.DataFrame) -> str:
     """Mean test error, certified risk and test-set bound in percent, and the number of splits at each D."""
-    counts = sorted(found["D"].unique())
+    counts = sorted(results["D"].unique())
 
     def body():
         for name in DATASETS:
             for method in METHODS:
-                of = found[(found["dataset"] == name) & (found["method"] == method)]
+                of = results[(results["dataset"] == name) & (results["method"] == method)]
                 if len(of):
                     cells = [of[of["D"] == D] for D in counts]
                     splits = ", ".join(str(len(cell)) for cell in cells)
@@ -121,12 +121,12 @@ def _errors_and_bounds(cell: pd.DataFrame) -> str:
     return " / ".join(f"{100 * cell[key].mean():.1f}" for key in ("test_error", "risk_bound", "test_set_bound"))
 
 
-def table_of_bounds(found: pd.DataFrame, D: int = 100) -> str:
+def table_of_bounds(results: pd.DataFrame, D: int = 100) -> str:
     """Means in percent at one D of the method with the smallest certified risk of each set."""
 
     def body():
         for name in DATASETS:
-            of = found[(found["dataset"] == name) & (found["D"] == D)]
+            of = results[(results["dataset"] == name) & (results["D"] == D)]
             if not len(of):
                 continue
             means = of.groupby("method")[["n_bound", *MEASURED]].mean()

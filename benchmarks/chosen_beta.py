@@ -147,12 +147,12 @@ class BetaProblem:
         }
 
 
-def table(found: pd.DataFrame) -> str:
+def table(results: pd.DataFrame) -> str:
     """Mean test errors in percent, and of "bound" less "validated" the mean and the half-width of its 95 % interval."""
 
     def body() -> Iterator[Sequence[str]]:
         for name in DATASETS:
-            for D, of in found[found["dataset"] == name].groupby("D"):
+            for D, of in results[results["dataset"] == name].groupby("D"):
                 paired = 100 * (of["bound"] - of["validated"])
                 errors = [f"{100 * of[choice].mean():.2f}" for choice in CHOICES]
                 betas = [f"{of[f'{choice}_beta'].median():.2g}" for choice in CHOICES[1:]]

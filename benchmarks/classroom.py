@@ -88,8 +88,8 @@ class Member:
     @property
     def card(self) -> dict:
         """The data of the lesson's card; while the page is sent again, the last ones."""
-        found = self.tab.component(CARD)
-        self._card = found[1] if found else self._card
+        component = self.tab.component(CARD)
+        self._card = component[1] if component else self._card
         return self._card
 
     async def press(self, name: str, done: Callable[[dict], bool], **more) -> None:
@@ -178,8 +178,8 @@ class Lesson:
         chosen = Counter(answer for answer in await asyncio.gather(*work) if answer is not None)
         expected = [chosen[answer] for answer in range(len(LESSON.steps[step - 1].answers))]
         await self.lecturer.wait(lambda card: sum(counts_of(card)) >= len(self.students))
-        found = counts_of(self.lecturer.card)
-        wrong = sum(abs(a - b) for a, b in zip(found, expected, strict=True))
+        counts = counts_of(self.lecturer.card)
+        wrong = sum(abs(a - b) for a, b in zip(counts, expected, strict=True))
         self.record.steps.append((step, len(self.students), wrong))
         await self.lecturer.press("reveal", lambda card: bool(card["outcome"]))
         revealed = time.perf_counter()

@@ -80,11 +80,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=600)
     seconds = parser.parse_args().seconds
-    with tempfile.TemporaryDirectory() as found:
-        write_seeds(Path(found))
+    with tempfile.TemporaryDirectory() as corpus:
+        write_seeds(Path(corpus))
         options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MOST_MEMORY}", "-timeout=20", "-print_final_stats=1"]
         begun = time.monotonic()
-        atheris.Setup([sys.argv[0], *options, f"-max_len={LIMITS.bytes}", f"-artifact_prefix={KEPT}", found], one_input)
+        atheris.Setup(
+            [sys.argv[0], *options, f"-max_len={LIMITS.bytes}", f"-artifact_prefix={KEPT}", corpus], one_input
+        )
 
         @atexit.register
         def report() -> None:

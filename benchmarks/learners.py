@@ -114,8 +114,8 @@ def _pb_landmarks(name: str, repeat: int) -> list[dict]:
     rows = to_frame([row for step in steps for row in step.rows])
     best = rows.loc[rows["valid_error"].idxmin()]
     named = {"K": "D", "beta": "beta", "C": "C", "valid_error": "valid_error", "test_error": "test_error"}
-    found = {column: best[source] for column, source in named.items()}
-    return [found | {"share": 0.02, "D": landmark_count(len(split.y_train), 2, 0.02), "gamma": best["gamma"]}]
+    cells = {column: best[source] for column, source in named.items()}
+    return [cells | {"share": 0.02, "D": landmark_count(len(split.y_train), 2, 0.02), "gamma": best["gamma"]}]
 
 
 def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
@@ -157,8 +157,8 @@ def _svm(problem: LetarteProblem, features: dict) -> dict:
     """C and errors of the linear SVM with the fewest validation errors."""
     features = {part: np.ascontiguousarray(values, problem.feature_dtype) for part, values in features.items()}
     path = rff.linear_svm_path(features["train"], problem.train.y, _CS)
-    found = problem.best_errors(path, lambda part, rows: features[part][rows], _CS)
-    return {key: found[key] for key in ("C", "valid_error", "test_error")}
+    best = problem.best_errors(path, lambda part, rows: features[part][rows], _CS)
+    return {key: best[key] for key in ("C", "valid_error", "test_error")}
 
 
 @cache
@@ -202,8 +202,8 @@ def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
     """A sentence on where no other method errs as little."""
     won = []
     for name in DATASETS:
-        found = mean_errors(rows, "table1", name, "share", METHODS)
-        shares = [f"{share:.0%}" for share, errors in found if errors.mean().idxmin() == "pb_landmarks"]
+        by_share = mean_errors(rows, "table1", name, "share", METHODS)
+        shares = [f"{share:.0%}" for share, errors in by_share if errors.mean().idxmin() == "pb_landmarks"]
         won += [f"{name} at {', '.join(shares)}"] if shares else []
     return f"PB landmarks err least on {' and '.join(won) or 'none'}."
 

@@ -134,41 +134,41 @@ class Load:
         """The processes of the app."""
         if self.asked.processes == 1:
             return [self.starter]
-        found = []
+        processes = []
         for one in self.starter.children():
             with suppress(psutil.NoSuchProcess):  # killed, and not yet started again
                 if "serve.py" in one.cmdline():
-                    found.append(one)
-        return found
+                    processes.append(one)
+        return processes
 
     def memory(self) -> dict:
         """Memory of the app's processes in MB: RSS, PSS, USS; and the PSS of their children."""
-        found = dict.fromkeys(("rss", "pss", "uss", "children"), 0)
+        memory = dict.fromkeys(("rss", "pss", "uss", "children"), 0)
         for app in self.apps():
             with suppress(psutil.NoSuchProcess):  # killed, and started again
                 of = app.memory_full_info()
-                found["rss"] += of.rss
-                found["pss"] += getattr(of, "pss", 0)
-                found["uss"] += of.uss
+                memory["rss"] += of.rss
+                memory["pss"] += getattr(of, "pss", 0)
+                memory["uss"] += of.uss
                 for child in app.children(recursive=True):
                     with suppress(psutil.Error):  # has ended
                         of = child.memory_full_info()
-                        found["children"] += getattr(of, "pss", of.uss)
-        found = {name: round(value / 1e6, 1) for name, value in found.items()}
-        if found["rss"] > self.peak.get("rss", 0):
-            self.peak = found
-        return found
+                        memory["children"] += getattr(of, "pss", of.uss)
+        memory = {name: round(value / 1e6, 1) for name, value in memory.items()}
+        if memory["rss"] > self.peak.get("rss", 0):
+            self.peak = memory
+        return memory
 
     def seconds(self) -> dict[int, float]:
         """Processor time of the app's processes and their children."""
-        found = {}
+        seconds = {}
         for app in self.apps():
             with suppress(psutil.NoSuchProcess):
-                found[app.pid] = sum(app.cpu_times()[:2])
+                seconds[app.pid] = sum(app.cpu_times()[:2])
                 for one in app.children(recursive=True):
                     with suppress(psutil.Error):  # has ended
-                        found[one.pid] = sum(one.cpu_times()[:2])
-        return found
+                        seconds[one.pid] = sum(one.cpu_times()[:2])
+        return seconds
 
     async def visit(self, page: str, choices: random.Random, work=None) -> None:
         """Open a session on a page, do `work` with its tab, and record errors."""
@@ -200,8 +200,8 @@ class Load:
             try:
                 async with tab:
                     self.record.reopened.append(time.monotonic() - begun)
-                    if found := changed_settings(lost, tab):
-                        self.record.changed.append([{"page": page, **one} for one in found])
+                    if changes := changed_settings(lost, tab):
+                        self.record.changed.append([{"page": page, **one} for one in changes])
                     await work(tab)
                 break
             except LostError as error:
@@ -422,8 +422,8 @@ async def measure(load: Load, results: dict, save) -> None:
                 file.flush()
 
             await run_with(load.soak(), load.sample(BETWEEN_SAMPLES, write))
-        found = growth(*np.array(samples).reshape(-1, 2).T)
-        named = found and dict(zip(("MB an hour", "from", "to"), (round(end, 1) for end in found), strict=True))
+        slope = growth(*np.array(samples).reshape(-1, 2).T)
+        named = slope and dict(zip(("MB an hour", "from", "to"), (round(end, 1) for end in slope), strict=True))
         results["soak"] = load.record.summary() | {"growth over the second half": named}
         memory["after the soak"] = await load.idle_memory()
         save()
@@ -432,20 +432,20 @@ async def measure(load: Load, results: dict, save) -> None:
 def show(results: dict) -> None:
     """Print the results as tables."""
     for part in SESSIONS_OF:
-        if (found := results.get(part)) is None:
+        if (summary := results.get(part)) is None:
             continue
         print(
-            f"\n{part}: {found['sessions']} sessions, {found['moves']} controls moved, "
-            f"{found['polls of fragments']} polls, {sum(found['errors'].values())} errors, "
-            f"{sum(found['refusals'].values())} refusals; in ms:\n"
+            f"\n{part}: {summary['sessions']} sessions, {summary['moves']} controls moved, "
+            f"{summary['polls of fragments']} polls, {sum(summary['errors'].values())} errors, "
+            f"{sum(summary['refusals'].values())} refusals; in ms:\n"
         )
         print(f"{'':<16}{'moves':>8}{'median':>8}{'p95':>8}{'max':>8}")
-        for name, of in {**found["pages"], "all": found["overall"]}.items():
+        for name, of in {**summary["pages"], "all": summary["overall"]}.items():
             print(f"{name:<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
         if part == "load" and (of := results.get("browsers")):
             print(f"{'browsers':<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
-        if found["reopened"]["moves"]:
-            of = found["reopened"]
+        if summary["reopened"]["moves"]:
+            of = summary["reopened"]
             print(
                 f"{of['moves']} sessions opened again after their process was killed: median {of['median']} ms, "
                 f"at most {of['max']} ms, {of['with other settings']} with other settings"
@@ -453,7 +453,7 @@ def show(results: dict) -> None:
             for one in of["changed"]:
                 print("    {page}: {setting} was {before}, is {after} (while moving: {while moving})".format(**one))
         for kind in ("errors", "refusals"):
-            for text, times_seen in found[kind].items():
+            for text, times_seen in summary[kind].items():
                 print(f"{kind[:-1]}, {times_seen} times: {text}")
     print(f"\n{'memory in MB':<16}{'rss':>8}{'pss':>8}{'uss':>8}{'children':>10}")
     for name, of in results["memory in MB"].items():
@@ -463,8 +463,8 @@ def show(results: dict) -> None:
         print(f"after / start: {ratio:.2f} (target: at most 1.20)")
     if busy := results.get("cores kept busy"):
         print(f"cores kept busy under load: {busy['server']} by the server, {busy['sessions']} by the sessions")
-    if found := results.get("soak", {}).get("growth over the second half"):
-        print(f"growth of rss in the soak: {found['MB an hour']} MB per hour ({found['from']} to {found['to']})")
+    if pace := results.get("soak", {}).get("growth over the second half"):
+        print(f"growth of rss in the soak: {pace['MB an hour']} MB per hour ({pace['from']} to {pace['to']})")
     print(f"tracebacks in the server's log: {results['tracebacks in the log']}")
 
 

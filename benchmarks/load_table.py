@@ -70,10 +70,10 @@ def known(file: Path, settings: dict) -> dict[str, dict]:
     """The cells of a file; exit if they were run with other settings."""
     if not file.exists():
         return {}
-    found = json.loads(file.read_text())
-    if found["settings"] != settings:
-        sys.exit(f"{file} has cells of other settings, {found['settings']}; name another file with --output.")
-    return found["cells"]
+    saved = json.loads(file.read_text())
+    if saved["settings"] != settings:
+        sys.exit(f"{file} has cells of other settings, {saved['settings']}; name another file with --output.")
+    return saved["cells"]
 
 
 def main() -> None:

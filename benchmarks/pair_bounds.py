@@ -41,8 +41,8 @@ def line(name: str) -> list[str]:
     kernel = rff.GaussianKernel("scale").scaled_to(X)
     candidates = FrequencyBlocks(kernel, _N_CANDIDATES, X.shape[1], 0)
     loss = rff.alignment_loss(X, rows.y, candidates)
-    found = least_bounds(loss, rff.alignment_loss_variance(X, rows.y, candidates), n)
-    return [name, str(n), *(f"{value:.4f}" for value in (loss.mean(), *found))]
+    least = least_bounds(loss, rff.alignment_loss_variance(X, rows.y, candidates), n)
+    return [name, str(n), *(f"{value:.4f}" for value in (loss.mean(), *least))]
 
 
 def least_bounds(loss, variance, n: int) -> np.ndarray:

@@ -154,7 +154,7 @@ class Measured:
 def best(method: Method, split, n_features: int, seed: int) -> Measured:
     """The test error and the time at the width, value and C of the least validation error."""
     scale = 1 / (split.X_train.shape[1] * split.X_train.var())
-    found = []
+    measured = []
     for width in method.widths:
         for value in method.values:
             features = method.make(width * scale, n_features, seed, value)
@@ -168,8 +168,8 @@ def best(method: Method, split, n_features: int, seed: int) -> Measured:
                 for X, y in ((split.X_valid, split.y_valid), (split.X_test, split.y_test))
             )
             c = int(valid.argmin())
-            found.append((valid[c], Measured(float(test[c]), made - start, trained - made)))
-    return min(found, key=lambda one: one[0])[1]
+            measured.append((valid[c], Measured(float(test[c]), made - start, trained - made)))
+    return min(measured, key=lambda one: one[0])[1]
 
 
 def errors(decisions, y, labels) -> np.ndarray:
@@ -219,10 +219,10 @@ def rows(names, counts, repeats: int, kept: Kept) -> Iterator[tuple[str, int, Me
                     yield name, n, method, measured
 
 
-def table(found, name: str, counts) -> str:
+def table(results, name: str, counts) -> str:
     """The results on a data set in Markdown, a line for each method; the least error of a column is bold."""
     head = f"| {name} | library | " + " | ".join(f"{n} features" for n in counts) + " |"
-    cells = {(method, n): seeds for data, n, method, seeds in found if data == name}
+    cells = {(method, n): seeds for data, n, method, seeds in results if data == name}
     least = {n: min(_mean_error(seeds) for (_, at), seeds in cells.items() if at == n) for n in counts}
     lines = [head, "|---" * (2 + len(counts)) + "|"]
     for method in dict.fromkeys(key[0] for key in cells):
@@ -277,15 +277,15 @@ def main() -> None:
     parser.add_argument("--results", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
     asked = parser.parse_args()
-    found = []
+    results = []
     with threadpool_limits(1):
         for row in rows(asked.data, asked.features, asked.repeats, Kept(asked.results)):
             name, n_features, method, seeds = row
             made, trained = _medians(seeds)
             error = 100 * _mean_error(seeds)
             print(f"{name:8} {n_features:5} {method.name:35} {error:6.2f} % {made:8.3f} + {trained:.3f} s", flush=True)
-            found.append(row)
-    tables = [table(found, name, asked.features) for name in asked.data]
+            results.append(row)
+    tables = [table(results, name, asked.features) for name in asked.data]
     text = "\n\n".join([*tables, notes(asked.data, asked.repeats)])
     print(text)
     if asked.write:

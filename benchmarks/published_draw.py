@@ -39,8 +39,8 @@ def main() -> None:
             fixed = {"dataset": name, "method": asked.method, **setting}
             same = [known[key].isna() if value is None else known[key] == value for key, value in fixed.items()]
             lacking = set(asked.D) - set(known.loc[np.logical_and.reduce(same), "D"])
-            for D, found in errors(name, asked.method, setting, lacking):
-                row = chosen({**fixed, "D": D}, found)
+            for D, errors_by_C in errors(name, asked.method, setting, lacking):
+                row = chosen({**fixed, "D": D}, errors_by_C)
                 print(said(row), flush=True)
                 if asked.output:
                     row = {key: row[key] for key in KEYS} | row

@@ -46,10 +46,10 @@ def main() -> None:
             same = [known[key].isna() if value is None else known[key] == value for key, value in cell.items()]
             if np.logical_and.reduce(same).any():
                 continue
-            found = both_svms(cell)
+            errors_by_C = both_svms(cell)
             if asked.every_C:
-                print(found.to_string(index=False))
-            row = chosen(cell, found)
+                print(errors_by_C.to_string(index=False))
+            row = chosen(cell, errors_by_C)
             print(said(row), flush=True)
             if asked.output:
                 pd.DataFrame([row]).to_csv(asked.output, mode="a", header=not asked.output.exists(), index=False)
@@ -145,11 +145,11 @@ def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {part: values[:, first] * np.sqrt(counts) for part, values in Z.items()}
 
 
-def chosen(cell: dict, found: pd.DataFrame) -> dict:
+def chosen(cell: dict, errors_by_C: pd.DataFrame) -> dict:
     """The row of a cell: C, errors on validation and test points, and whether it stopped, chosen by each SVM."""
     row = dict(cell)
     for machine in ("stopped", "exact"):
-        best = found.loc[found[f"{machine}_valid"].idxmin()]
+        best = errors_by_C.loc[errors_by_C[f"{machine}_valid"].idxmin()]
         names = [f"{machine}_valid", f"{machine}_test"]
         row |= {f"{machine}_C": best["C"]} | {name: round(float(best[name]), 6) for name in names}
     return row
@@ -169,12 +169,12 @@ def said(row: dict) -> str:
 def printed(row: dict) -> pd.Series:
     """The paper's number at a row, of Figures 6 or 5; none if it has none."""
     landmarks = row.get("landmarks") is not None
-    found = _figure("figure6" if landmarks else "figure5")
+    figure = _figure("figure6" if landmarks else "figure5")
     keys = ["dataset", "method", "landmarks" if landmarks else "D"]
-    at = np.logical_and.reduce([found[key] == row[key] for key in keys])
+    at = np.logical_and.reduce([figure[key] == row[key] for key in keys])
     if landmarks:
-        at &= np.isclose(found["share"], row["share"])
-    return found.loc[at, "paper"].dropna()
+        at &= np.isclose(figure["share"], row["share"])
+    return figure.loc[at, "paper"].dropna()
 
 
 @cache

@@ -92,12 +92,12 @@ class BandedSVM:
         """Decision values of points, shape (n,)."""
         X = np.asarray(X, float)
         order = np.argsort(X[:, self.column], kind="stable")
-        found = np.empty(len(X))
+        decision = np.empty(len(X))
         for start in range(0, len(X), _ROWS):
             rows = order[start : start + _ROWS]
             near, kernel = self._kernel(X[rows])
-            found[rows] = kernel @ machine.dual[near]
-        return found + machine.intercept
+            decision[rows] = kernel @ machine.dual[near]
+        return decision + machine.intercept
 
     def _kernel(self, points: np.ndarray) -> tuple[slice, np.ndarray]:
         """Kernel values of points with all training rows near one of them."""
@@ -147,17 +147,17 @@ def errors_at(gamma: float, Cs, split) -> Iterator[dict]:
     """Numbers of errors at each C; where no dual coefficient reaches C, larger ones change nothing."""
     start = time.process_time()
     svm = BandedSVM(split.X_train, split.y_train, gamma)
-    found, solved = {}, False
+    numbers, solved = {}, False
     for C in Cs:
         if not solved:
             machine = svm.fit(C)
             solved = np.abs(machine.dual).max() < C
-            found = {"steps": machine.n_steps, "support_vectors": int(np.count_nonzero(machine.dual))}
+            numbers = {"steps": machine.n_steps, "support_vectors": int(np.count_nonzero(machine.dual))}
             for part in ("train", "valid", "test"):
                 y = getattr(split, f"y_{part}")
                 decision = svm.decision(machine, getattr(split, f"X_{part}"))
-                found[part] = int(((decision > 0) != (y == np.max(split.y_train))).sum())
-        yield {"gamma": gamma, "C": C, **found, "seconds": round(time.process_time() - start, 1)}
+                numbers[part] = int(((decision > 0) != (y == np.max(split.y_train))).sum())
+        yield {"gamma": gamma, "C": C, **numbers, "seconds": round(time.process_time() - start, 1)}
         start = time.process_time()
 
 
@@ -181,7 +181,7 @@ def searched(table: pd.DataFrame, split) -> Callable:
         best = of_gamma.loc[j]
         rates = {name: int(best[name.removesuffix("_error")]) / n for name, n in sizes.items()}
         yield from ([] for _ in protocol.Cs)
-        return baseline._Found(int(best["valid"]), j, rates, float(of_gamma["seconds"].sum()))
+        return baseline._BestC(int(best["valid"]), j, rates, float(of_gamma["seconds"].sum()))
 
     return search
 

@@ -282,8 +282,8 @@ class Tab:
     @property
     def widgets(self) -> list[Widget]:
         """The controls on the page."""
-        found = (widget(element) for element, _, _ in self._elements.values())
-        return [one for one in found if one is not None]
+        widgets = (widget(element) for element, _, _ in self._elements.values())
+        return [one for one in widgets if one is not None]
 
     @property
     def settings(self) -> dict[str, object]:
@@ -329,11 +329,11 @@ class Tab:
 
     async def act(self, name: str, event: str, value) -> float:
         """Send an event of a component and wait; return the seconds of the rerun."""
-        found = self.component(name)
-        if found is None:
+        component = self.component(name)
+        if component is None:
             raise LookupError(f"{self._page} shows no component {name!r}")
         sent = json.dumps([{"event": event, "value": value}])
-        return await self._ask(WidgetState(id=_EVENTS.format(found[0]), json_trigger_value=sent))
+        return await self._ask(WidgetState(id=_EVENTS.format(component[0]), json_trigger_value=sent))
 
     async def _ask(self, trigger: WidgetState | None = None) -> float:
         """Rerun the whole script and wait; return the seconds."""

@@ -92,10 +92,10 @@ class Project:
 
     def do(self, *words: str) -> str:
         """Run a command that must succeed; return what it prints."""
-        found = self.ask(*words)
-        if found.returncode:
-            sys.exit(f"docker compose {' '.join(words)} fails: {found.stderr.strip()[-2000:]}")
-        return found.stdout
+        process = self.ask(*words)
+        if process.returncode:
+            sys.exit(f"docker compose {' '.join(words)} fails: {process.stderr.strip()[-2000:]}")
+        return process.stdout
 
     def rows(self) -> set[str]:
         """The rows in PostgreSQL; none before it has their table."""
@@ -226,8 +226,8 @@ class Trial:
         self.project.do("down")
         self.project.do("up", "--detach", "--wait")
         report = ["python", "-m", "rff_engine", "report", expected[0]["run"], "--format", "csv"]
-        found = rows_of(self.project.do("exec", "-T", "app1", *report))
-        equal = sum(one in found for one in expected)
+        rows = rows_of(self.project.do("exec", "-T", "app1", *report))
+        equal = sum(one in rows for one in expected)
         seen = f"{self._seen(self.project.rows())}; {equal} of {len(expected)} rows equal those of an undisturbed run"
         self.log("`docker compose down`, then `up --detach --wait`", seen)
 
@@ -262,11 +262,11 @@ def project(name: str, **more) -> Iterator[Project]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "more.yaml")
         file.write_text(json.dumps(more), encoding="utf-8")
-        found = Project(name, file)
+        started = Project(name, file)
         try:
-            yield found
+            yield started
         finally:
-            found.ask("down", "--volumes", "--timeout", "1")
+            started.ask("down", "--volumes", "--timeout", "1")
 
 
 def run(name: str) -> list[Event]:

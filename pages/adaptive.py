@@ -117,23 +117,23 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
     )
 
 
-def show_descent(values, settings: AdaptiveSettings, found: toy_adaptive.Descent) -> None:
+def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent) -> None:
     """The descent of the frequencies, as a live view or as Plotly frames."""
     seen = (
-        f"**Weights alone lower the error from {error_text(found.drawn_error)} to {error_text(found.errors[0])}; "
-        f"moving the frequencies lowers it to {error_text(found.errors[-1])}.**"
+        f"**Weights alone lower the error from {error_text(path.drawn_error)} to {error_text(path.errors[0])}; "
+        f"moving the frequencies lowers it to {error_text(path.errors[-1])}.**"
     )
     details = (
         f"Press Play, or drag the slider: {values.r} [[frequencies]] drawn from the [[prior]] (rings) move; the area "
         "of a dot is its weight, the best one at every step; grey dots have almost none. [[Right|Below]]: the error. "
-        f"After {len(found.landmark_errors) - 1} steps it is {error_text(found.errors[-1])} over all points and "
-        f"{error_text(found.landmark_errors[-1])} at the [[landmarks]], the only "
+        f"After {len(path.landmark_errors) - 1} steps it is {error_text(path.errors[-1])} over all points and "
+        f"{error_text(path.landmark_errors[-1])} at the [[landmarks]], the only "
         f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
         "the paper use a larger one, which keeps the weights even."
     )
     if values.plain:
         layout.figure(
-            figures.descent_player(found, frequency_extent(settings)),
+            figures.descent_player(path, frequency_extent(settings)),
             seen,
             details,
             key="player",
@@ -181,10 +181,10 @@ def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePla
     )
 
 
-def show_landmark_curve(values, settings: AdaptiveSettings, found: toy_adaptive.Descent, counts, curves) -> None:
+def show_landmark_curve(values, settings: AdaptiveSettings, path: toy_adaptive.Descent, counts, curves) -> None:
     """The error against the number of landmarks."""
     layout.figure(
-        figures.landmark_errors(counts, curves, values.r, found.drawn_error, settings.n_landmarks),
+        figures.landmark_errors(counts, curves, values.r, path.drawn_error, settings.n_landmarks),
         "**With fewer landmarks than frequencies, left of n = r, the descent fits the landmarks and misses the points "
         "between them.**",
         f"Error over all {values.N} points for {values.r} frequencies: means of {CURVE_DRAWS} draws after "
@@ -199,7 +199,7 @@ def show_landmark_curve(values, settings: AdaptiveSettings, found: toy_adaptive.
 def show_loss_gaps(gaps: dict) -> None:
     """The loss on landmarks against that on all points, and what is proved about the difference."""
     few, many = gaps
-    at_most = {r: found.sampled.mean(axis=1)[-1] for r, found in gaps.items()}
+    at_most = {r: gap.sampled.mean(axis=1)[-1] for r, gap in gaps.items()}
     layout.figure(
         figures.loss_gaps(gaps),
         f"**With {gaps[few].counts[-1]} landmarks the loss is off by at most {at_most[few]:.2g} at r = {few}; "
@@ -264,20 +264,18 @@ def main() -> None:
 
     with layout.show_errors():
         settings = adaptive_settings(values)
-        found = descent(settings, values.r)
-    show_descent(values, settings, found)
+        path = descent(settings, values.r)
+    show_descent(values, settings, path)
     results = AdaptiveResults(values, settings)
     deferred.show("grid", lambda: show_grid(settings, results.grid()))
     deferred.show("densities", lambda: show_densities(settings, results.plane()))
-    deferred.show("curve", lambda: show_landmark_curve(values, settings, found, results.counts, results.curves()))
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, path, results.counts, results.curves()))
     deferred.show("gaps", lambda: show_loss_gaps(results.gaps()))
     sharing.offer(
         "adaptive",
         CONTROLS,
         values,
-        lambda: recipe.numbers(
-            results.grid(), found, results.plane(), results.counts, results.curves(), results.gaps()
-        ),
+        lambda: recipe.numbers(results.grid(), path, results.plane(), results.counts, results.curves(), results.gaps()),
     )
 
 

@@ -91,7 +91,7 @@ EXPLANATION = (
 )
 
 
-def show_live(settings: CertificateSettings, found: Certificate, values, in_lesson: bool) -> None:
+def show_live(settings: CertificateSettings, certificate: Certificate, values, in_lesson: bool) -> None:
     """The vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
     method = METHODS[values.method]
     reached = not live.asks or st.session_state.get(REACHED) == (settings, method)
@@ -107,7 +107,7 @@ def show_live(settings: CertificateSettings, found: Certificate, values, in_less
         "the certificate pays for your look.",
         "The test error is measured on 2000 fresh points, which a learner would not have. [[Left|Below]], the deeper "
         "the colour, the more of the voters agree; pale where they are divided. "
-        + what_ledger_shows(found, values)
+        + what_ledger_shows(certificate, values)
         + " Every step is certified at once, D is not: one that is chosen after looking costs the logarithm of the "
         "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing.",
     )
@@ -118,7 +118,7 @@ def new_points(_: int) -> None:
     st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
 
 
-def show_certificate(vote: CertifiedVote, found: Certificate, values) -> None:
+def show_certificate(vote: CertifiedVote, certificate: Certificate, values) -> None:
     """The vote, and its certificate term by term."""
     sample = toy_sample(toy_data(values))
     left, right = st.columns([2, 3])
@@ -133,22 +133,22 @@ def show_certificate(vote: CertifiedVote, found: Certificate, values) -> None:
         )
     with right:
         layout.figure(
-            figures.ledger(found),
-            f"**Certified: this vote errs on at most {layout.percent(found.risk_bound)} of new points.** On "
-            f"2000 fresh ones it errs on {layout.percent(found.test_error)}.",
-            what_ledger_shows(found, values),
+            figures.ledger(certificate),
+            f"**Certified: this vote errs on at most {layout.percent(certificate.risk_bound)} of new points.** On "
+            f"2000 fresh ones it errs on {layout.percent(certificate.test_error)}.",
+            what_ledger_shows(certificate, values),
             key="ledger",
             alt="Terms of the certificate, bars that add up to the certified risk, with test error and test-set bound",
         )
 
 
-def what_ledger_shows(found: Certificate, values) -> str:
+def what_ledger_shows(certificate: Certificate, values) -> str:
     """Details on the ledger."""
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
-        f"on the {found.n_bound} points of the bound; then what each choice adds, at ε = {values.eps:g}. "
+        f"on the {certificate.n_bound} points of the bound; then what each choice adds, at ε = {values.eps:g}. "
     )
-    if found.test_set_bound is None:
+    if certificate.test_set_bound is None:
         return text + (
             "All points serve both ends, so that there is no test set to compare with, and learned frequencies and "
             "weights are paid for."
@@ -173,11 +173,11 @@ def show_curves(curves, values) -> None:
     )
 
 
-def show_rows(found: Certificate) -> None:
+def show_rows(certificate: Certificate) -> None:
     """How the certificate would shrink with more rows."""
     layout.figure(
-        figures.bound_against_rows(found, ROWS, TARGET),
-        f"**{rows_in_words(found.rows_needed(TARGET))}**",
+        figures.bound_against_rows(certificate, ROWS, TARGET),
+        f"**{rows_in_words(certificate.rows_needed(TARGET))}**",
         "All else stays as it is: the share of points that err with a margin, and the nats that were spent. With more "
         "points the price of each nat falls like 1/n at small errors, like 1/√n at large ones.",
         key="rows",
@@ -192,13 +192,13 @@ def rows_in_words(rows: int | None) -> str:
     return f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
 
 
-def show_peeking(found, values) -> None:
+def show_peeking(failures, values) -> None:
     """How often a bound fails if looks are not paid for."""
-    at = list(found.counts).index(values.tries)
+    at = list(failures.counts).index(values.tries)
     layout.figure(
-        figures.failures_of_peeking(found, values.tries, values.eps),
+        figures.failures_of_peeking(failures, values.tries, values.eps),
         f"**Look at {values.tries} and keep the best: the bound of a test set then fails for "
-        f"{layout.percent(found.test_set[at])} of samples, and it promises {100 * values.eps:g} %.**",
+        f"{layout.percent(failures.test_set[at])} of samples, and it promises {100 * values.eps:g} %.**",
         "A hard case, computed exactly: labels are coins, so every classifier errs half of the time, and the best of "
         "several is best by luck. A bound fails if it claims less than one half. The same number of rows as in your "
         "certificate.",
@@ -222,9 +222,11 @@ def show_equations() -> None:
     )
 
 
-def numbers(found: Certificate, settings: CertificateSettings):
+def numbers(certificate: Certificate, settings: CertificateSettings):
     """The table of the page, from the results that its figures show."""
-    return recipe.numbers(found, COUNTS, certificate_curves(settings), peeking(found.n_bound, settings.epsilon))
+    return recipe.numbers(
+        certificate, COUNTS, certificate_curves(settings), peeking(certificate.n_bound, settings.epsilon)
+    )
 
 
 def main() -> None:
@@ -240,17 +242,17 @@ def main() -> None:
             toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
         )
         vote = certified_vote(settings, METHODS[values.method], values.D)
-        found = vote.certificate(values.stretch)
+        certificate = vote.certificate(values.stretch)
         if values.plain:
-            show_certificate(vote, found, values)
+            show_certificate(vote, certificate, values)
         else:
-            show_live(settings, found, values, tour.runs)
+            show_live(settings, certificate, values, tour.runs)
     layout.explain(EXPLANATION)
     show_equations()
     deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
-    deferred.show("rows", lambda: show_rows(found))
-    deferred.show("peeking", lambda: show_peeking(peeking(found.n_bound, values.eps), values))
-    sharing.offer("certificates", CONTROLS, values, lambda: numbers(found, settings))
+    deferred.show("rows", lambda: show_rows(certificate))
+    deferred.show("peeking", lambda: show_peeking(peeking(certificate.n_bound, values.eps), values))
+    sharing.offer("certificates", CONTROLS, values, lambda: numbers(certificate, settings))
 
 
 if __name__ == "__main__":

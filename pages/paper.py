@@ -62,14 +62,14 @@ def result(counts: Judgement, what: str) -> str:
     )
 
 
-def show_table(found, show_ties: bool) -> None:
+def show_table(comparison, show_ties: bool) -> None:
     """Table 1 of Letarte et al. (2019)."""
-    seen = orders(found)
+    seen = orders(comparison)
     layout.figure(
-        reruns.table_beside_paper(found, letarte.COLUMNS_OF_TABLE_1, show_ties),
+        reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
         "cause.**",
-        f"A draw is of frequencies and landmarks. {judgement(found).sentence()} All are test errors in percent; "
+        f"A draw is of frequencies and landmarks. {judgement(comparison).sentence()} All are test errors in percent; "
         "[[landmarks]] are k-means centroids, 10 % of the training points.",
         key="table",
         alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
@@ -81,12 +81,12 @@ def show_table(found, show_ties: bool) -> None:
     )
 
 
-def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> None:
+def show_curves(comparison, whole, target: str, dataset: str, show_ties: bool) -> None:
     """A figure of Letarte et al. (2019), on one data set; `whole` has all of them."""
     by = "D" if target == "figure5" else "share"
     read = "0.2" if target == "figure5" else "0.05"
     layout.figure(
-        reruns.curves_beside_paper(found, dataset, by, show_ties),
+        reruns.curves_beside_paper(comparison, dataset, by, show_ties),
         "**Look where the paper's curve, dashed, leaves both the thick bars and the band: there neither the draw nor "
         "the split explains the difference.**",
         f"The paper's curve is read off its figure to {read} points. Thick bars: draws on the same split; band: other "
@@ -94,9 +94,9 @@ def show_curves(found, whole, target: str, dataset: str, show_ties: bool) -> Non
         key="curves",
         alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
     )
-    rests = "".join(f" The reruns: {note}." for note in notes(found))
+    rests = "".join(f" The reruns: {note}." for note in notes(comparison))
     st.markdown(
-        f"**How many numbers agree?** On {dataset}: {judgement(found).sentence()} On all data sets: "
+        f"**How many numbers agree?** On {dataset}: {judgement(comparison).sentence()} On all data sets: "
         f"{judgement(whole).sentence()}{rests}"
     )
 
@@ -109,9 +109,9 @@ def show_notes(target: str, dataset: str) -> None:
         st.page_link("pages/errata.py", label="Errata: printed formulas and their corrections", icon=":material/rule:")
 
 
-def show_choices(found) -> None:
+def show_choices(comparison) -> None:
     """How much the choice among tied settings matters."""
-    seen = ties(found)
+    seen = ties(comparison)
     if seen.moving:
         text = (
             f"often leaves ties: for {seen.moving} of these {seen.cases} numbers, on the published split, settings "
@@ -123,11 +123,11 @@ def show_choices(found) -> None:
     st.markdown(f"**The choice by validation error** {text}")
 
 
-def show_methods(values, found) -> None:
+def show_methods(values, comparison) -> None:
     """A table of Li et al. (2019)."""
     target = SHOWN[values.what]
     layout.figure(
-        reruns.methods_beside_paper(found, li.DATASETS, li.METHODS_OF[target], li.units(target)),
+        reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)),
         "**Look in each column for the star, the lowest mean of the rerun: is it at Sample, Cluster or Supervise, "
         "which the paper proposes?**",
         f"With {values.r if target == 'li-table2' else li.SIZES[-1]} [[frequencies]]; stars are given among the "
@@ -137,12 +137,12 @@ def show_methods(values, found) -> None:
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
     )
-    seen = closeness(found)
+    seen = closeness(comparison)
     if seen.known:
         st.markdown(
-            f"**How many numbers agree?** {judgement(found).sentence()} Where the test rows come with the data (a9a, "
-            "mnist01) reruns differ by the draw alone, elsewhere by the split as well. A rare draw or split is the "
-            "cause where some of many more reruns lie as far out; the cells say how many. "
+            f"**How many numbers agree?** {judgement(comparison).sentence()} Where the test rows come with the data "
+            "(a9a, mnist01) reruns differ by the draw alone, elsewhere by the split as well. A rare draw or split is "
+            "the cause where some of many more reruns lie as far out; the cells say how many. "
             f"{seen.near} of {seen.known} differ from the mean by at most a third. "
             f"Among the methods of the paper, a proposed one has the lowest error on {len(seen.best_learned)} of "
             f"{len(seen.best)} data sets."
@@ -194,8 +194,8 @@ def main() -> None:
         "chance of the draw, how much chance of the split, and what causes the rest?",
     )
     with layout.show_errors():
-        found = beside_paper(target, scaled)
-    of_view = recipe.numbers(found, target, values.dataset, int(values.r))
+        comparison = beside_paper(target, scaled)
+    of_view = recipe.numbers(comparison, target, values.dataset, int(values.r))
     st.markdown(result(judgement(of_view), f"{values.what} on {values.dataset}" if target in PER_SET else values.what))
     if target in li.TARGETS:
         show_methods(values, of_view)
@@ -203,7 +203,7 @@ def main() -> None:
         if target == "table1":
             show_table(of_view, values.ties)
         else:
-            show_curves(of_view, found, target, values.dataset, values.ties)
+            show_curves(of_view, comparison, target, values.dataset, values.ties)
         show_choices(of_view)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))

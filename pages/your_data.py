@@ -306,14 +306,14 @@ def show_certificate(values, chosen) -> None:
         "same. Several rows of one person, rows in the order of time, or copies of rows break it: then the number "
         "below says nothing."
     )
-    found = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
+    certified = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
     layout.figure(
-        certificate_figures.ledger(found),
-        f"**Certified: this vote errs on at most {layout.percent(found.risk_bound)} of new rows.** On held-out rows it "
-        f"errs on {layout.percent(found.test_error)}.",
+        certificate_figures.ledger(certified),
+        f"**Certified: this vote errs on at most {layout.percent(certified.risk_bound)} of new rows.** On held-out "
+        f"rows it errs on {layout.percent(certified.test_error)}.",
         f"A vote on {recipe.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
         f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights' start; "
-        f"the other {found.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]). "
+        f"the other {certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]). "
         "Dashed: the bound that counting errors on these rows alone would give. Not covered, as they look at all "
         "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
         "*Certificates* explains the terms.",

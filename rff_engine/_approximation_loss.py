@@ -226,7 +226,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
     if not last[0] > 0:
         converged = True
     elif max_steps:
-        found = minimize(
+        minimum = minimize(
             evaluate,
             start.ravel(),
             jac=True,
@@ -240,9 +240,9 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
                 "maxcor": _MEMORY,
             },
         )
-        if not np.array_equal(last[1].ravel(), found.x):  # the last line search found no lower value
-            evaluate(found.x)
-        converged = converged or found.status != _NOT_DONE
+        if not np.array_equal(last[1].ravel(), minimum.x):  # the last line search found no lower value
+            evaluate(minimum.x)
+        converged = converged or minimum.status != _NOT_DONE
     if verbose:
         print(f"{'Converged' if converged else 'Stopped'} at iteration {len(losses) - 1}, objective {losses[-1]:.6g}")
     return np.array(losses), last[1:], path, converged

@@ -36,20 +36,20 @@ def array_namespace(*arrays) -> Any:
 
     Arguments of other kinds, such as lists of labels, do not count. Two libraries at once, or two devices, are refused.
     """
-    found, devices = {}, {}
+    libraries, devices = {}, {}
     for array in arrays:
         if (library := _library_of(array)) is not None:
-            found[library.__name__] = library
+            libraries[library.__name__] = library
             devices[str(array.device)] = None
-    if not found:
+    if not libraries:
         return None
     numpy_too = any(isinstance(array, np.ndarray) for array in arrays)
-    if len(found) > 1 or numpy_too:
-        names = ", ".join([*found, *(["numpy"] if numpy_too else [])])
+    if len(libraries) > 1 or numpy_too:
+        names = ", ".join([*libraries, *(["numpy"] if numpy_too else [])])
         raise ValueError(f"arrays are of the libraries {names}; all must be of one.")
     if len(devices) > 1:
         raise ValueError(f"arrays are on the devices {', '.join(devices)}; all must be on one.")
-    return next(iter(found.values()))
+    return next(iter(libraries.values()))
 
 
 def _library_of(array) -> Any:
@@ -114,9 +114,9 @@ def _one_hot(xp, labels, X, name: str, classes=None):
     n = X.shape[0]
     if _library_of(labels) is None:
         known = None if classes is None else classes.tolist()
-        found, codes = as_labels(labels, n, name, 1)
-        labels = found[codes] if known is None else [label.item() for label in found[codes]]
-        classes = found if known is None else classes
+        distinct, codes = as_labels(labels, n, name, 1)
+        labels = distinct[codes] if known is None else [label.item() for label in distinct[codes]]
+        classes = distinct if known is None else classes
         rows = np.asarray(labels)[:, None] == np.asarray(classes)[None, :]
         return classes, xp.asarray(rows.astype(np.float64), device=X.device)
     if labels.ndim != 1 or labels.shape[0] != n:

@@ -238,13 +238,13 @@ def as_within(values, name: str, low: Any = 0.0, high: Any = math.inf, fits: str
     The limits may be arrays that follow from other arguments; `fits` names these in the message.
     """
     values = as_floats(values, name, f"{name} must be a number or an array of numbers").astype(np.float64, copy=False)
-    found, least, most = np.broadcast_arrays(values, low, high)
-    bad = ~(np.isfinite(found) & (found >= least - ROUNDING) & (found <= most + ROUNDING))
+    broadcast, least, most = np.broadcast_arrays(values, low, high)
+    bad = ~(np.isfinite(broadcast) & (broadcast >= least - ROUNDING) & (broadcast <= most + ROUNDING))
     if bad.any():
         at = np.unravel_index(int(bad.argmax()), bad.shape)
         finite = f"a finite number of at least {least[at]:g}"
         allowed = f"a number between {least[at]:g} and {most[at]:g}" if math.isfinite(most[at]) else finite
-        raise ValueError(f"{name} is {found[at]:g}; {allowed} is needed{fits and f' to fit {fits}'}.")
+        raise ValueError(f"{name} is {broadcast[at]:g}; {allowed} is needed{fits and f' to fit {fits}'}.")
     return np.clip(values, low, high)[()]
 
 

@@ -148,8 +148,8 @@ class AdaptedFrequencies:
     --------
     >>> import numpy as np, rff_engine as rff
     >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
-    >>> found = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
-    >>> found.frequencies.shape, found.weights.shape, len(found.losses) == found.n_iter + 1
+    >>> adapted = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
+    >>> adapted.frequencies.shape, adapted.weights.shape, len(adapted.losses) == adapted.n_iter + 1
     ((10, 2), (10,), True)
     """
 
@@ -277,8 +277,8 @@ def adapt_frequencies(
     --------
     >>> import numpy as np, rff_engine as rff
     >>> X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
-    >>> found = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
-    >>> bool(found.losses[-1] < found.losses[0])
+    >>> adapted = rff.adapt_frequencies(X, kernel, kernel.sample_frequencies(10, 2, random_state=0))
+    >>> bool(adapted.losses[-1] < adapted.losses[0])
     True
     """
     landmarks = as_points(landmarks, "landmarks")
@@ -290,12 +290,12 @@ def adapt_frequencies(
     show = _check_verbose(verbose)
     alternating = _check_solver(solver, learning_rate, inner_steps)
     if alternating is None:
-        found = descend(_projected(loss), loss.inside(omega), steps, tol, keep_path, show, loss.n)
+        descent = descend(_projected(loss), loss.inside(omega), steps, tol, keep_path, show, loss.n)
     else:
-        found = alternate(
+        descent = alternate(
             loss.refitted, loss.inside(omega), steps, **alternating, tol=tol, keep_path=keep_path, verbose=show
         )
-    losses, (V, p), path, converged = found
+    losses, (V, p), path, converged = descent
     path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
     return AdaptedFrequencies(loss.outside(omega, V), p, losses, path, converged, len(losses) - 1)
 
@@ -468,11 +468,11 @@ class _Classification:
         form = PrimalForm(features)
         C = 0.5 / (decay * len(features))
         points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
-        found = np.empty_like(points)
+        solutions = np.empty_like(points)
         for k, signs in enumerate(self.targets[rows].T):
             form.prepare(points[k], signs, C)
-            found[k] = minimise(form, signs, C, points[k])
-        return found[:, :-1].T, found[:, -1]
+            solutions[k] = minimise(form, signs, C, points[k])
+        return solutions[:, :-1].T, solutions[:, -1]
 
     def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
@@ -491,11 +491,13 @@ class _Hinge(_Classification):
         machine = LinearSVC(C=C, loss="hinge", max_iter=_HINGE_PASSES, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = [
+            solutions = [
                 machine.fit(features, signs) and (machine.coef_[0], machine.intercept_)
                 for signs in self.targets[rows].T
             ]
-        return np.column_stack([coef for coef, _ in found]), np.concatenate([intercept for _, intercept in found])
+        return np.column_stack([coef for coef, _ in solutions]), np.concatenate(
+            [intercept for _, intercept in solutions]
+        )
 
     def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
@@ -591,8 +593,8 @@ def supervise_frequencies(
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
     >>> kernel = rff.GaussianKernel(1.0)
     >>> start = kernel.sample_frequencies(10, 2, random_state=0)
-    >>> found = rff.supervise_frequencies(X, np.sin(3 * X[:, 0]), kernel, start, decay=1e-3, random_state=0)
-    >>> bool(found.losses[-1] < found.losses[0])
+    >>> supervised = rff.supervise_frequencies(X, np.sin(3 * X[:, 0]), kernel, start, decay=1e-3, random_state=0)
+    >>> bool(supervised.losses[-1] < supervised.losses[0])
     True
     """
     X = as_points(X)

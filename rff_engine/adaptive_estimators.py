@@ -42,10 +42,10 @@ class BaseDescendedFeatures(BaseFourierFeatures):
             "verbose": self.verbose,
         }
 
-    def _keep(self, found):
-        self.frequencies_: np.ndarray = found.frequencies
-        self.loss_curve_, self.n_iter_ = found.losses, found.n_iter
-        if not found.converged:
+    def _keep(self, adapted):
+        self.frequencies_: np.ndarray = adapted.frequencies
+        self.loss_curve_, self.n_iter_ = adapted.losses, adapted.n_iter
+        if not adapted.converged:
             warn(
                 f"{type(self).__name__} did not converge: {self.n_iter_} steps, with max_iter={self.max_iter}, "
                 f"did not reach tol={self.tol}; increase max_iter or tol.",
@@ -149,9 +149,9 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
-        found = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
-        self.weights_: np.ndarray = found.weights
-        self._keep(found)
+        adapted = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
+        self.weights_: np.ndarray = adapted.weights
+        self._keep(adapted)
         return self
 
     def transform(self, X: MatrixLike) -> np.ndarray:
@@ -287,10 +287,10 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
-        found = supervise_frequencies(
+        adapted = supervise_frequencies(
             X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng, **rule
         )
-        self._keep(found)
+        self._keep(adapted)
         return self
 
 

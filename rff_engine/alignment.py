@@ -170,11 +170,11 @@ def alignment_sums(
     weights = as_sample_weight(sample_weight, X.shape[0])
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
-        classes, found = as_labels(classes, name="classes", min_classes=1)[0], labels
-        labels = np.unique(_joined_labels([classes, found]))
+        classes, distinct = as_labels(classes, name="classes", min_classes=1)[0], labels
+        labels = np.unique(_joined_labels([classes, distinct]))
         if len(labels) > len(classes):
             raise ValueError(f"y holds the labels {np.setdiff1d(labels, classes).tolist()}, which are not in classes.")
-        codes = np.searchsorted(labels, found)[codes]
+        codes = np.searchsorted(labels, distinct)[codes]
     frequencies = _as_frequencies(omega, X.shape[1])
     cosines, sines = np.empty((2, len(labels), frequencies.shape[0]))
     lengths = np.empty(frequencies.shape[0])

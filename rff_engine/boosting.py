@@ -210,8 +210,8 @@ def best_offset(waves: ArrayLike, residuals: ArrayLike) -> float:
     grid = np.linspace(-np.pi, np.pi, _OFFSETS, endpoint=False)
     best = grid[np.argmin([objective(b) for b in grid])]
     step = 2 * np.pi / _OFFSETS
-    found = minimize_scalar(objective, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-4})
-    return float((found.x + np.pi) % (2 * np.pi) - np.pi)
+    minimum = minimize_scalar(objective, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-4})
+    return float((minimum.x + np.pi) % (2 * np.pi) - np.pi)
 
 
 def descend_frequency(

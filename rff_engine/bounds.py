@@ -831,10 +831,10 @@ def _unit(loss, name: str = "loss") -> np.ndarray:
 
 
 def _above_zero(values, name: str) -> np.ndarray:
-    found = as_numbers(values, name, np.finfo(float).max)
-    if not (found > 0).all():
-        raise ValueError(f"{name} is {found.min():g}; a finite number above 0 is needed.")
-    return found[()]
+    numbers = as_numbers(values, name, np.finfo(float).max)
+    if not (numbers > 0).all():
+        raise ValueError(f"{name} is {numbers.min():g}; a finite number above 0 is needed.")
+    return numbers[()]
 
 
 def _check_shapes(**arguments) -> None:

@@ -154,14 +154,14 @@ def learn_vote(z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: f
         decisions = aligned @ means.T
         wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
         errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
-        found = [
+        posteriors = [
             VotePosterior(mean, prior_mean, one, two, len(z), epsilon, choice)
             for mean, one, two in zip(means, errors, together, strict=True)
         ]
-        scales = np.array([[one.scale] for one in found])
+        scales = np.array([[one.scale] for one in posteriors])
         n_choices = choice.n_choices * len(THRESHOLDS)
         reached = bounds.majority_vote(errors, THRESHOLDS, choice.log_ratio, scales, len(z), epsilon, n_choices)
-        return found[int(reached.min(axis=1).argmin())]
+        return posteriors[int(reached.min(axis=1).argmin())]
 
     best = best_of(prior_mean[None])
     for _ in range(2):  # the second time at the threshold that is best so far

@@ -159,11 +159,11 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         n_prior, _ = prior_sizes(len(signs), fraction)
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
         fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
-        found = fit(maps, X, signs, prior)
-        self.coef_, self.prior_coef_ = found.mean, found.prior_mean
-        self.risk_bound_, self.gibbs_bound_, self.certificate_ = found.bound, found.gibbs_bound, found.ledger()
-        self.tandem_bound_, self.c_bound_ = found.tandem_bound, found.c_bound
-        self.threshold_ = found.threshold
+        vote = fit(maps, X, signs, prior)
+        self.coef_, self.prior_coef_ = vote.mean, vote.prior_mean
+        self.risk_bound_, self.gibbs_bound_, self.certificate_ = vote.bound, vote.gibbs_bound, vote.ledger()
+        self.tandem_bound_, self.c_bound_ = vote.tandem_bound, vote.c_bound
+        self.threshold_ = vote.threshold
         return self
 
     def _maps(self) -> list:
@@ -213,7 +213,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_on_the_same_rows(self, maps, X, signs, _) -> VotePosterior:
         """Every map's posterior on all rows; the best one pays for the choice and for its frequencies or landmarks."""
-        found, kept = [], []
+        votes, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
             features.fit(X, signs)
@@ -225,11 +225,11 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
                 )
             z = unit_features(features.transform(X[rows]))
             choice = Choice(len(maps), *_price(features, len(signs)))
-            found.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
+            votes.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
             kept.append(rows)
-        best = min(range(len(maps)), key=lambda i: found[i].bound)
+        best = min(range(len(maps)), key=lambda i: votes[i].bound)
         self.features_, self.bound_rows_, self.test_set_bound_ = maps[best], kept[best], None
-        return found[best]
+        return votes[best]
 
     def _unit_features(self, X):
         return unit_features(self.features_.transform(X))

@@ -157,13 +157,13 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             self._keep(boost_cosines(X, signs, drawn, steps))
         return self
 
-    def _keep(self, found: Ensemble) -> None:
-        self.intercept_, self.step_sizes_, self.loss_curve_ = found.intercept, found.steps, found.losses
-        cosines = found.landmarks is None
-        self.frequencies_ = found.frequencies[:, 0] if cosines else found.frequencies
-        self.landmarks_: Any = found.landmarks  # or None, like the next two
-        self.offsets_: Any = found.offsets
-        self.weights_: Any = None if cosines else found.weights
+    def _keep(self, ensemble: Ensemble) -> None:
+        self.intercept_, self.step_sizes_, self.loss_curve_ = ensemble.intercept, ensemble.steps, ensemble.losses
+        cosines = ensemble.landmarks is None
+        self.frequencies_ = ensemble.frequencies[:, 0] if cosines else ensemble.frequencies
+        self.landmarks_: Any = ensemble.landmarks  # or None, like the next two
+        self.offsets_: Any = ensemble.offsets
+        self.weights_: Any = None if cosines else ensemble.weights
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to the values of the weak learners (Gautheron et al. 2020).

@@ -53,8 +53,8 @@ def standardised(X) -> np.ndarray:
     return StandardScaler().fit_transform(X).astype(np.float32)
 
 
-def relative_error(found, right) -> float:
-    return float(np.max(np.abs(found - right) / np.abs(right)))
+def relative_error(value, right) -> float:
+    return float(np.max(np.abs(value - right) / np.abs(right)))
 
 
 def sizes(**numbers) -> str:

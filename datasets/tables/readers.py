@@ -263,17 +263,17 @@ def _read_svmlight(text: str, notes: list[str], limits: Limits) -> Table:
         for part in parts[1:]:
             if part.startswith("qid:"):
                 continue
-            found = _PAIR.fullmatch(part)
-            if found is None:
+            match = _PAIR.fullmatch(part)
+            if match is None:
                 raise UploadError(f"Line {at} has {quoted(part)} where svmlight has index:value.")
-            index = int(found[1])
+            index = int(match[1])
             if not 0 <= index <= limits.columns:
                 raise UploadError(f"Line {at} has the index {index}; indices from 0 to {limits.columns} are allowed.")
             if index in seen:
                 raise UploadError(f"Line {at} has the index {index} twice; once is allowed.")
             seen.add(index)
             places.append((len(labels) - 1, index))
-            values.append(_svmlight_number(found[2], at, f"value of index {index}"))
+            values.append(_svmlight_number(match[2], at, f"value of index {index}"))
             largest = max(largest, index)
             smallest = index if smallest is None else min(smallest, index)
         limits.check(1, largest + 1)

@@ -288,14 +288,14 @@ def _parse_comma_number(text: str) -> float | None:
 
 def parse_days(text: str) -> float | None:
     """Days since 1970 of a date or time, read as UTC if it has no offset; None for other text."""
-    found = _DATE.fullmatch(text) if len(text) < 40 else None
-    if found is None:
+    match = _DATE.fullmatch(text) if len(text) < 40 else None
+    if match is None:
         return None
-    year = found[1]
-    month = found[2].zfill(2)
-    day = found[3].zfill(2)
-    rest = text[found.end(3) :].replace(" ", "T")
-    if rest and found[4] and len(found[4]) == 1:
+    year = match[1]
+    month = match[2].zfill(2)
+    day = match[3].zfill(2)
+    rest = text[match.end(3) :].replace(" ", "T")
+    if rest and match[4] and len(match[4]) == 1:
         rest = f"T0{rest[1:]}"
     try:
         moment = datetime.fromisoformat(f"{year}-{month}-{day}{rest}")

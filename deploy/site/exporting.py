@@ -60,10 +60,10 @@ class Texts:
         ValueError
             If the parts have other kinds than those of the page.
         """
-        found = list(_texts(parts))
-        if [part.kind for part in found] != [part.kind for part in self.own]:
+        others = list(_texts(parts))
+        if [part.kind for part in others] != [part.kind for part in self.own]:
             raise ValueError("A page has other kinds of texts for other settings.")
-        pairs = enumerate(zip(found, self.own, strict=True))
+        pairs = enumerate(zip(others, self.own, strict=True))
         return {str(place): text_html(part) for place, (part, own) in pairs if part != own}
 
 
@@ -314,7 +314,7 @@ def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[
         parts = dict(scene.late or {})
         if scene.view is None:
             parts = {_TOP: _opening(scene.parts)[1]} | parts
-        files = {name: Section.of(found).write(folder) for name, found in parts.items()}
+        files = {name: Section.of(section).write(folder) for name, section in parts.items()}
         table.append({"settings": settings, "sections": files})
     return table
 

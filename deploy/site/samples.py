@@ -109,11 +109,11 @@ def _of_sample(sample: Sample) -> dict:
     """A training sample: positions, draws, labels, rows of random landmarks, and centroids by noise and number."""
     draw = draw_toy(sample.data, sample.n, sample.seed)
     chosen = sample.problem(0.0, MAX_LANDMARKS, "random").indices
-    found = KMEANS_NOISES if sample.n == KMEANS_POINTS else ()
+    noises = KMEANS_NOISES if sample.n == KMEANS_POINTS else ()
     return {
         **pack_draw(draw, "<f8"),
         "rows": [] if chosen is None else chosen.tolist(),
-        "centroids": {as_text(noise): list(_centroids(sample, noise)) for noise in found},
+        "centroids": {as_text(noise): list(_centroids(sample, noise)) for noise in noises},
     }
 
 

@@ -62,10 +62,10 @@ export class Sections {
     const { sections, follows, names } = this.known;
     for (const section of this.all) {
       const keys = follows[section.name] ?? [];
-      const { settings: found, sections: files } = nearestScene(sections, settings, undefined, keys);
-      const other = keys.filter((key) => key in found && key in settings && found[key] !== settings[key]);
+      const { settings: nearest, sections: files } = nearestScene(sections, settings, undefined, keys);
+      const other = keys.filter((key) => key in nearest && key in settings && nearest[key] !== settings[key]);
       section.file = files[section.name];
-      section.note = other.map((key) => `${names[key] ?? key}: ${found[key]}`).join("; ");
+      section.note = other.map((key) => `${names[key] ?? key}: ${nearest[key]}`).join("; ");
     }
     if (this.observer) await this.draw(this.all.filter(({ near }) => near));
   }

@@ -401,8 +401,8 @@ class Page {
 
   /** @param {Shown} scene */
   async loadView(scene) {
-    const found = await load(this.description.page, scene.file);
-    return { view: found.view, words: found.scenes[this.scenes.indexOf(scene)] };
+    const file = await load(this.description.page, scene.file);
+    return { view: file.view, words: file.scenes[this.scenes.indexOf(scene)] };
   }
 
   /** The same where the browser computes the view; words around it are those of the page. @param {Shown} scene */

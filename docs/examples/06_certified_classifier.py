@@ -29,8 +29,8 @@ print(
 # The terms of the certificate, each at what it adds to the bound.
 
 vote = certified_vote(model, data.X, data.y, fresh.X, fresh.y, extent=1.5)
-found = vote.certificate()
-figures.ledger(found)
+certificate = vote.certificate()
+figures.ledger(certificate)
 
 # %%
 # How the voters decide over the plane: they agree but for a thin band at the borders of the squares.
@@ -40,4 +40,6 @@ figures.vote_map(vote.votes(), data.X[:300], data.y[:300], 1.5)
 # %%
 # The bound at more rows, if all else stayed the same.
 
-figures.bound_against_rows(found, (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), 0.1)
+figures.bound_against_rows(
+    certificate, (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), 0.1
+)

@@ -34,18 +34,18 @@ def _relinked(link: re.Match, folder: Path, here: Path) -> str:
     path, sharp, anchor = target.partition("#")
     if not path or re.match(r"[a-z]+:", path):
         return link[0]
-    found = (folder / path).resolve()
-    if not found.exists():
+    file = (folder / path).resolve()
+    if not file.exists():
         return link[0]  # the build warns
     docs = ROOT / "docs"
-    if found.is_relative_to(docs / "examples"):
-        name = "index" if found.stem == "GALLERY_HEADER" else found.stem
-        found = docs / "gallery" / f"{name}.rst"
-    elif found.parent == ROOT and found.name in PAGES:
-        found = docs / PAGES[found.name]
-    if not found.is_relative_to(docs):
+    if file.is_relative_to(docs / "examples"):
+        name = "index" if file.stem == "GALLERY_HEADER" else file.stem
+        file = docs / "gallery" / f"{name}.rst"
+    elif file.parent == ROOT and file.name in PAGES:
+        file = docs / PAGES[file.name]
+    if not file.is_relative_to(docs):
         return f"`{words.strip('`')}`"  # a file of the repository that is no page
-    return f"{mark}[{words}]({_relative(found, here)}{sharp}{anchor})"
+    return f"{mark}[{words}]({_relative(file, here)}{sharp}{anchor})"
 
 
 def _relative(target: Path, here: Path) -> str:

@@ -27,7 +27,7 @@ def broken(site: Path) -> list[str]:
     """The links that lead nowhere, each with its page."""
     files = [path for path in sorted(site.rglob("*.html")) if path.relative_to(site).parts[0] not in _LEFT_OUT]
     pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in files}
-    found = []
+    broken_links = []
     for path, page in pages.items():
         for link in page.links:
             parts = urlsplit(link)
@@ -36,8 +36,8 @@ def broken(site: Path) -> list[str]:
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             place = unquote(parts.fragment)
             if not target.exists() or (target in pages and place not in pages[target].places):
-                found.append(f"{path.relative_to(site.resolve())}: {link}")
-    return found
+                broken_links.append(f"{path.relative_to(site.resolve())}: {link}")
+    return broken_links
 
 
 def check(app, error) -> None:

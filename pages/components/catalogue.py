@@ -270,7 +270,7 @@ PAGES = (
             Picture("ledger", "Certificate, term by term"),
             Picture("steps", "Risk at every step"),
         ),
-        reading=Reading("the certified risk of the vote", "{after.found.risk_bound:.1%}"),
+        reading=Reading("the certified risk of the vote", "{after.certificate.risk_bound:.1%}"),
         grid=Grid(({"method": EVERY}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")})),
         asks_at=("D",),
     ),

@@ -29,7 +29,7 @@ def value_as_code(raw: object) -> str:
 
 def markdown(sentence: str) -> str:
     """A sentence for Markdown, with the untrusted text between “ and ” as code (see `datasets.UploadError`)."""
-    return _QUOTED.sub(lambda found: code(found[1]), sentence)
+    return _QUOTED.sub(lambda match: code(match[1]), sentence)
 
 
 def cell(text: str) -> str:

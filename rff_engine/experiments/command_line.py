@@ -254,13 +254,13 @@ def _reproduce(options) -> int:
             if options.split in (spec.split, "both") and (code := _compute(store, spec, options)):
                 return code
         rows = reproduction.known_rows(store, options.target, names, scaled)
-    found = reproduction.compare_with_paper(options.target, rows)
-    found = found[found["dataset"].isin(names)]
+    comparison = reproduction.compare_with_paper(options.target, rows)
+    comparison = comparison[comparison["dataset"].isin(names)]
     if options.output is None:
-        print(found.to_string(index=False, float_format="%.4f", na_rep=""))
-        print(f"\n{judgement(found).sentence()}")
+        print(comparison.to_string(index=False, float_format="%.4f", na_rep=""))
+        print(f"\n{judgement(comparison).sentence()}")
     else:
-        output.write(found.to_csv(index=False))
+        output.write(comparison.to_csv(index=False))
     return 0
 
 
@@ -272,16 +272,16 @@ def _recompute(options) -> int:
         Store(options.into or "sqlite://") as target,
     ):
         drawn = draw_rows(store, options.rows, options.seed, options.max_seconds)
-        found = []
+        recomputed = []
         for row in recompute(store, drawn, target):
-            found.append(row)
+            recomputed.append(row)
             allowed = f"{row.allowed:g} allowed" if row.allowed else "must be equal"
             verdict = "agrees" if row.agrees else "DIFFERS" if row.same_key else "OTHER DATA OR SETTINGS"
             print(f"{row.drawn.name}: {verdict}, relative difference {row.difference:.2g}, {allowed}", flush=True)
-    equal = sum(row.difference == 0 for row in found)
-    near = sum(row.agrees for row in found)
-    print(f"{len(found)} rows recomputed: {equal} equal, {near - equal} more within what is allowed")
-    return 0 if near == len(found) else 1
+    equal = sum(row.difference == 0 for row in recomputed)
+    near = sum(row.agrees for row in recomputed)
+    print(f"{len(recomputed)} rows recomputed: {equal} equal, {near - equal} more within what is allowed")
+    return 0 if near == len(recomputed) else 1
 
 
 def _store(options, only_read: bool = False) -> Store:
@@ -414,17 +414,17 @@ def _coverage(options) -> int:
 
 
 def _coverage_of_certificates(options) -> int:
-    found = list(_certificate_failures(options))
-    error = 0.05 / len(found)
+    failures = list(_certificate_failures(options))
+    error = 0.05 / len(failures)
     print(
         f"Failures in {options.draws} samples, {options.epsilon:.1%} allowed; upper limits of the probabilities, which"
     )
-    print(f"all hold with probability 95 % (Clopper and Pearson, {len(found)} at once)\n")
+    print(f"all hold with probability 95 % (Clopper and Pearson, {len(failures)} at once)\n")
     print(f"{'bound':<25} {'classifier':<12} {'distribution':<24} {'failures':>8} {'limit':>8} {'slack':>7}")
-    for kind, case, bound in found:
+    for kind, case, bound in failures:
         numbers = f"{bound.failures:>8} {bound.largest_rate(error):>8.3%} {-bound.slack.mean():>7.3f}"
         print(f"{bound.name:<25} {kind:<12} {case:<24} {numbers}")
-    largest = max(bound.largest_rate(error) for _, _, bound in found)
+    largest = max(bound.largest_rate(error) for _, _, bound in failures)
     print(f"\nlargest limit: {largest:.3%}")
     return 0
 
@@ -451,8 +451,8 @@ def _coverage_of_paper(options) -> int:
             print(f"{case:<14} {mu:>4g} {result.printed.rate:>9.2%} {result.corrected.rate:>10.2%}")
     print("\nPosteriors on 20 frequencies, two Gaussian classes, 100 points, beta = 1: failures, 95 % interval,")
     print("mean of bound less truth\n")
-    found = simulate_two_gaussians(epsilon=options.epsilon, n_draws=options.draws, random_state=options.seed)
-    for bound in found:
+    bounds = simulate_two_gaussians(epsilon=options.epsilon, n_draws=options.draws, random_state=options.seed)
+    for bound in bounds:
         low, high = bound.interval()
         interval = f"{low:.2%} - {high:.2%}"
         print(f"{bound.name:<24} {bound.form:<12} {bound.rate:>7.2%}  {interval:<16} {-bound.slack.mean():>7.3f}")
@@ -460,17 +460,17 @@ def _coverage_of_paper(options) -> int:
 
 
 def _certify(options) -> int:
-    found = certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
+    result = certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
     unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(options.method, "frequencies")
-    fewer = options.D is None and found.n_components < DEFAULT_COMPONENTS
+    fewer = options.D is None and result.n_components < DEFAULT_COMPONENTS
     note = f", as many as the rows allow (default {DEFAULT_COMPONENTS})" if fewer else ""
-    print(f"{options.dataset}, {options.method}: {found.n_components} {unit}{note}\n")
+    print(f"{options.dataset}, {options.method}: {result.n_components} {unit}{note}\n")
     print(f"{'term':<44} {'nats':>8} {'risk':>8}")
-    for name, nats, risk in found.terms:
+    for name, nats, risk in result.terms:
         print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
-    print(f"{'certified risk of the vote':<44} {'':>8} {found.risk_bound:>8.2%}")
-    print(f"by pairs of voters: tandem bound {found.tandem_bound:.2%}, C-bound {found.c_bound:.2%}, each alone")
-    print(f"\ntest error of the vote: {found.test_error:.2%}")
-    print(f"Gibbs classifier: certified {found.gibbs_bound:.2%}, test error {found.gibbs_error:.2%}")
-    print(f"test-set bound on the same {found.n_bound} rows, for the prior's vote: {found.test_set_bound:.2%}")
+    print(f"{'certified risk of the vote':<44} {'':>8} {result.risk_bound:>8.2%}")
+    print(f"by pairs of voters: tandem bound {result.tandem_bound:.2%}, C-bound {result.c_bound:.2%}, each alone")
+    print(f"\ntest error of the vote: {result.test_error:.2%}")
+    print(f"Gibbs classifier: certified {result.gibbs_bound:.2%}, test error {result.gibbs_error:.2%}")
+    print(f"test-set bound on the same {result.n_bound} rows, for the prior's vote: {result.test_set_bound:.2%}")
     return 0

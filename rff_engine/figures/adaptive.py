@@ -438,12 +438,12 @@ def loss_gaps(gaps: Mapping[str, LossGaps], *, height: int = 460) -> go.Figure:
     for column, (start, bound, method) in enumerate(
         (("sampled", "sample", "sample"), ("clustered", "cluster", "cluster")), start=1
     ):
-        for (r, found), dash in zip(gaps.items(), ("solid", "dash", "dot"), strict=False):
+        for (r, gap), dash in zip(gaps.items(), ("solid", "dash", "dot"), strict=False):
             for end, what, width, k in kinds:
                 name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
                 fig.add_scatter(
-                    x=np.asarray(found.counts),
-                    y=getattr(found, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32),
+                    x=np.asarray(gap.counts),
+                    y=getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32),
                     mode="lines+markers",
                     line={"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash},
                     marker={"symbol": ("circle", "circle-open", "square")[k]},

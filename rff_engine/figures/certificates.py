@@ -56,7 +56,7 @@ TOTAL_COLOUR = "#009E73"
 
 def term_label(name: str) -> tuple[str, str]:
     """Short words and the colour of a term."""
-    return next(found for start, found in TERM_LABELS.items() if name.startswith(start))
+    return next(label for start, label in TERM_LABELS.items() if name.startswith(start))
 
 
 def ledger(certificate: Certificate, *, height: int = 460) -> go.Figure:
@@ -174,10 +174,10 @@ def errors_and_bounds(
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
     for column, attribute in enumerate(panels.values(), start=1):
-        for method, found in curves.items():
+        for method, curve in curves.items():
             fig.add_scatter(
                 x=list(D_values),
-                y=[100 * getattr(one, attribute) for one in found],
+                y=[100 * getattr(one, attribute) for one in curve],
                 mode="lines+markers",
                 line={"color": METHOD_COLOURS[method], "width": 2},
                 marker={"symbol": METHOD_SYMBOLS[method], "size": 7},
@@ -188,9 +188,9 @@ def errors_and_bounds(
                 row=1,
                 col=column,
             )
-    for name, found in curves.items():
-        held_out = [one.test_set_bound for one in found if one.test_set_bound is not None]
-        if len(held_out) < len(found):
+    for name, curve in curves.items():
+        held_out = [one.test_set_bound for one in curve if one.test_set_bound is not None]
+        if len(held_out) < len(curve):
             continue
         fig.add_scatter(
             x=list(D_values),
@@ -211,7 +211,7 @@ def errors_and_bounds(
     fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     ticks = list(D_values)
     fig.update_xaxes(type="log", title="frequencies D", tickvals=ticks, ticktext=[str(D) for D in ticks])
-    highest = max(100 * max(one.risk_bound, one.test_error) for found in curves.values() for one in found)
+    highest = max(100 * max(one.risk_bound, one.test_error) for curve in curves.values() for one in curve)
     fig.update_yaxes(title="%", range=[0, 1.05 * highest])
     return finish(fig, height, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
 
@@ -255,12 +255,12 @@ def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: fl
     return finish(fig, height, margin=fixed_margin(top=64))
 
 
-def failures_of_peeking(found: Peeking, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
+def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
     """How often the best of several guesses is certified to be better than guessing.
 
     Parameters
     ----------
-    found : experiments.toy.certificates.Peeking
+    peeking : experiments.toy.certificates.Peeking
     chosen : int
         The number of guesses to mark.
     epsilon : float
@@ -274,13 +274,13 @@ def failures_of_peeking(found: Peeking, chosen: int, epsilon: float, *, height: 
     """
     fig = Sheet()
     lines = {
-        "test set used for all": (found.test_set, ERROR_COLOUR, "dash"),
-        "certificate, nothing paid": (found.unpaid, "#D55E00", "solid"),
-        "certificate, looks paid for": (found.paid, TOTAL_COLOUR, "solid"),
+        "test set used for all": (peeking.test_set, ERROR_COLOUR, "dash"),
+        "certificate, nothing paid": (peeking.unpaid, "#D55E00", "solid"),
+        "certificate, looks paid for": (peeking.paid, TOTAL_COLOUR, "solid"),
     }
     for name, (failures, colour, dash) in lines.items():
         fig.add_scatter(
-            x=found.counts,
+            x=peeking.counts,
             y=100 * failures,
             mode="lines",
             line={"color": colour, "width": 3, "dash": dash},

@@ -135,10 +135,10 @@ def losses_against_margin(lift: Lift, *, height: int = 400) -> go.Figure:
             hovertemplate="margin %{x:.2f}: %{y:.2f}<extra>" + label + "</extra>",
         )
     for row, (key, label) in enumerate((("lifted", "lifted"), ("flat", "in the plane"))):
-        found = np.clip(lift.decisions[key] * lift.y, -2, 3)
+        clipped = np.clip(lift.decisions[key] * lift.y, -2, 3)
         fig.add_scatter(
-            x=found.astype(np.float32),
-            y=np.full(len(found), -0.35 - 0.4 * row, dtype=np.float32),
+            x=clipped.astype(np.float32),
+            y=np.full(len(clipped), -0.35 - 0.4 * row, dtype=np.float32),
             mode="markers",
             marker={
                 "symbol": "line-ns",

@@ -66,7 +66,7 @@ def stack(fig: go.Figure, width: int = WIDTH) -> go.Figure:
 
 def _panels(layout: dict) -> list[_Panel]:
     """The panels in reading order."""
-    found = []
+    panels = []
     for name in layout:
         if not name.startswith("xaxis"):
             continue
@@ -75,8 +75,8 @@ def _panels(layout: dict) -> list[_Panel]:
         y = layout.get(y_name, {})
         left, right = x.get("domain", (0, 1))
         _, top = y.get("domain", (0, 1))
-        found.append(_Panel(name, y_name, left, right, top, y.get("scaleanchor") == _reference(name)))
-    return sorted(found, key=lambda panel: (-panel.top, panel.left))
+        panels.append(_Panel(name, y_name, left, right, top, y.get("scaleanchor") == _reference(name)))
+    return sorted(panels, key=lambda panel: (-panel.top, panel.left))
 
 
 def _stack_panels(layout: dict, data, panels: list[_Panel], width: int) -> None:

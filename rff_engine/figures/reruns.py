@@ -230,12 +230,12 @@ def _percent(value: float) -> str:
     return f"{100 * value:.2f}"
 
 
-def curves_beside_paper(found: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
+def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
     """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
 
     Parameters
     ----------
-    found : DataFrame
+    comparison : DataFrame
         As `letarte.figure` gives it.
     dataset : str
     by : {"D", "share"}
@@ -248,7 +248,7 @@ def curves_beside_paper(found: pd.DataFrame, dataset: str, by: str, ties: bool =
     plotly.graph_objects.Figure
         With a panel for each method; for "share" a row for each way of choosing landmarks.
     """
-    found = found[found["dataset"] == dataset].sort_values(by)
+    comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
     if by == "D":
         panels, columns = [(method, None) for method in ("rff", "pbrff", "okrff")], 3
     else:
@@ -256,9 +256,9 @@ def curves_beside_paper(found: pd.DataFrame, dataset: str, by: str, ties: bool =
         panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
     rows = len(panels) // columns
     fig = Sheet(rows, columns, gap=(0.05, 0.14))
-    top = 100 * max(found[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
+    top = 100 * max(comparison[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
     for i, (method, selection) in enumerate(panels):
-        curve = found[found["method"] == method]
+        curve = comparison[comparison["method"] == method]
         name = METHOD_NAMES[method]
         if selection is not None:
             curve = curve[curve["landmarks"] == selection]

@@ -543,7 +543,7 @@ def choose_1(before, after):
 
 
 def looked_1(before, after):
-    both, apart = CertificateNumbers(before).found, CertificateNumbers(after).found
+    both, apart = CertificateNumbers(before).certificate, CertificateNumbers(after).certificate
     assert apart.risk_bound < 0.45 * both.risk_bound  # less than half
     assert both.test_error < 0.5 * both.risk_bound
     spent = {term.name: term.nats for term in apart.terms if term.name in ("frequencies drawn", "weights")}

@@ -102,17 +102,17 @@ class Pin:
 
     def differences(self, pinned: SimpleNamespace, values: SimpleNamespace) -> list[str]:
         """What has changed since, as "label a → b"."""
-        found = []
+        changes = []
         for key, control in self.controls.items():
             before = getattr(pinned, key)
             after = getattr(values, key)
             if _text(before) != _text(after) and (control.applies(pinned) or control.applies(values)):
-                found.append(f"{control.label} {_text(before)} → {_text(after)}")
+                changes.append(f"{control.label} {_text(before)} → {_text(after)}")
         if pinned.points and values.points and pinned.points != values.points:
-            found.append("other points")
+            changes.append("other points")
         named = self._named(values)
-        found += [f"other {name}" for name, text in named.items() if text and getattr(pinned, name) not in ("", text)]
-        return found
+        changes += [f"other {name}" for name, text in named.items() if text and getattr(pinned, name) not in ("", text)]
+        return changes
 
     # --- buttons ------------------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class LessonCard {
 
   /** The position that was brought into sight.
    * @type {string | null} */
-  found = null;
+  lastPosition = null;
 
   /** When to stop keeping the part in sight; null until the part is there.
    * @type {number | null} */
@@ -109,7 +109,7 @@ class LessonCard {
     this.shown = shown;
     this.missing = null;
     this.seekUntil = null;
-    this.found = null;
+    this.lastPosition = null;
     this.write();
   }
 
@@ -117,7 +117,7 @@ class LessonCard {
   takeFromApp({ predicted, problem }, asks) {
     this.find(".lesson-problem").textContent = problem;
     this.find(".lesson-problem").hidden = !problem;
-    const report = (/** @type {string} */ found) => this.act("restore", { predicted: found });
+    const report = (/** @type {string} */ predicted) => this.act("restore", { predicted });
     if (!asks) this.predictions.update(this.data.lesson, predicted, report);
   }
 
@@ -249,8 +249,8 @@ class LessonCard {
       style.top = `${top}px`;
       style.width = `${width}px`;
       style.height = `${height}px`;
-    } else if (position !== this.found && performance.now() < this.seekUntil) {
-      this.found = position; // figures that load later may still move it
+    } else if (position !== this.lastPosition && performance.now() < this.seekUntil) {
+      this.lastPosition = position; // figures that load later may still move it
       this.bringIntoSight(part, box);
     }
   }

@@ -469,13 +469,14 @@ LESSONS = (
             Step(
                 LEDGER,
                 "Here all points serve both ends: they choose the weights, and they are counted. The vote errs on "
-                "{before.found.test_error:.1%} of fresh points, but only {before.found.risk_bound:.1%} is certified.",
+                "{before.certificate.test_error:.1%} of fresh points, but only "
+                "{before.certificate.risk_bound:.1%} is certified.",
                 "Set half of the points aside, to learn from before the bound looks. It then counts half as many "
                 "points. What becomes of the certificate?",
                 ("It doubles", "It stays about the same", "It falls to less than half"),
                 2,
-                "{after.found.risk_bound:.1%}. Each nat costs more with fewer points, but hardly any are spent: what "
-                "was learned on the other half is free.",
+                "{after.certificate.risk_bound:.1%}. Each nat costs more with fewer points, but hardly any are spent: "
+                "what was learned on the other half is free.",
                 {"prior": 0.0},
                 {"prior": 0.5},
             ),

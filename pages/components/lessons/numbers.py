@@ -333,20 +333,20 @@ class CertificateNumbers:
         )
 
     @property
-    def found(self) -> Certificate:
+    def certificate(self) -> Certificate:
         vote = certified_vote(self.settings, CERTIFIED[self.values.method], self.values.D)
         return vote.certificate(self.values.stretch)
 
     @property
     def price_of_looking(self) -> float:
         """What the choice among draws of frequencies adds to the certified risk."""
-        return next(term.risk for term in self.found.terms if term.name.startswith("choice of feature map"))
+        return next(term.risk for term in self.certificate.terms if term.name.startswith("choice of feature map"))
 
     @property
     def test_set_fails(self) -> float:
         """Share of samples on which the bound of a test set fails for the best of the draws, in the hard case."""
-        found = peeking(self.found.n_bound, self.values.eps)
-        return float(found.test_set[list(found.counts).index(self.values.tries)])
+        failures = peeking(self.certificate.n_bound, self.values.eps)
+        return float(failures.test_set[list(failures.counts).index(self.values.tries)])
 
 
 #: By page, the class of its numbers.

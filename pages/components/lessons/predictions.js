@@ -10,8 +10,8 @@ const FRAGMENT_NAME = "predicted";
  * @param {string} lesson
  */
 export function predictedIn(fragment, lesson) {
-  const found = new URLSearchParams(fragment.slice(1)).get(FRAGMENT_NAME)?.split(".");
-  return found?.[0] === lesson ? (found[1] ?? "") : null;
+  const parts = new URLSearchParams(fragment.slice(1)).get(FRAGMENT_NAME)?.split(".");
+  return parts?.[0] === lesson ? (parts[1] ?? "") : null;
 }
 
 /**
@@ -21,11 +21,11 @@ export function predictedIn(fragment, lesson) {
  */
 export function fragmentWith(fragment, lesson, predicted) {
   if (predictedIn(fragment, lesson) === predicted) return fragment;
-  const found = new URLSearchParams(fragment.slice(1));
-  if (!found.has(FRAGMENT_NAME) && !predicted) return fragment;
-  found.delete(FRAGMENT_NAME);
-  if (predicted) found.set(FRAGMENT_NAME, `${lesson}.${predicted}`);
-  return found.size ? `#${found}` : "";
+  const entries = new URLSearchParams(fragment.slice(1));
+  if (!entries.has(FRAGMENT_NAME) && !predicted) return fragment;
+  entries.delete(FRAGMENT_NAME);
+  if (predicted) entries.set(FRAGMENT_NAME, `${lesson}.${predicted}`);
+  return entries.size ? `#${entries}` : "";
 }
 
 /** Keeps the fragment of the page, which Streamlit drops when it writes the query. */
@@ -55,10 +55,10 @@ export class Predictions {
 
   /** @param {(predicted: string) => void} report */
   ask(report) {
-    const found = predictedIn(location.hash, this.lesson);
-    if (found === null || this.reported === found) return;
-    this.reported = found;
-    report(found);
+    const predicted = predictedIn(location.hash, this.lesson);
+    if (predicted === null || this.reported === predicted) return;
+    this.reported = predicted;
+    report(predicted);
   }
 
   /** Write the fragment, if it is not there. */

@@ -63,9 +63,9 @@ class Closeness(NamedTuple):
     """Those on which SAMPLE, CLUSTER or SUPERVISE has the lowest mean among the methods of the paper"""
 
 
-def closeness(found: pd.DataFrame) -> Closeness:
+def closeness(comparison: pd.DataFrame) -> Closeness:
     """How close the means of reruns are to the numbers of Li et al. (2019)."""
-    known = found[found["paper"].notna() & found["mean"].notna()]
+    known = comparison[comparison["paper"].notna() & comparison["mean"].notna()]
     near = (known["mean"] - known["paper"]).abs() <= known["paper"] / 3
     several = [(name, cells) for name, cells in known.groupby("dataset", sort=False) if len(cells) > 1]
     least = [name for name, cells in several if cells.loc[cells["mean"].idxmin(), "method"] in LEARNED]
@@ -79,9 +79,9 @@ class Orders(NamedTuple):
     """Those on which the means over splits agree"""
 
 
-def orders(found: pd.DataFrame) -> Orders:
+def orders(comparison: pd.DataFrame) -> Orders:
     """How far the order of PB and RBF in Table 1 and in its reruns agree."""
-    by_name = found.pivot(index="dataset", columns="column", values=["paper", "mean"])
+    by_name = comparison.pivot(index="dataset", columns="column", values=["paper", "mean"])
     better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
     here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
     return Orders(tuple(better), tuple(better.intersection(here)))
@@ -96,15 +96,15 @@ class Ties(NamedTuple):
     """The largest such difference"""
 
 
-def ties(found: pd.DataFrame) -> Ties:
+def ties(comparison: pd.DataFrame) -> Ties:
     """How much the choice among tied settings matters."""
-    width = (found["tied_high"] - found["tied_low"]).dropna()
+    width = (comparison["tied_high"] - comparison["tied_low"]).dropna()
     return Ties(len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0)
 
 
-def differences(found: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
-    rows = found[(found["dataset"] == dataset) & found["D"].isin(TABLED_D)]
+    rows = comparison[(comparison["dataset"] == dataset) & comparison["D"].isin(TABLED_D)]
     table = rows[["method", "D", "paper", "published", "mean", "spread"]].copy()
     table["difference"] = table["published"] - table["paper"]
     errors = ["paper", "published", "mean", "spread", "difference"]

@@ -56,7 +56,7 @@ class ServerLimits:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerLimits:
         """The limits that the variables set. Invalid values are logged; the default is used."""
-        found = {}
+        limits = {}
         for one in fields(cls):
             low, high = one.metadata["low"], one.metadata["high"]
             variable = one.metadata["variable"]
@@ -65,13 +65,13 @@ class ServerLimits:
                 continue
             value = _number(text)
             if low <= value <= high and value == int(value):
-                found[one.name] = int(value)
+                limits[one.name] = int(value)
             else:
                 _log.warning(
                     "%s is %r; it must be a whole number from %d to %d. The default, %d, is used.",
                     *(variable, text, low, high, one.default),
                 )
-        return cls(**found)
+        return cls(**limits)
 
 
 def _number(text: str) -> float:

@@ -255,11 +255,11 @@ class Rooms(Database):
         """The room with a code, locked for the transaction if asked."""
         kept = _rooms.c.code == code, _rooms.c.opened > self._clock() - LIFETIME
         query = sa.select(_rooms.c.lesson, _rooms.c.step).where(*kept)
-        found = connection.execute(query.with_for_update() if lock else query).one_or_none()
-        if found is None:
+        row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+        if row is None:
             return None
         revealed = connection.scalars(sa.select(_reveals.c.step).where(_reveals.c.room == code))
-        return Room(code, found.lesson, found.step, frozenset(revealed))
+        return Room(code, row.lesson, row.step, frozenset(revealed))
 
     def _existing(self, connection, code: str, lock: bool = False) -> Room:
         room = self._find(connection, code, lock)
@@ -309,15 +309,15 @@ def _check(name: str, value: int, low: int, high: int) -> None:
 @cached({}, condition=threading.Condition())
 def rooms() -> Rooms:
     """The rooms of this server, whose expired ones are deleted every hour."""
-    found = Rooms(default_store())
-    threading.Thread(target=_delete_hourly, args=(found,), daemon=True).start()
-    return found
+    opened = Rooms(default_store())
+    threading.Thread(target=_delete_hourly, args=(opened,), daemon=True).start()
+    return opened
 
 
-def _delete_hourly(found: Rooms) -> None:
+def _delete_hourly(opened: Rooms) -> None:
     while True:
         try:
-            found.delete_expired()
+            opened.delete_expired()
         except StoreError as error:
             _log.warning("expired rooms are not deleted: %s", error)
         time.sleep(_HOUR)

@@ -245,8 +245,8 @@ class RunQueue:
         """The run of these settings, from this server's memory or from the store."""
         with self._lock:
             known = self._runs.get(settings)
-            if known is None and (found := self._in_store(settings)) is not None:
-                known = self._runs[settings] = found
+            if known is None and (stored := self._in_store(settings)) is not None:
+                known = self._runs[settings] = stored
             return known
 
     def _in_store(self, settings: RunSettings) -> Run | None:

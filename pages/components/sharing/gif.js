@@ -138,13 +138,13 @@ export class GifWriter {
   /** @param {Pixels} pixels */
   indices(pixels) {
     const { entries } = this;
-    const found = new Uint8Array(pixels.length);
+    const indices = new Uint8Array(pixels.length);
     for (let i = 0; i < pixels.length; i++) {
       const bin = binOf(pixels[i]);
       if (entries[bin] < 0) entries[bin] = this.nearest(bin);
-      found[i] = entries[bin];
+      indices[i] = entries[bin];
     }
-    return found;
+    return indices;
   }
 
   /** @param {Pixels} pixels @param {number} delay in hundredths of a second */

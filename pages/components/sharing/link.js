@@ -26,18 +26,18 @@ export function composedQuery(query, { picture, lesson, step, hidden, theme, pro
   const here = Object.fromEntries(query);
   const atLesson = picture ? "" : lesson;
   const elsewhere = atLesson && (here.lesson !== lesson || (here.step ?? "1") !== step);
-  const found = new URLSearchParams(elsewhere ? [] : query.filter(([name]) => !PLACE.includes(name)));
-  if (picture) found.set("view", picture);
-  if (picture) found.delete("plain");
+  const parameters = new URLSearchParams(elsewhere ? [] : query.filter(([name]) => !PLACE.includes(name)));
+  if (picture) parameters.set("view", picture);
+  if (picture) parameters.delete("plain");
   if (atLesson) {
-    found.set("lesson", lesson);
-    found.set("step", step);
+    parameters.set("lesson", lesson);
+    parameters.set("step", step);
   }
-  if (hidden.length) found.set("hide", hidden.join(","));
-  if (projector) found.set("projector", "true");
-  if (embed) found.set("embed", "true");
-  if (theme) found.set("embed_options", theme);
-  return found.toString().replaceAll("%2C", ",");
+  if (hidden.length) parameters.set("hide", hidden.join(","));
+  if (projector) parameters.set("projector", "true");
+  if (embed) parameters.set("embed", "true");
+  if (theme) parameters.set("embed_options", theme);
+  return parameters.toString().replaceAll("%2C", ",");
 }
 
 /**

@@ -134,7 +134,7 @@ export class Panel {
   /** Checkboxes of the controls. */
   boxes() {
     /** @type {NodeListOf<HTMLInputElement>} */
-    const found = this.form.querySelectorAll("input[name=hide]");
+    const boxes = this.form.querySelectorAll("input[name=hide]");
     return [...found];
   }
 

@@ -161,13 +161,13 @@ class Sharing {
    */
   figures() {
     /** @type {Figure[]} */
-    const found = [];
+    const figures = [];
     /** @type {HTMLElement & { view?: LiveView } | null} */
     const live = document.querySelector(".live");
     const view = live?.view;
     if (view) {
       const save = (/** @type {Format} */ format, /** @type {string} */ file) => saveLive(view, format, file);
-      found.push({ name: live.getAttribute("aria-label"), file: "live", save, moving: view });
+      figures.push({ name: live.getAttribute("aria-label"), file: "live", save, moving: view });
     }
     /** @type {NodeListOf<Plot>} */
     const plots = document.querySelectorAll(".js-plotly-plot");
@@ -176,9 +176,9 @@ class Sharing {
       const keyed = plot.closest("[class*=st-key-]");
       const file = keyed?.className.match(/st-key-(\S+)/)[1] ?? "figure";
       const name = plot.closest("[data-testid=stPlotlyChart]")?.getAttribute("aria-label") ?? file;
-      found.push({ name, file, save: (...options) => savePlot(plot, ...options) });
+      figures.push({ name, file, save: (...options) => savePlot(plot, ...options) });
     }
-    return found;
+    return figures;
   }
 
   /** Write the names of all figures into the list, unless they are there, and return the figures. */

@@ -184,54 +184,54 @@ class Judgement:
         return f"{words}; chance alone would leave about {self.by_chance:.0f} outside." if self.judged else f"{words}."
 
 
-def judgement(found: pd.DataFrame) -> Judgement:
+def judgement(comparison: pd.DataFrame) -> Judgement:
     """Counts of a comparison.
 
     Parameters
     ----------
-    found : DataFrame
+    comparison : DataFrame
         As `compared` gives it, or `with_causes`.
 
     Returns
     -------
     Judgement
     """
-    outside = found["agreement"].isin(OUTSIDE)
-    judged = outside | found["agreement"].isin(AGREEMENTS[2:4])
-    causes = found.loc[outside, "cause"].dropna().value_counts() if "cause" in found else {}
+    outside = comparison["agreement"].isin(OUTSIDE)
+    judged = outside | comparison["agreement"].isin(AGREEMENTS[2:4])
+    causes = comparison.loc[outside, "cause"].dropna().value_counts() if "cause" in comparison else {}
     return Judgement(
-        printed=int(found["paper"].notna().sum()),
-        inside_draws=int((found["agreement"] == AGREEMENTS[2]).sum()),
-        inside_splits=int((found["agreement"] == AGREEMENTS[3]).sum()),
+        printed=int(comparison["paper"].notna().sum()),
+        inside_draws=int((comparison["agreement"] == AGREEMENTS[2]).sum()),
+        inside_splits=int((comparison["agreement"] == AGREEMENTS[3]).sum()),
         outside=int(outside.sum()),
         causes={str(cause): int(count) for cause, count in dict(causes).items()},
-        by_chance=float(found.loc[judged, "chance"].sum()),
+        by_chance=float(comparison.loc[judged, "chance"].sum()),
     )
 
 
-def notes(found: pd.DataFrame) -> list[str]:
+def notes(comparison: pd.DataFrame) -> list[str]:
     """All different notes of the rows that a comparison rests on, such as rows that a choice was made on.
 
     Parameters
     ----------
-    found : DataFrame
+    comparison : DataFrame
         As `compared` gives it.
 
     Returns
     -------
     list of str
     """
-    return list(dict.fromkeys(note for notes in found["note"] for note in notes.split("; ") if note))
+    return list(dict.fromkeys(note for notes in comparison["note"] for note in notes.split("; ") if note))
 
 
 def with_causes(
-    found: pd.DataFrame, causes: pd.DataFrame, by: list[str], again: pd.DataFrame | None = None
+    comparison: pd.DataFrame, causes: pd.DataFrame, by: list[str], again: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """A comparison with the causes of the numbers outside, each judged by its own rerun.
 
     Parameters
     ----------
-    found : DataFrame
+    comparison : DataFrame
         As `compared` gives it.
     causes : DataFrame
         Reruns of a presumed cause, with the columns `by`, `cause`, and `error`, one row for each rerun. Several
@@ -245,7 +245,7 @@ def with_causes(
     Returns
     -------
     DataFrame
-        `found` with the columns
+        `comparison` with the columns
 
         - `again` and `as_far`, for numbers outside: how many reruns of the method itself there are, and how many of
           them lie at least as far out as the paper's number, on its side, apart from rounding;
@@ -259,8 +259,8 @@ def with_causes(
         least 1 for. A cause also holds if the number lies between its reruns, and none of at least as many reruns of
         the method itself, those of `again` or the draws, lies as far out. Else the cause is missing.
     """
-    chance = _as_far(found, again, by)
-    pairs = _cells_with_causes(found, causes, by).join(chance[["again", "as_far"]], on="cell")
+    chance = _as_far(comparison, again, by)
+    pairs = _cells_with_causes(comparison, causes, by).join(chance[["again", "as_far"]], on="cell")
     between = (pairs["min"] - pairs["rounding"] <= pairs["paper"]) & (
         pairs["paper"] <= pairs["max"] + pairs["rounding"]
     )
@@ -270,23 +270,23 @@ def with_causes(
     n_without = pairs[["again", "draws"]].astype(float).max(axis=1)
     never_without = between & ~(pairs["as_far"] > 0) & (n_without >= pairs["size"])
     first = [_first(pairs, holds), chance["cause"], _first(pairs, never_without)]
-    names = pd.concat(first, axis=1).reindex(found.index).bfill(axis=1).iloc[:, 0].astype(object)
+    names = pd.concat(first, axis=1).reindex(comparison.index).bfill(axis=1).iloc[:, 0].astype(object)
     shown = pd.concat([pairs[holds], pairs[never_without], pairs]).drop_duplicates("cell").set_index("cell")["mean"]
-    return found.assign(
-        cause=names.where(found["agreement"].isin(OUTSIDE)),
-        cause_error=shown.reindex(found.index).astype(float),
-        again=chance["again"].reindex(found.index),
-        as_far=chance["as_far"].reindex(found.index),
+    return comparison.assign(
+        cause=names.where(comparison["agreement"].isin(OUTSIDE)),
+        cause_error=shown.reindex(comparison.index).astype(float),
+        again=chance["again"].reindex(comparison.index),
+        as_far=chance["as_far"].reindex(comparison.index),
     )
 
 
-def _cells_with_causes(found: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _cells_with_causes(comparison: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Each number and cause, with mean, range and spread of the cause's reruns; the nearest mean first."""
     reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(
         ["mean", "min", "max", "std", "size"]
     )
     reruns["cause_spread"] = _reach(reruns["std"], reruns["size"])
-    cells = found[[*by, "paper", "mean", "spread", "draws", "draw_mean", "draw_spread", "rounding"]]
+    cells = comparison[[*by, "paper", "mean", "spread", "draws", "draw_mean", "draw_spread", "rounding"]]
     cells = cells.rename(columns={"mean": "split_mean"}).reset_index(names="cell")
     pairs = cells.merge(_same_types(reruns, cells, by), on=by)
     pairs["distance"] = (pairs["paper"] - pairs["mean"]).abs()
@@ -298,11 +298,11 @@ def _first(pairs: pd.DataFrame, holds: pd.Series) -> pd.Series:
     return pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
 
 
-def _as_far(found: pd.DataFrame, again: pd.DataFrame | None, by: list[str]) -> pd.DataFrame:
+def _as_far(comparison: pd.DataFrame, again: pd.DataFrame | None, by: list[str]) -> pd.DataFrame:
     """Number of reruns of the method itself, of those as far out as the paper's number, and their cause if any is."""
-    cells = found.loc[found["agreement"].isin(OUTSIDE), [*by, "paper", "rounding", "agreement"]]
+    cells = comparison.loc[comparison["agreement"].isin(OUTSIDE), [*by, "paper", "rounding", "agreement"]]
     if again is None or again.empty or cells.empty:
-        return pd.DataFrame(columns=["again", "as_far", "cause"], index=found.index[:0])
+        return pd.DataFrame(columns=["again", "as_far", "cause"], index=comparison.index[:0])
     pairs = cells.reset_index(names="cell").merge(_same_types(again, cells, by), on=by)
     further = pairs["error"] >= pairs["paper"] - pairs["rounding"]
     nearer = pairs["error"] <= pairs["paper"] + pairs["rounding"]
@@ -345,17 +345,17 @@ def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: boo
 def _of_draws(drawn: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Number, mean, range and spread of the repeats on one split."""
     errors = drawn.groupby(by)["test_error"]
-    found = errors.agg(draw_mean="mean", draw_low="min", draw_high="max", deviation="std", draws="size").reset_index()
-    found["draw_spread"] = _reach(found["deviation"], found["draws"])
-    return found.drop(columns="deviation")
+    summary = errors.agg(draw_mean="mean", draw_low="min", draw_high="max", deviation="std", draws="size").reset_index()
+    summary["draw_spread"] = _reach(summary["deviation"], summary["draws"])
+    return summary.drop(columns="deviation")
 
 
 def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Number, mean, its half-width and spread of random splits."""
-    found = random.groupby(by)["test_error"].agg(mean="mean", deviation="std", splits="size").reset_index()
-    found["spread"] = _reach(found["deviation"], found["splits"])
-    found["half_width"] = found["spread"] / np.sqrt(found["splits"] + 1)
-    return found.drop(columns="deviation")
+    summary = random.groupby(by)["test_error"].agg(mean="mean", deviation="std", splits="size").reset_index()
+    summary["spread"] = _reach(summary["deviation"], summary["splits"])
+    summary["half_width"] = summary["spread"] / np.sqrt(summary["splits"] + 1)
+    return summary.drop(columns="deviation")
 
 
 def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -372,14 +372,14 @@ def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:
     return student_t.ppf((1 + _LEVEL) / 2, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
 
 
-def _agreement(found: pd.DataFrame, rounding: float) -> np.ndarray:
+def _agreement(cells: pd.DataFrame, rounding: float) -> np.ndarray:
     unprinted, unknown, by_draw, by_split, lower, higher = AGREEMENTS
-    of_draws = (found["paper"] - found["draw_mean"]).abs() <= found["draw_spread"] + rounding
-    of_draws |= found["paper"].between(found["draw_low"] - rounding, found["draw_high"] + rounding)
-    of_splits = (found["paper"] - found["mean"]).abs() <= found["spread"] + rounding
-    known = found["draw_spread"].notna() | found["spread"].notna()
-    middle = found["mean"].fillna(found["draw_mean"])
-    cases = [found["paper"].isna(), of_draws, of_splits, ~known, found["paper"] < middle]
+    of_draws = (cells["paper"] - cells["draw_mean"]).abs() <= cells["draw_spread"] + rounding
+    of_draws |= cells["paper"].between(cells["draw_low"] - rounding, cells["draw_high"] + rounding)
+    of_splits = (cells["paper"] - cells["mean"]).abs() <= cells["spread"] + rounding
+    known = cells["draw_spread"].notna() | cells["spread"].notna()
+    middle = cells["mean"].fillna(cells["draw_mean"])
+    cases = [cells["paper"].isna(), of_draws, of_splits, ~known, cells["paper"] < middle]
     return np.select(cases, [unprinted, by_draw, by_split, unknown, lower], higher)
 
 

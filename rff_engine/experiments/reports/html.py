@@ -112,14 +112,14 @@ def _add_tables_of_li(document: Document, store: Store) -> None:
     document.heading("Learning adaptive random features (Li et al. 2019)")
     document.words("Means over random splits with their 95 % interval; a star marks the least of the paper's methods.")
     for target, rows in known.items():
-        found = reproduction.compare_with_paper(target, rows)
-        document.words(f"Table {target[-1]}: {judgement(found).sentence()}")
+        comparison = reproduction.compare_with_paper(target, rows)
+        document.words(f"Table {target[-1]}: {judgement(comparison).sentence()}")
         for r in li.sizes(target):
             document.heading(li.HEADINGS[target].format(r))
-            of_size = found[found["D"] == r]
+            of_size = comparison[comparison["D"] == r]
             figure = methods_beside_paper(of_size, li.DATASETS, li.METHODS_OF[target], li.units(target))
             document.figure(figure, f"{li.HEADINGS[target].format(r)}, paper and rerun")
-        document.table(found, folded="As numbers")
+        document.table(comparison, folded="As numbers")
     for name, note in li.NOTES.items():
         document.words(f"{name}: {note}")
     specs = [spec for target in known for spec in reproduction.specs(target)]
@@ -160,13 +160,13 @@ def paper_report(store: Store, datasets: Sequence[str] = letarte.DATASETS) -> st
         ("Figures 2 and 6: error against the share of landmarks", "figure6", "share"),
     ):
         document.heading(heading)
-        found = letarte.figure(target, reproduction.known_rows(store, target, datasets))
-        found = found[found["dataset"].isin(datasets)]
-        document.words(judgement(found).sentence())
+        comparison = letarte.figure(target, reproduction.known_rows(store, target, datasets))
+        comparison = comparison[comparison["dataset"].isin(datasets)]
+        document.words(judgement(comparison).sentence())
         for name in datasets:
-            document.words(". ".join([name, *notes(found[found["dataset"] == name])]))
-            document.figure(curves_beside_paper(found, name, by), f"Test errors on {name}, paper and rerun")
-            document.table(found[found["dataset"] == name], folded="As numbers; errors are fractions")
+            document.words(". ".join([name, *notes(comparison[comparison["dataset"] == name])]))
+            document.figure(curves_beside_paper(comparison, name, by), f"Test errors on {name}, paper and rerun")
+            document.table(comparison[comparison["dataset"] == name], folded="As numbers; errors are fractions")
     document.heading("Provenance of the reruns")
     specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target, datasets)]
     document.words("python -m rff_engine reproduce table1 and reproduce figure5 computed these rows, and add to them.")

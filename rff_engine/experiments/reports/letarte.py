@@ -170,10 +170,10 @@ def _specs_of(kind: type[LandmarkStudy | FeatureSweep], name: str, scaled: bool)
         published["n_features"] = _ADULT_D
     if kind is LandmarkStudy and name in _MANY_ROWS:
         random["selections"] = ("clustering",)
-    found = [RunSpec(kind.preset(preset, **published), name, "published")]
+    runs = [RunSpec(kind.preset(preset, **published), name, "published")]
     if not scaled:
-        found += _on_all_rows(kind, name) + _draws(kind, name, _DRAWS) + _draws(kind, name, _MANY_DRAWS)
-    return [*found, RunSpec(kind.preset("splits", **random), name, "random", _REPEATS.get(name, _USUAL_REPEATS))]
+        runs += _on_all_rows(kind, name) + _draws(kind, name, _DRAWS) + _draws(kind, name, _MANY_DRAWS)
+    return [*runs, RunSpec(kind.preset("splits", **random), name, "random", _REPEATS.get(name, _USUAL_REPEATS))]
 
 
 def _on_all_rows(kind: type[LandmarkStudy | FeatureSweep], name: str) -> list[RunSpec]:
@@ -220,11 +220,11 @@ def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     reruns = pd.concat([cell.assign(column=column) for column, cell in cells.items()])
     reruns = reruns.drop_duplicates(["column", "dataset", "split", "repeat", "D", "beta"])
     by = ["dataset", "column"]
-    found = compared(reruns, pd.read_csv(_REFERENCE / "table_1.csv"), by)
+    comparison = compared(reruns, pd.read_csv(_REFERENCE / "table_1.csv"), by)
     stopped = _stopped_solver(["dataset", "method", "landmarks", "share"])
     stopped = stopped[(stopped["landmarks"] == "clustering") & np.isclose(stopped["share"], _TABLE_1_SHARE)]
     columns = pd.DataFrame([(_METHOD_OF[column], column) for column in _METHOD_OF], columns=["method", "column"])
-    return _with_stopped_solver(found, stopped.merge(columns, on="method"), by)
+    return _with_stopped_solver(comparison, stopped.merge(columns, on="method"), by)
 
 
 def svm_grid() -> pd.DataFrame:
@@ -267,10 +267,10 @@ def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     by = ["dataset", *by]
     of_many = [spec.run_id for name in DATASETS for spec in _draws(TARGETS[target], name, _MANY_DRAWS)]
     is_many = frame["run"].isin(of_many)
-    found = compared(frame[~is_many], paper, by, reading)
+    comparison = compared(frame[~is_many], paper, by, reading)
     many = chosen_by_validation(frame[is_many], by).rename(columns={"test_error": "error"})[[*by, "error"]]
     own = _published_draw(by) if "D" in by else None
-    return _with_stopped_solver(found, _stopped_solver(by), by, many, own)
+    return _with_stopped_solver(comparison, _stopped_solver(by), by, many, own)
 
 
 def _published_draw(by: list[str]) -> pd.DataFrame:
@@ -292,7 +292,7 @@ def _stopped_solver(by: list[str]) -> pd.DataFrame:
 
 
 def _with_stopped_solver(
-    found: pd.DataFrame,
+    comparison: pd.DataFrame,
     stopped: pd.DataFrame,
     by: list[str],
     many: pd.DataFrame | None = None,
@@ -305,4 +305,4 @@ def _with_stopped_solver(
         again = pd.concat([again, many], ignore_index=True)
     if own is not None:
         causes = pd.concat([causes, own], ignore_index=True)
-    return with_causes(found, causes, by, again=again.assign(cause=RARE_DRAW))
+    return with_causes(comparison, causes, by, again=again.assign(cause=RARE_DRAW))

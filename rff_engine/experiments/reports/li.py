@@ -154,13 +154,13 @@ def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
     ValueError
         If the target, or a data set, is none of the paper's.
     """
-    kind, found = TARGETS[check_choice(target, "target", tuple(TARGETS))], []
+    kind, runs = TARGETS[check_choice(target, "target", tuple(TARGETS))], []
     for name in datasets:
         check_choice(name, "dataset", DATASETS)
         changes = _reduced(target, name)
         repeats = changes.pop("repeats", _REPEATS)
-        found.append(RunSpec(kind.preset("paper", max_rows=_ROWS_OF.get(name), **changes), name, repeats=repeats))
-    return found
+        runs.append(RunSpec(kind.preset("paper", max_rows=_ROWS_OF.get(name), **changes), name, repeats=repeats))
+    return runs
 
 
 def _reduced(target: str, dataset: str) -> dict:
@@ -183,14 +183,14 @@ def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
     list of Cause
     """
     kind = TARGETS[check_choice(target, "target", tuple(TARGETS))]
-    found = []
+    shown = []
     for name, methods, shown_on, sizes, repeats in _CAUSES[target]:
         for dataset in (dataset for dataset in shown_on if dataset in datasets):
             changes = {key: value for key, value in _reduced(target, dataset).items() if key != "repeats"}
             changes |= {"max_rows": _ROWS_OF.get(dataset), "methods": methods, "n_features": sizes}
             protocol = kind.preset("paper", **changes)
-            found.append(Cause(name, RunSpec(protocol, dataset, repeats=repeats)))
-    return found
+            shown.append(Cause(name, RunSpec(protocol, dataset, repeats=repeats)))
+    return shown
 
 
 def sizes(target: str) -> tuple[int, ...]:
@@ -241,10 +241,10 @@ def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     ]
     errors = _shown(shown, name_of)
     same = errors["cause"].isin((RARE_DRAW, RARE_SPLIT))
-    found = with_causes(pd.concat(parts, ignore_index=True), errors[~same], by, again=errors[same])
-    order = [found["dataset"].map(DATASETS.index), found["D"], found["method"].map(list(METHODS).index)]
+    comparison = with_causes(pd.concat(parts, ignore_index=True), errors[~same], by, again=errors[same])
+    order = [comparison["dataset"].map(DATASETS.index), comparison["D"], comparison["method"].map(list(METHODS).index)]
     keys = pd.concat(order, axis=1, keys=["dataset", "D", "method"])
-    return found.loc[keys.sort_values(["dataset", "D", "method"]).index].reset_index(drop=True)
+    return comparison.loc[keys.sort_values(["dataset", "D", "method"]).index].reset_index(drop=True)
 
 
 def _roundings(target: str) -> list[tuple]:

@@ -173,9 +173,9 @@ class Workers:
 
     def addresses(self) -> list[str]:
         """Addresses of the workers that may compute, as soon as there is one; raises as `threads`."""
-        while not (found := list(self.threads())):
+        while not (addresses := list(self.threads())):
             time.sleep(_POLL_SECONDS)
-        return found
+        return addresses
 
     def result(self, name: str, future: Future) -> Done | None:
         """Result of a future, or ``None`` if it has to be submitted again, since Dask or a worker failed.
@@ -211,12 +211,12 @@ class Workers:
             return False
         # A coroutine of an asynchronous client alone.
         places: list[str] = self.client.run_on_scheduler(_places_function(key))  # pyright: ignore[reportAssignmentType]
-        found = set(places) & _threads_of_workers(self.client).keys()
-        self.n_refused += len(found - self._refused)
-        self._refused |= found
-        if found:
+        refused = set(places) & _threads_of_workers(self.client).keys()
+        self.n_refused += len(refused - self._refused)
+        self._refused |= refused
+        if refused:
             self._said = f" ({' '.join(str(error).split())})"
-        return bool(found)
+        return bool(refused)
 
 
 def _places_function(key: str) -> Callable[..., list[str]]:

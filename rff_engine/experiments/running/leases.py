@@ -129,8 +129,8 @@ class StoreClaims(Claims):
 
     def lookup(self, rows: list[Row]) -> list[Row] | None:
         keys = [self.key_of(row) for row in rows]
-        found = self._store.rows_by_key(keys)
-        return [found[key] for key in keys] if len(found) == len(set(keys)) else None
+        stored = self._store.rows_by_key(keys)
+        return [stored[key] for key in keys] if len(stored) == len(set(keys)) else None
 
     def claim(self, rows: list[Row]) -> list[Row]:
         keys = {self.key_of(row): row for row in rows}

@@ -49,7 +49,7 @@ class Recomputed:
     """A drawn row and what was computed for it."""
 
     drawn: DrawnRow
-    found: Row
+    row: Row
     """The new row"""
     same_key: bool
     """Whether the new row has the key of the stored one: the same data, seed and settings"""
@@ -57,12 +57,12 @@ class Recomputed:
     @property
     def allowed(self) -> float:
         """Relative difference that is allowed; 0 if rows have to be equal."""
-        return tolerance(self.found["method"]) if isinstance(self.drawn.spec.protocol, LiProtocol) else 0.0
+        return tolerance(self.row["method"]) if isinstance(self.drawn.spec.protocol, LiProtocol) else 0.0
 
     @property
     def difference(self) -> float:
         """Largest relative difference of the measured values; infinite where only one row has a value."""
-        return max(_difference(self.drawn.row[name], self.found[name]) for name in MEASURED)
+        return max(_difference(self.drawn.row[name], self.row[name]) for name in MEASURED)
 
     @property
     def agrees(self) -> bool:
@@ -153,8 +153,8 @@ class _Recomputing(Claims):
         self._known = {_settings(row): row for row in stored if _settings(row) not in wanted}
 
     def lookup(self, rows: list[Row]) -> list[Row] | None:
-        found = [self._known[settings] for row in rows if (settings := _settings(row)) in self._known]
-        return found if len(found) == len(rows) else None
+        known = [self._known[settings] for row in rows if (settings := _settings(row)) in self._known]
+        return known if len(known) == len(rows) else None
 
     def claim(self, rows: list[Row]) -> list[Row]:
         return [row for row in rows if _settings(row) not in self._known]
@@ -167,9 +167,9 @@ def _settings(row: Row) -> tuple:
     return tuple(row.get(name) for name in SETTINGS)
 
 
-def _difference(stored: float | None, found: float | None) -> float:
-    if stored == found:
+def _difference(stored: float | None, recomputed: float | None) -> float:
+    if stored == recomputed:
         return 0.0
-    if stored is None or found is None or stored == 0:
+    if stored is None or recomputed is None or stored == 0:
         return np.inf
-    return abs(found / stored - 1)
+    return abs(recomputed / stored - 1)

@@ -70,9 +70,9 @@ def row_blocks(
     others = [target] if sample_weight is None else [target, sample_weight]
     done = 0
     for table in tables(list(dict.fromkeys([*wanted, *others]))):
-        found = _arrays(table, wanted, others, dtype)
-        yield found
-        done += len(found[0])
+        block = _arrays(table, wanted, others, dtype)
+        yield block
+        done += len(block[0])
         if progress is not None:
             progress(done, total)
 

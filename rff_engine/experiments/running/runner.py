@@ -100,8 +100,8 @@ def run(
     executor = _executor(jobs, scheduler)
 
     def steps() -> Generator[Step, None, None]:
-        with closing(_steps(executor, protocol, lambda r: plan, 1)) as found:
-            for step in found:
+        with closing(_steps(executor, protocol, lambda r: plan, 1)) as steps_of_plan:
+            for step in steps_of_plan:
                 yield replace(step, done=step.done * plan.seconds, total=plan.seconds)
 
     return steps()

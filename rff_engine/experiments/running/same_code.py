@@ -61,10 +61,10 @@ def check_scheduler(address: str, seconds: float) -> None:
 
     try:
         with ThreadPoolExecutor(1) as thread:  # this thread may have an event loop, as in a notebook
-            found = thread.submit(lambda: asyncio.run(kind_soon())).result()
+            answer = thread.submit(lambda: asyncio.run(kind_soon())).result()
     except Exception:  # of any type: Dask reads the bytes of another protocol as the length of a message
-        found = None
-    if found != "Scheduler":
+        answer = None
+    if answer != "Scheduler":
         raise ValueError(f"scheduler is {address!r}; no Dask scheduler answers there.")
 
 
@@ -82,11 +82,11 @@ def check_code(client: Client, address: str) -> set[str]:
         raise ValueError(f"scheduler is {address!r}; it has no workers: start some with `dask worker`.") from None
     code_there = _code_function()
     _check_one("its scheduler", _in_time(lambda: _code_or_error(client.run_on_scheduler, code_there)), address)
-    found = _in_time(lambda: _codes_of_workers(client, code_there))
-    if found is None:
+    answers = _in_time(lambda: _codes_of_workers(client, code_there))
+    if answers is None:
         _check_one("one of its workers", None, address)
     # A worker that dies while it is asked has no code.
-    codes = {worker: code for worker, code in (found or {}).items() if not isinstance(code, OSError)}
+    codes = {worker: code for worker, code in (answers or {}).items() if not isinstance(code, OSError)}
     refused = {worker for worker, code in codes.items() if code != CODE}
     if refused and len(refused) == len(codes):
         worker = min(refused)
@@ -116,10 +116,10 @@ def _code_function() -> Callable[[], str]:
     def code() -> str:
         import rff_engine
         import rff_engine.experiments.running.executor
-        import rff_engine.experiments.running.same_code as found
+        import rff_engine.experiments.running.same_code as imported
         import rff_engine.experiments.studies.planning  # the work of all units, and the libraries they need
 
-        return getattr(found, "CODE", f"rff_engine {rff_engine.__version__} of another commit")
+        return getattr(imported, "CODE", f"rff_engine {rff_engine.__version__} of another commit")
 
     return code
 

@@ -271,9 +271,9 @@ class Database:
 
     def check_version(self, connection: sa.Connection) -> None:
         """Raise a StoreError if the tables are of another version."""
-        found = connection.scalar(sa.select(about.c.version))
-        if found != VERSION:
-            raise StoreError(f"{self.name} is a store of version {found}; this program reads version {VERSION}.")
+        version = connection.scalar(sa.select(about.c.version))
+        if version != VERSION:
+            raise StoreError(f"{self.name} is a store of version {version}; this program reads version {VERSION}.")
 
     def _create_tables(self, connection) -> None:
         _tables.create_all(connection)
@@ -440,7 +440,7 @@ def _has_committed(connection: sa.Connection, transaction: Sequence) -> bool:
 
 def _error_code(error: exc.DBAPIError) -> str | int | None:
     """SQLSTATE, or SQLite's primary error code; ``None`` if the driver gives neither."""
-    found = getattr(error.orig, "sqlite_errorcode", None)
-    if found is not None:
-        return found & 0xFF
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF
     return getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)

@@ -98,15 +98,15 @@ class Store(Database):
         """
         infos = self.runs()
         exact = [info for info in infos if info.id == run]
-        found = exact or [info for info in infos if run and info.id.startswith(run)]
-        if len(found) == 1:
-            if found[0].spec is None:
+        matches = exact or [info for info in infos if run and info.id.startswith(run)]
+        if len(matches) == 1:
+            if matches[0].spec is None:
                 raise ValueError(
-                    f"run is {run!r}; {found[0].id} is of another version of rff_engine; use that version."
+                    f"run is {run!r}; {matches[0].id} is of another version of rff_engine; use that version."
                 )
-            return found[0].spec
-        if found:
-            raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in found)}.")
+            return matches[0].spec
+        if matches:
+            raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in matches)}.")
         known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
         raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
 
@@ -118,9 +118,9 @@ class Store(Database):
             .where(run_rows.c.run == spec.run_id)
             .order_by(run_rows.c.repeat, run_rows.c.position)
         )
-        found = self.read(lambda connection: connection.execute(query).mappings().all())
+        stored = self.read(lambda connection: connection.execute(query).mappings().all())
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
-        return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in found)]
+        return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in stored)]
 
     def rows_by_key(self, keys: list[bytes]) -> dict[bytes, Row]:
         """The known rows among the given keys, by key, without the labels of a run."""
@@ -147,8 +147,8 @@ class Store(Database):
         """Other runs of this version that share rows with a run, the newest first."""
         own = sa.select(run_rows.c.key).where(run_rows.c.run == spec.run_id)
         query = sa.select(run_rows.c.run).where(run_rows.c.key.in_(own), run_rows.c.run != spec.run_id).distinct()
-        found = self.read(lambda connection: set(connection.scalars(query)))
-        return [info for info in self.runs() if info.id in found and info.spec is not None] if found else []
+        sharing = self.read(lambda connection: set(connection.scalars(query)))
+        return [info for info in self.runs() if info.id in sharing and info.spec is not None] if sharing else []
 
     def plan(self, spec: RunSpec, repeat: int, keys: list[bytes]) -> None:
         """Store the keys of a repeat's rows in their order, and the run if it is new; the first call decides."""
@@ -183,10 +183,10 @@ class Store(Database):
             .join_from(runs, known, runs.c.id == known.c.run)
             .order_by(runs.c.created.desc())
         )
-        found = self.read(lambda connection: connection.execute(query).all())
+        stored = self.read(lambda connection: connection.execute(query).all())
         return [
             RunInfo(row.id, _spec(row.id, row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
-            for row in found
+            for row in stored
         ]
 
 

@@ -82,7 +82,7 @@ def _needed(protocol: LetarteProtocol) -> bool:
     return protocol.gamma is None or "svm" in protocol.methods
 
 
-class _Found(NamedTuple):
+class _BestC(NamedTuple):
     """The best SVM at a gamma: the first C with the fewest validation errors."""
 
     n_errors: int
@@ -120,7 +120,7 @@ def _search(protocol: LetarteProtocol, gamma: float, problem: LetarteProblem) ->
     assert best is not None  # Cs is not empty
     errors, j, machine = best
     rates = given.error_rates(machine)
-    return _Found(errors, j, rates, seconds + time.perf_counter() - start)
+    return _BestC(errors, j, rates, seconds + time.perf_counter() - start)
 
 
 class _SVMInput:
@@ -185,11 +185,11 @@ def _machine_class(held: bool):
     return SVC
 
 
-def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *found: _Found, wanted) -> Iterator[list[Row]]:
+def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *by_gamma: _BestC, wanted) -> Iterator[list[Row]]:
     # (j, i) is the order of the grid, in which C varies slowest.
-    i = min(range(len(found)), key=lambda i: (found[i].n_errors, found[i].j, i))
-    gamma, C, errors = _gammas(protocol)[i], protocol.Cs[found[i].j], found[i].errors
-    seconds = sum(of_gamma.seconds for of_gamma in found)
+    i = min(range(len(by_gamma)), key=lambda i: (by_gamma[i].n_errors, by_gamma[i].j, i))
+    gamma, C, errors = _gammas(protocol)[i], protocol.Cs[by_gamma[i].j], by_gamma[i].errors
+    seconds = sum(of_gamma.seconds for of_gamma in by_gamma)
     if _refits(problem, protocol):
         start = time.perf_counter()
         problem.clear_cache()  # distances of the fewer rows

@@ -194,8 +194,8 @@ def _adapted(selection: str, X, kernel, r, rng, rule=None, rate_by_r: float | No
     landmarks, shares = kernel_landmarks(X, min(r, X.shape[0]), selection, rng)
     rule = _ADAPTED if rule is None else rule
     rate = None if rate_by_r is None else rate_by_r * r
-    found = adapt_frequencies(landmarks, kernel, omega, shares, learning_rate=rate, **rule)
-    return FourierMap(found.frequencies, found.weights)
+    adapted = adapt_frequencies(landmarks, kernel, omega, shares, learning_rate=rate, **rule)
+    return FourierMap(adapted.frequencies, adapted.weights)
 
 
 def _nystroem(selection: str, X, kernel, r, rng):
@@ -222,8 +222,8 @@ def _supervised(X, y, kernel, r, rng, task, rule=None):
     """
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     rule = _SUPERVISED if rule is None else rule
-    found = supervise_frequencies(X, y, kernel, omega, task=task, random_state=rng, **rule)
-    return FourierMap(found.frequencies)
+    supervised = supervise_frequencies(X, y, kernel, omega, task=task, random_state=rng, **rule)
+    return FourierMap(supervised.frequencies)
 
 
 def _supervised_as_printed(rule, X, y, kernel, r, rng, task):

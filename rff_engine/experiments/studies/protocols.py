@@ -313,9 +313,9 @@ class LiProtocol(Protocol):
         self._check_caps("max_rows")
 
     def conditions(self, method: str) -> dict[str, Any]:
-        found = super().conditions(method) | {"study": self.name}
+        conditions = super().conditions(method) | {"study": self.name}
         # Rows stored before this condition existed matched only the scale where the covariance is singular.
-        return found | {"covariance": "of the span"} if method == "moment_matching" else found
+        return conditions | {"covariance": "of the span"} if method == "moment_matching" else conditions
 
 
 @dataclass(frozen=True, kw_only=True)

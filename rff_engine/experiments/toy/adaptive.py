@@ -196,10 +196,10 @@ def descent(
     """
     X = as_points(X)
     check_count(n_frames, "n_frames", low=2)
-    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, ridge, max_steps=max_steps, keep_path=True)
-    assert found.path is not None  # keep_path
-    kept = _kept_steps(len(found.losses) - 1, n_frames)
-    path = [found.path[step] for step in kept]
+    adapted = adapt_frequencies(landmarks, kernel, omega, landmark_weights, ridge, max_steps=max_steps, keep_path=True)
+    assert adapted.path is not None  # keep_path
+    kept = _kept_steps(len(adapted.losses) - 1, n_frames)
+    path = [adapted.path[step] for step in kept]
     exact = kernel(X)
     size = np.linalg.norm(exact)
 
@@ -209,9 +209,9 @@ def descent(
 
     at_landmarks = kernel(landmarks)
     whole = landmark_weights @ at_landmarks**2 @ landmark_weights
-    seen = [_loss(landmarks, landmark_weights, at_landmarks, *state) for state in found.path]
+    seen = [_loss(landmarks, landmark_weights, at_landmarks, *state) for state in adapted.path]
     return Descent(
-        found.losses,
+        adapted.losses,
         np.sqrt(np.array(seen) / whole),
         kept,
         np.stack([frequencies for frequencies, _ in path]),
@@ -361,8 +361,8 @@ def landmark_curve(
         omega = kernel.sample_frequencies(r, X.shape[1], np.random.default_rng(seed))
         for i, count in enumerate(n_landmarks):
             chosen = kernel_landmarks(X, count, method, np.random.default_rng((seed, 1)))
-            found = adapt_frequencies(chosen[0], kernel, omega, chosen[1], ridge, max_steps=max_steps)
-            features = fourier_features(X, found.frequencies, found.weights)
+            adapted = adapt_frequencies(chosen[0], kernel, omega, chosen[1], ridge, max_steps=max_steps)
+            features = fourier_features(X, adapted.frequencies, adapted.weights)
             errors[i, draw] = np.linalg.norm(features @ features.T - exact) / size
     return errors
 
@@ -435,7 +435,7 @@ def loss_gaps(
     drawn = [kernel.sample_frequencies(r, d, rng) for _ in range(check_count(n_functions, "n_functions"))]
     on_all = np.array([kernel_approximation_loss(X, kernel, W) for W in drawn])
     diameter = float(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)).max())
-    found = np.empty((6, len(counts), check_count(n_draws, "n_draws")))
+    gaps = np.empty((6, len(counts), check_count(n_draws, "n_draws")))
     for i, n in enumerate(counts):
         for draw in range(n_draws):
             rows = X[rng.choice(N, size=n)]
@@ -443,7 +443,7 @@ def loss_gaps(
             of_drawn = np.array([kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
             of_fitted = kernel_approximation_loss(rows, kernel, W, p, distinct=True)
             bound = sample_loss_bound(n, r, d, _longest([*drawn, W]), diameter, delta)
-            found[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+            gaps[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
             centroids, shares = kernel_landmarks(X, n, "cluster", rng)
             W, p = _on_the_simplex(centroids, kernel, drawn[0], shares, max_steps)
             exact = kernel(centroids)
@@ -451,8 +451,8 @@ def loss_gaps(
             of_fitted = _loss(centroids, shares, exact, W, p)
             distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
             bound = cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / float(kernel.sigma))
-            found[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
-    return LossGaps(counts, *found)
+            gaps[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+    return LossGaps(counts, *gaps)
 
 
 def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
@@ -462,8 +462,8 @@ def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
 
 def _on_the_simplex(landmarks, kernel, omega, landmark_weights, max_steps):
     """Fitted frequencies, and their weights divided by the sum."""
-    found = adapt_frequencies(landmarks, kernel, omega, landmark_weights, RIDGE, max_steps=max_steps)
-    return found.frequencies, found.weights / found.weights.sum()
+    adapted = adapt_frequencies(landmarks, kernel, omega, landmark_weights, RIDGE, max_steps=max_steps)
+    return adapted.frequencies, adapted.weights / adapted.weights.sum()
 
 
 def _longest(frequencies) -> float:

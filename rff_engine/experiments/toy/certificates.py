@@ -188,16 +188,16 @@ class CertifiedVote:
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
         errors = np.mean(wrong, axis=1)
         together = np.mean(np.square(wrong), axis=1)
-        found = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
+        posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
-            found.ledger(),
-            found.bound,
-            found.gibbs_bound,
+            posterior.ledger(),
+            posterior.bound,
+            posterior.gibbs_bound,
             model.test_set_bound_,
             len(decision),
             model.epsilon,
-            found.threshold,
+            posterior.threshold,
             float((test <= 0).mean()),
             float(ndtr(-test).mean()),
         )

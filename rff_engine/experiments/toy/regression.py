@@ -146,12 +146,12 @@ def kernel_and_feature_errors(
         "kernel_ridge": np.array([_seconds(lambda: kernel_ridge_path(kernel(X[train]), targets[train], [best]))])
     }
     for name in METHODS[1:]:
-        found = [
+        measured = [
             [_feature_error(name, X, targets, parts, kernel, r, (seed, r, i), error) for i in range(n_draws)]
             for r in r_values
         ]
-        errors[name] = np.array([[one for one, _ in row] for row in found])
-        seconds[name] = np.array([min(time for _, time in row) for row in found])
+        errors[name] = np.array([[one for one, _ in row] for row in measured])
+        seconds[name] = np.array([min(time for _, time in row) for row in measured])
     return LearningErrors(tuple(r_values), len(train), errors, seconds)
 
 
@@ -259,9 +259,9 @@ def _work(name, X, targets, kernel, r, seed) -> Callable[[], object]:
 
 def _seconds(work: Callable[[], object]) -> float:
     """Time that a function takes, the shortest of a few calls."""
-    found = []
+    times = []
     for _ in range(_REPEATS):
         start = time.perf_counter()
         work()
-        found.append(time.perf_counter() - start)
-    return min(found)
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -132,8 +132,8 @@ class LiveCertificate extends LiveView {
   /** @param {string} name */
   spoken(name) {
     if (this.waits) return `${this.text(name)}: being computed`;
-    const { certificate: found, test } = this.now;
-    return `${this.text(name)}: certified ${percent(found.bound)}, test error ${percent(test)}`;
+    const { certificate, test } = this.now;
+    return `${this.text(name)}: certified ${percent(certificate.bound)}, test error ${percent(test)}`;
   }
 
   /** @param {Event} event */
@@ -187,21 +187,21 @@ class LiveCertificate extends LiveView {
 
   /** @returns {Tables} */
   tables() {
-    const { certificate: found, test } = this.now;
+    const { certificate, test } = this.now;
     return {
       terms: {
         name: this.data.terms.map((/** @type {[string, string]} */ [label]) => label),
-        risk: found.terms.map(({ risk }) => risk),
-        nats: found.terms.map(({ nats }) => nats),
+        risk: certificate.terms.map(({ risk }) => risk),
+        nats: certificate.terms.map(({ nats }) => nats),
       },
-      certificate: { n_bound: [this.data.n], risk_bound: [found.bound], test_error: [test] },
+      certificate: { n_bound: [this.data.n], risk_bound: [certificate.bound], test_error: [test] },
     };
   }
 
   write() {
-    const { certificate: found, test } = this.now;
+    const { certificate, test } = this.now;
     this.find(".test-value").textContent = this.waits ? "…" : percent(test);
-    this.find(".bound-value").textContent = this.waits ? "…" : percent(found.bound);
+    this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
     const short = this.votes.get(this.drawn).step ** 2 / 2 < NO_LENGTH;
@@ -330,7 +330,7 @@ class LiveCertificate extends LiveView {
    */
   paintSteps(c, w, h) {
     const { bounds, tests } = this.curves;
-    const { certificate: found, test } = this.now;
+    const { certificate, test } = this.now;
     const size = this.textSize(w);
     this.frame = paintChart(c, w, h, {
       x: { low: 0, high: 3, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
@@ -356,7 +356,7 @@ class LiveCertificate extends LiveView {
         c.font = fontOf(size);
         for (const [value, colour, name, values] of /** @type {[number, string, string, number[]][]} */ ([
           [test, this.data.grey, "test error", tests],
-          [found.bound, this.data.total, "certified", bounds],
+          [certificate.bound, this.data.total, "certified", bounds],
         ])) {
           circle(c, x, py(value), 4.5);
           fillAndOutline(c, colour, "white", 1.2);

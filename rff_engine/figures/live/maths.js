@@ -351,14 +351,14 @@ export function linearSvm(psi, y, n, L, C, w) {
     if (norm <= 1e-16 * (1 + value)) break;
     solve(H, g, F, step);
     const next = new Float64Array(F);
-    let found = Infinity;
-    for (let size = 1; found > value && size > 1e-10; size /= 2) {
+    let trial = Infinity;
+    for (let size = 1; trial > value && size > 1e-10; size /= 2) {
       for (let k = 0; k < F; k++) next[k] = w[k] - size * step[k];
-      found = svmObjective(psi, y, n, L, C, next);
+      trial = svmObjective(psi, y, n, L, C, next);
     }
-    if (found >= value) break;
+    if (trial >= value) break;
     w.set(next);
-    value = found;
+    value = trial;
   }
   return w;
 }
@@ -497,16 +497,16 @@ export function roundedPower(exponent) {
 
 /** @param {Floats} values */
 export function least(values) {
-  let found = Infinity;
-  for (const value of values) found = Math.min(found, value);
-  return found;
+  let least = Infinity;
+  for (const value of values) least = Math.min(least, value);
+  return least;
 }
 
 /** @param {Floats} values */
 export function largest(values) {
-  let found = -Infinity;
-  for (const value of values) found = Math.max(found, value);
-  return found;
+  let most = -Infinity;
+  for (const value of values) most = Math.max(most, value);
+  return most;
 }
 
 /**

@@ -215,10 +215,10 @@ class OwnPoints {
 
   /** @param {Cell} cell @param {number} within */
   erase(cell, within) {
-    const found = nearestDrawn(this.points, cell.x, cell.y, within);
-    if (found >= 0) this.points = without(this.points, found);
+    const nearest = nearestDrawn(this.points, cell.x, cell.y, within);
+    if (nearest >= 0) this.points = without(this.points, nearest);
     this.draw();
-    return found >= 0;
+    return nearest >= 0;
   }
 
   /**

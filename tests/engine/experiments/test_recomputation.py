@@ -66,7 +66,7 @@ def test_one_row_is_computed_alone_with_the_stored_gamma(store, tmp_path):
     (row,) = [row for row in draw_rows(store, 1000) if row.repeat == 1 and row.row["method"] == "rff"][:1]
     with Store(tmp_path / "new.sqlite") as target:
         (found,) = recompute(store, [row], target)
-    assert found.agrees and found.found["gamma"] == row.row["gamma"] and len(_keys(tmp_path / "new.sqlite")) == 1
+    assert found.agrees and found.row["gamma"] == row.row["gamma"] and len(_keys(tmp_path / "new.sqlite")) == 1
 
 
 def test_changed_values_and_changed_data_are_found(store):

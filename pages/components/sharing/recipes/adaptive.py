@@ -69,7 +69,7 @@ def numbers(grid, descent, plane, counts, curves, gaps) -> pd.DataFrame:
             "frequencies": np.repeat(list(gaps), len(counts)),
             "landmarks": np.tile(counts, len(gaps)),
             **{
-                name: np.concatenate([getattr(found, name).mean(axis=1) for found in gaps.values()])
+                name: np.concatenate([getattr(gap, name).mean(axis=1) for gap in gaps.values()])
                 for name in (
                     "sampled",
                     "sampled_fitted",
@@ -98,12 +98,12 @@ if __name__ == "__main__":
     chosen = kernel_landmarks(X, min(landmarks, counts[-1]), choice, stream(1))
     extent = 3.5 / sigma  # half the side of the square of frequencies
     grid = toy_adaptive.grid_weights(*chosen, kernel, extent, ridge=ridge)
-    found = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
+    path = toy_adaptive.descent(X, *chosen, kernel, toy_adaptive.first_frequencies(kernel, r, stream(2)))
     plane = toy_adaptive.importance_plane(X, kernel, extent)
     curves = {
         name: toy_adaptive.landmark_curve(X, kernel, r, counts, name, 3, stream(3), max_steps=15)
         for name in ("sample", "cluster")
     }
     gaps = {F: toy_adaptive.loss_gaps(X, kernel, F, counts, 3, stream(4)) for F in (5, 20)}
-    table = numbers(grid, found, plane, counts, curves, gaps)
+    table = numbers(grid, path, plane, counts, curves, gaps)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -17,17 +17,17 @@ r = 200  # frequencies, of "li-table2"
 scaled = ()  # data sets whose columns are standardised: ("adult",)
 
 
-def numbers(found, target, dataset, r):
+def numbers(comparison, target, dataset, r):
     """The rows of one figure, of one number of frequencies, or of the whole table."""
     if target == "li-table2":
-        return found[found["D"] == r]
+        return comparison[comparison["D"] == r]
     if target == "li-table3":
-        return found
-    return found if target == "table1" else found[found["dataset"] == dataset]
+        return comparison
+    return comparison if target == "table1" else comparison[comparison["dataset"] == dataset]
 
 
 if __name__ == "__main__":
     with Store(reproduction.SHIPPED, read_only=True) as store:
         rows = reproduction.known_rows(store, target, scaled=scaled)
-    found = reproduction.compare_with_paper(target, rows)
-    numbers(found, target, dataset, r).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    comparison = reproduction.compare_with_paper(target, rows)
+    numbers(comparison, target, dataset, r).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -118,9 +118,9 @@ def certified(train, fresh, seed, epsilon=0.05) -> Certificate:
     return certificate(model, fresh.X, fresh.y)
 
 
-def with_certificate(found, view, certify) -> pd.DataFrame:
+def with_certificate(results, view, certify) -> pd.DataFrame:
     """The numbers of a view, then the terms of the certificate and its bounds; `certify` makes it, if rows allow."""
-    tables = [found if "table" in found or found.empty else found.assign(table=view)]
+    tables = [results if "table" in results or results.empty else results.assign(table=view)]
     try:
         promise = certify()
     except ValueError as error:
@@ -145,24 +145,26 @@ if __name__ == "__main__":
             split_name="random",
             seed=seed,
         )
-        found = report.error_by_features([row for step in steps for row in step.rows])
+        results = report.error_by_features([row for step in steps for row in step.rows])
     elif view == "bounds":
         train, fresh = halves(dataset, ROWS, seed)
         kernel = rff.GaussianKernel(sigma * float(np.sqrt(dataset.n_features / 2)))
         risks = candidate_risks(train.X, train.y, fresh.X, fresh.y, kernel, D, random_state=seed)
         betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
-        found = bound_numbers(bound_curves(risks, betas, epsilon=0.05, form="corrected"))
+        results = bound_numbers(bound_curves(risks, betas, epsilon=0.05, form="corrected"))
     else:
         train, test = halves(plane(dataset, axes), ROWS, seed)
         kernel = rff.GaussianKernel(sigma)
         if view == "landmarks":
             problem = landmark_problem(train.X, train.y, kernel, landmarks, D, selection, seed)
             betas = [float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)]
-            found = landmark_numbers(problem, landmark_path(problem, test.X, test.y, betas, C), beta)
+            results = landmark_numbers(problem, landmark_path(problem, test.X, test.y, betas, C), beta)
         else:
-            found = kernel_numbers(toy_learning.draw_candidates(train.X, train.y, kernel, CANDIDATES, seed), beta, rho)
+            results = kernel_numbers(
+                toy_learning.draw_candidates(train.X, train.y, kernel, CANDIDATES, seed), beta, rho
+            )
 
     def certify() -> Certificate:
         return certified(*halves(dataset, ROWS, seed), seed)
 
-    with_certificate(found, view, certify).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    with_certificate(results, view, certify).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
