@@ -135,7 +135,7 @@ export class Panel {
   boxes() {
     /** @type {NodeListOf<HTMLInputElement>} */
     const boxes = this.form.querySelectorAll("input[name=hide]");
-    return [...found];
+    return [...boxes];
   }
 
   /** List the steps of the chosen lesson. */
