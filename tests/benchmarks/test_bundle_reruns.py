@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from benchmarks.bundle_reruns import bundle
+from benchmarks.studies.bundle_reruns import bundle
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.running.runner import run_stored
 from rff_engine.experiments.running.store import Store

@@ -1,26 +1,12 @@
-"""The benchmarks of certificates: rows that are computed once, and tables in docs that are those of the rows."""
-
-from pathlib import Path
+"""The studies of certificates: bounds, choices of beta, and what their tables hold."""
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import rff_engine as rff
-from benchmarks import certificates, chosen_beta, pair_bounds
+from benchmarks.studies import certificates, chosen_beta, pair_bounds
 from rff_engine import bounds
 from rff_engine._bound_minimum import kernel_bound
-
-DOC = (Path(__file__).parents[2] / "docs" / "certificates.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("benchmark", [certificates, chosen_beta])
-def test_tables_of_the_docs_are_those_of_the_shipped_rows(benchmark):
-    rows = pd.read_csv(benchmark.SHIPPED)
-    assert not rows.duplicated(benchmark.KEYS).any()
-    tables = certificates.tables(rows) if benchmark is certificates else chosen_beta.table(rows)
-    for table in tables.split("\n\n"):
-        assert table in DOC
 
 
 def test_shipped_bounds_are_above_their_parts():
@@ -30,20 +16,6 @@ def test_shipped_bounds_are_above_their_parts():
     # Each bound may fail for one split in 20, and hardly ever does by more than the test error's own chance.
     failed = rows["risk_bound"] < rows["test_error"] - 0.02
     assert failed.mean() < 0.05
-
-
-def test_rows_are_computed_once_and_are_the_shipped_ones(tmp_path, monkeypatch):
-    path = tmp_path / "rows.csv"
-    certificates.compute(path, ["breast"], 1, ["rff"], [5])
-    first = pd.read_csv(path)
-    assert list(first[certificates.KEYS].iloc[0]) == ["breast", 0, "rff", 5]
-    monkeypatch.setattr(certificates.CertifiedSplit, "run", lambda *_: pytest.fail("a known row is computed again"))
-    certificates.compute(path, ["breast"], 1, ["rff"], [5])
-    assert len(pd.read_csv(path)) == 1
-    shipped = pd.read_csv(certificates.SHIPPED).set_index(certificates.KEYS).loc[("breast", 0, "rff", 5)]
-    # An eigenvalue near 0 may decide a row of the test part, not several.
-    assert first["test_error"][0] == pytest.approx(shipped["test_error"], abs=3 / 143)
-    assert first["risk_bound"][0] == pytest.approx(shipped["risk_bound"], abs=0.02)
 
 
 def test_tables_hold_the_means():
@@ -63,12 +35,11 @@ def test_tables_hold_the_means():
     ]
     assert set(certificates.NAMES) == set(certificates.METHODS)
     assert of_bounds.splitlines()[-1].startswith("| breast | RFF | 100 | 1.50 | 10.00 | 50.00 |")
-    assert certificates.interval([1.0, 3.0]) == "+2.00 ± 1.96" and certificates.interval([-1.0]) == "-1.00"
 
 
 def test_beta_by_the_bound_is_the_minimum_on_the_training_rows():
     problem = chosen_beta.BetaProblem("breast", 0)
-    n = len(problem.parts["train"][1])
+    n = len(problem.parts.train.y)
     least = kernel_bound(problem.losses, rff.pseudo_posterior(problem.losses, problem.bound_beta, n), n, 0.05)
     for beta in (0.0, *chosen_beta.BETAS):
         assert least <= kernel_bound(problem.losses, rff.pseudo_posterior(problem.losses, beta, n), n, 0.05) + 1e-9
@@ -80,8 +51,9 @@ def test_beta_by_the_bound_is_the_minimum_on_the_training_rows():
 def test_paired_differences_of_the_choices_of_beta():
     found = {"n": 10, "sigma": 1.0, "bound_beta": 2.0, "validated_beta": 1.0, "prior": 0.3}
     rows = [{"dataset": "ads", "split": s, "D": 5, "bound": 0.1 + s / 100, "validated": 0.2} for s in (0, 2)]
-    line = chosen_beta.table(pd.DataFrame([row | found for row in rows])).splitlines()[-1]
+    line = chosen_beta.tables(pd.DataFrame([row | found for row in rows])).splitlines()[-1]
     assert line == "| ads | 5 | 30.00 | 11.00 | 20.00 | -9.00 ± 1.96 | 2 | 1 | 2 |"
+    assert chosen_beta.interval([-1.0]) == "-1.00"
 
 
 def test_least_bounds_over_pairs_are_reached_at_some_beta():

@@ -4,19 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import published_draw
+from benchmarks.studies import published_draw
+from benchmarks.studies.stopped_solver import svms
 from rff_engine.experiments.reports import letarte, reproduction
 
 DRAWS = reproduction.SHIPPED.parent / "published_draw.csv"
 
 
-def test_a_draw_does_not_depend_on_which_other_sizes_are_fitted():
-    """Sizes that are left out take as many numbers from the generator as those that are fitted."""
-    setting = {"beta": None, "rho": 1e-3}
-    both = dict(published_draw.errors("breast", "okrff", setting, {1, 3}))
-    alone = dict(published_draw.errors("breast", "okrff", setting, {3}))
-    pd.testing.assert_frame_equal(both[3], alone[3])
-    assert not both[1].equals(both[3])
+def test_ten_linear_svms_take_ten_seeds():
+    """So that a draw does not depend on which sizes before it are fitted."""
+    fitted, left_out = np.random.RandomState(1), np.random.RandomState(1)
+    Z = np.random.default_rng(0).normal(size=(20, 2))
+    svms(dict.fromkeys(("train", "valid", "test"), Z), dict.fromkeys(("train", "valid", "test"), Z[:, 0] > 0), fitted)
+    left_out.randint(published_draw._LARGEST_SEED, size=len(published_draw.CS))
+    assert fitted.randint(2**31) == left_out.randint(2**31)
 
 
 def test_candidates_follow_the_spectral_density_of_the_kernel():
@@ -27,7 +28,7 @@ def test_candidates_follow_the_spectral_density_of_the_kernel():
 
 @pytest.mark.slow("draws 20000 frequencies of 784 columns and fits ten linear SVMs to 9101 rows")
 def test_first_frequency_of_mnist17_gives_the_error_of_the_figure():
-    ((_, found),) = published_draw.errors("mnist17", "rff", {"beta": None, "rho": None}, {1})
+    found = published_draw.errors("mnist17", 1)
     error = found.loc[found["stopped_valid"].idxmin(), "stopped_test"]
     assert error == pytest.approx(printed().loc[("mnist17", "rff", 1)], abs=0.002)
 

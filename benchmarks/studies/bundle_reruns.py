@@ -1,6 +1,6 @@
 """Copy finished runs of other stores into the store of reruns that ships with the repository.
 
-    python -m benchmarks.bundle_reruns results.sqlite     # every finished run of a table or figure in it
+    python -m benchmarks.studies.bundle_reruns results.sqlite     # every finished run of a table or figure in it
 
 Runs that no table or figure needs stay out. The bundled store remains one file without a log, claims or free pages.
 """

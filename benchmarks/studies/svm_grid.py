@@ -1,7 +1,8 @@
 """The RBF SVM on all training rows of adult at every C and gamma: its errors, and its row for a store.
 
-    python -m benchmarks.svm_grid grid.csv                          # computes what the file lacks, and prints it
-    python -m benchmarks.svm_grid grid.csv --store results.sqlite   # and keeps the row of Table 1 in a store
+    python -m benchmarks.studies.svm_grid                                            # validation errors that ship
+    python -m benchmarks.studies.svm_grid --output grid.csv                          # computes what the file lacks
+    python -m benchmarks.studies.svm_grid --output grid.csv --store results.sqlite   # and keeps the row of Table 1
 
 `reproduce table1` computes the same row with scikit-learn's libsvm, in hours. One column of adult, fnlwgt, reaches a
 million and nothing is scaled: with rows in its order the kernel is a band, and 0 in single precision outside it.
@@ -10,14 +11,14 @@ million and nothing is scaled: with rows in its order the kernel is a band, and 
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,11 +27,11 @@ import pandas as pd
 from sklearn.metrics.pairwise import euclidean_distances
 
 import datasets
+from benchmarks.studies import frame
 from rff_engine.experiments.reports import letarte
 from rff_engine.experiments.running.runner import run_stored
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import baseline
-from rff_engine.experiments.studies.protocols import LandmarkStudy
 
 # The kernel is 0 in single precision, the least number of which is 2^-149, if gamma ||x - y||^2 exceeds this.
 _VANISHING = 150 * np.log(2)
@@ -73,9 +74,15 @@ class BandedSVM:
         self.X, self.gamma = X[self.order], gamma
         self.labels = np.where(np.asarray(y)[self.order] == np.max(y), 1.0, -1.0)
         self.band = self._band()
+        self._inner: Machine | None = None
 
     def fit(self, C: float) -> Machine:
-        """Solve the dual at C from the start, as libsvm does."""
+        """Solve the dual at C from the start, as libsvm does.
+
+        A solution whose coefficients are all below C is that of every larger C too.
+        """
+        if self._inner is not None and np.abs(self._inner.dual).max() < C:
+            return self._inner
         n = len(self.labels)
         dual = np.empty(n)
         gradient = np.empty(n)
@@ -86,7 +93,9 @@ class BandedSVM:
         falling = dual > np.where(self.labels > 0, 0, -C)
         free = rising & falling
         middle = (gradient[rising].max() + gradient[falling].min()) / 2
-        return Machine(dual, float(gradient[free].mean() if free.any() else middle), n_steps)
+        machine = Machine(dual, float(gradient[free].mean() if free.any() else middle), n_steps)
+        self._inner = machine if np.abs(dual).max() < C else None
+        return machine
 
     def decision(self, machine: Machine, X) -> np.ndarray:
         """Decision values of points, shape (n,)."""
@@ -143,32 +152,31 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def errors_at(gamma: float, Cs, split) -> Iterator[dict]:
-    """Numbers of errors at each C; where no dual coefficient reaches C, larger ones change nothing."""
+def rows_of(gamma: float, C: float) -> list[dict]:
     start = time.process_time()
-    svm = BandedSVM(split.X_train, split.y_train, gamma)
-    numbers, solved = {}, False
-    for C in Cs:
-        if not solved:
-            machine = svm.fit(C)
-            solved = np.abs(machine.dual).max() < C
-            numbers = {"steps": machine.n_steps, "support_vectors": int(np.count_nonzero(machine.dual))}
-            for part in ("train", "valid", "test"):
-                y = getattr(split, f"y_{part}")
-                decision = svm.decision(machine, getattr(split, f"X_{part}"))
-                numbers[part] = int(((decision > 0) != (y == np.max(split.y_train))).sum())
-        yield {"gamma": gamma, "C": C, **numbers, "seconds": round(time.process_time() - start, 1)}
-        start = time.process_time()
+    numbers = errors(_machine(gamma), C, _split())
+    return [numbers | {"seconds": round(time.process_time() - start, 1)}]
 
 
-def computed(path: Path, protocol: LandmarkStudy, split) -> pd.DataFrame:
-    """The table of a file, after the gammas that it lacks have been added."""
-    for gamma in sorted(protocol.gammas, reverse=True):
-        known = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["gamma", "C"])
-        missing = [C for C in protocol.Cs if not ((known["gamma"] == gamma) & (known["C"] == C)).any()]
-        for row in errors_at(gamma, missing, split) if missing else ():
-            pd.DataFrame([row]).to_csv(path, mode="a", header=not path.exists(), index=False)
-    return pd.read_csv(path)
+def errors(svm: BandedSVM, C: float, split) -> dict:
+    """Numbers of steps, of support vectors and of errors."""
+    machine = svm.fit(C)
+    numbers = {"steps": machine.n_steps, "support_vectors": int(np.count_nonzero(machine.dual))}
+    for part in ("train", "valid", "test"):
+        y = getattr(split, f"y_{part}")
+        decision = svm.decision(machine, getattr(split, f"X_{part}"))
+        numbers[part] = int(((decision > 0) != (y == np.max(split.y_train))).sum())
+    return numbers
+
+
+@cache
+def _split() -> datasets.Split:
+    return datasets.published_split("adult")
+
+
+@lru_cache(1)
+def _machine(gamma: float) -> BandedSVM:
+    return BandedSVM(_split().X_train, _split().y_train, gamma)
 
 
 def searched(table: pd.DataFrame, split) -> Callable:
@@ -187,16 +195,18 @@ def searched(table: pd.DataFrame, split) -> Callable:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("table", type=Path, help="CSV file; what it lacks is computed and added")
+    parser = frame.options(__doc__, ())
     parser.add_argument("--store", help="keep the row of the SVM in this store")
     asked = parser.parse_args()
+    if asked.store and not asked.output:
+        parser.error("--store needs --output: the errors that ship lack a pair of gamma and C")
     (spec,) = [spec for spec in letarte.specs("table1", ["adult"]) if spec.protocol.methods == ("svm",)]
-    split = datasets.published_split("adult")
-    table = computed(asked.table, spec.protocol, split)
+    grid = product(sorted(spec.protocol.gammas, reverse=True), spec.protocol.Cs)
+    settings = ({"gamma": gamma, "C": C} for gamma, C in grid)
+    table = frame.rows(asked.output, settings, rows_of, frame.DATA / "adult_svm_grid.csv")
     print(table.pivot(index="C", columns="gamma", values="valid").to_string())
     if asked.store:
-        baseline._search = searched(table, split)
+        baseline._search = searched(table, _split())
         with Store(asked.store) as store:
             for step in run_stored(store, spec):
                 print(*step.rows, sep="\n", end="\n" if step.rows else "")

@@ -1,7 +1,7 @@
 """Boosting and leverage scores next to the paper's learned landmarks and features, on random splits.
 
-    python -m benchmarks.learners                                      # the tables, from the rows that ship
-    python -m benchmarks.learners --datasets breast --output rows.csv  # computes what the file lacks, then the tables
+    python -m benchmarks.studies.learners                                      # the tables of docs/learners.md
+    python -m benchmarks.studies.learners --datasets breast --output rows.csv  # computes what it lacks, then the tables
 
 A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %, RFF, PBRFF
 and OKRFF. `--output` adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; a
@@ -11,18 +11,18 @@ validation rows. `rff_engine/experiments/reports/data/learners.csv` is such a fi
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
+from benchmarks.studies import frame
+from benchmarks.studies.frame import DATASETS
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.comparison import chosen_by_validation
 from rff_engine.experiments.reports.tables import to_frame
@@ -32,8 +32,7 @@ from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
 from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
 from rff_engine.landmarks import landmark_count
 
-SHIPPED = reproduction.SHIPPED.parent / "learners.csv"
-DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "farm", "adult")
+SHIPPED = frame.DATA / "learners.csv"
 SHARES = (0.01, 0.02, 0.05, 0.10)
 FREQUENCIES = (10, 50, 200)
 METHODS = {
@@ -43,8 +42,8 @@ METHODS = {
     "cosines": "boosted cosines",
 }
 FEATURES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "leverage": "leverage scores"}
-COLUMNS = ["dataset", "repeat", "method", "share", "D", "K", "beta", "ridge", "gamma", "C"]
-COLUMNS += ["valid_error", "test_error", "seconds"]
+KEYS = ["dataset", "repeat", "method", "share", "D", "K", "beta", "ridge"]
+COLUMNS = [*KEYS, "gamma", "C", "valid_error", "test_error", "seconds"]
 _REPEATS = dict.fromkeys(DATASETS, 10) | {"farm": 5, "adult": 5}  # as many as the bundled reruns have
 _K, _BETA = 32, 10.0  # of boosted landmarks
 _RIDGE, _CANDIDATES, _PILOT = 1e-4, 2000, 200  # of leverage scores
@@ -52,56 +51,30 @@ _CS = LandmarkStudy().Cs
 
 
 def main() -> None:
-    asked = _asked()
-    if asked.output:
-        with threadpool_limits(1):
-            compute(asked.datasets, asked.repeats, asked.output)
-    print(tables(pd.read_csv(asked.output or SHIPPED)))
-
-
-def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
+    parser = frame.options(__doc__)
     parser.add_argument("--repeats", type=int, help="random splits (default: 10, of farm and adult 5)")
-    parser.add_argument("--output", type=Path, help="CSV file to add the rows to")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    with threadpool_limits(1):
+        print(tables(frame.rows(asked.output, settings(asked.datasets, asked.repeats), rows_of, SHIPPED)))
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def compute(names, repeats: int | None, output: Path) -> None:
-    """Add the rows that a file lacks, one fit after another: the first splits of all data sets come first."""
+def settings(names: Sequence[str], repeats: int | None) -> Iterator[dict]:
+    """Fits: the first splits of all data sets come first."""
     asked = {name: repeats or _REPEATS[name] for name in names}
-    for repeat, name in product(range(max(asked.values())), names):
-        if repeat >= asked[name]:
-            continue
-        for setting, work in fits(name, repeat):
-            if output.exists() and _has(pd.read_csv(output), setting):
-                continue
-            start = time.perf_counter()
-            rows = pd.DataFrame([setting | row for row in work()]).reindex(columns=COLUMNS)
-            rows["seconds"] = round(time.perf_counter() - start, 2)
-            rows.to_csv(output, mode="a", header=not output.exists(), index=False, float_format="%.6g")
-            print(rows.to_string(index=False, header=False), flush=True)
+    for repeat, name, method in product(range(max(asked.values())), names, FITS):
+        if repeat < asked[name]:
+            yield {"dataset": name, "repeat": repeat, "method": method}
 
 
-def _has(known: pd.DataFrame, setting: dict) -> bool:
-    """Whether the rows have this setting."""
-    same = [
-        known[key] == value if isinstance(value, str) else np.isclose(known[key], value)
-        for key, value in setting.items()
-    ]
-    return bool(np.logical_and.reduce(same).any())
-
-
-def fits(name: str, repeat: int) -> Iterator[tuple[dict, Callable[[], list[dict]]]]:
-    """Settings of a split, each with the function that computes its rows, of all shares or numbers of frequencies."""
-    fixed = {"dataset": name, "repeat": repeat}
-    yield fixed | {"method": "pb_landmarks"}, partial(_pb_landmarks, name, repeat)
-    yield fixed | {"method": "landmarks"}, partial(_boosted, name, repeat, "landmark")
-    yield fixed | {"method": "cosines"}, partial(_boosted, name, repeat, "cosine")
-    yield fixed | {"method": "leverage"}, partial(_leverage, name, repeat)
+def rows_of(dataset: str, repeat: int, method: str) -> list[dict]:
+    """The rows of one fit on a split, of all shares or numbers of frequencies."""
+    start = time.perf_counter()
+    rows = FITS[method](dataset, repeat)
+    fixed = dict.fromkeys(COLUMNS) | {"dataset": dataset, "repeat": repeat, "method": method}
+    return [fixed | row | {"seconds": round(time.perf_counter() - start, 2)} for row in rows]
 
 
 def _pb_landmarks(name: str, repeat: int) -> list[dict]:
@@ -133,7 +106,9 @@ def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
         row |= {"K": _K, "beta": _BETA} if weak == "landmark" else {}
         rows.append(row | {f"{part}_error": _vote_error(model, values, problem, part, count) for part in PARTS[1:]})
         if weak == "landmark":
-            rows.append(row | {"method": "landmarks_svm"} | _svm(problem, {p: v[:, :count] for p, v in values.items()}))
+            rows.append(
+                row | {"method": "landmarks_svm"} | svm_errors(problem, {p: v[:, :count] for p, v in values.items()})
+            )
     return rows
 
 
@@ -149,16 +124,24 @@ def _leverage(name: str, repeat: int) -> list[dict]:
         drawn = rff.LeverageScoreFeatures(problem.kernel, D, _CANDIDATES, _PILOT, _RIDGE, random_state=repeat)
         drawn.fit(problem.train.X)
         features = {part: drawn.transform(getattr(problem, part).X) for part in PARTS}
-        rows.append({"D": D, "gamma": problem.gamma, "ridge": _RIDGE} | _svm(problem, features))
+        rows.append({"D": D, "gamma": problem.gamma, "ridge": _RIDGE} | svm_errors(problem, features))
     return rows
 
 
-def _svm(problem: LetarteProblem, features: dict) -> dict:
+def svm_errors(problem: LetarteProblem, features: dict, Cs: Sequence[float] = _CS) -> dict:
     """C and errors of the linear SVM with the fewest validation errors."""
     features = {part: np.ascontiguousarray(values, problem.feature_dtype) for part, values in features.items()}
-    path = rff.linear_svm_path(features["train"], problem.train.y, _CS)
-    best = problem.best_errors(path, lambda part, rows: features[part][rows], _CS)
+    path = rff.linear_svm_path(features["train"], problem.train.y, Cs)
+    best = problem.best_errors(path, lambda part, rows: features[part][rows], Cs)
     return {key: best[key] for key in ("C", "valid_error", "test_error")}
+
+
+FITS = {
+    "pb_landmarks": _pb_landmarks,
+    "landmarks": partial(_boosted, weak="landmark"),
+    "cosines": partial(_boosted, weak="cosine"),
+    "leverage": _leverage,
+}
 
 
 @cache
@@ -210,26 +193,25 @@ def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
 
 def landmark_table(rows: pd.DataFrame) -> str:
     """Errors against the share of landmarks."""
-    header = ["data", "splits", "landmarks", *METHODS.values()]
-    return _table(header, rows, "table1", "share", METHODS)
+    return _table("landmarks", rows, "table1", "share", METHODS)
 
 
 def feature_table(rows: pd.DataFrame) -> str:
     """Errors against the number of frequencies."""
-    return _table(["data", "splits", "D", *FEATURES.values()], rows, "figure5", "D", FEATURES)
+    return _table("D", rows, "figure5", "D", FEATURES)
 
 
-def _table(header: list[str], rows: pd.DataFrame, target: str, by: str, methods: dict) -> str:
-    header = [*header, "standard error"]
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
-        for value, errors in mean_errors(rows, target, name, by, methods):
-            at = f"{value:.0%}" if by == "share" else f"{value}"
-            percents = [f"{100 * mean:.2f}" for mean in errors.mean()]
-            cells = [f"**{percent}**" if percent == min(percents, key=float) else percent for percent in percents]
-            spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
-            lines.append("| " + " | ".join([name, str(len(errors)), at, *cells, spread]) + " |")
-    return "\n".join(lines)
+def _table(size: str, rows: pd.DataFrame, target: str, by: str, methods: dict) -> str:
+    def body():
+        for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
+            for value, errors in mean_errors(rows, target, name, by, methods):
+                at = f"{value:.0%}" if by == "share" else f"{value}"
+                percents = [f"{100 * mean:.2f}" for mean in errors.mean()]
+                cells = [f"**{percent}**" if percent == min(percents, key=float) else percent for percent in percents]
+                spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
+                yield [name, str(len(errors)), at, *cells, spread]
+
+    return frame.markdown(["data", "splits", size, *methods.values(), "standard error"], body())
 
 
 def mean_errors(rows: pd.DataFrame, target: str, name: str, by: str, methods: dict) -> Iterator:

@@ -1,6 +1,6 @@
 """Bounds on the alignment loss of a learned kernel on the seven sets of Letarte et al. (2019), each at its best beta.
 
-    python -m benchmarks.pair_bounds --datasets breast mnist17     # the table of docs/certificates.md has all seven
+    python -m benchmarks.studies.pair_bounds --datasets breast mnist17    # docs/certificates.md has all seven
 
 Training and validation rows of the published split, 1000 frequencies of the Gaussian kernel of width "scale". Each
 bound holds for all posteriors at once, so that its least value over beta is a bound too. The kernel's width looks at
@@ -9,14 +9,12 @@ the points, though not at the labels; a bound that is to hold needs a width that
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import datasets
 import rff_engine as rff
-from benchmarks.certificates import DATASETS, markdown
+from benchmarks.studies import frame
 from rff_engine import bounds
 from rff_engine.experiments.studies.certificate import SCALED, CertifiedSplit
 from rff_engine.frequencies import FrequencyBlocks
@@ -26,23 +24,26 @@ _TEMPERATURES = np.logspace(-1, 4, 61)  # beta sqrt(n)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=DATASETS, metavar="NAME")
+    asked = frame.options(__doc__).parse_args()
     header = ["data", "rows", "prior's loss", "PAC-Bayes-kl", "two classes", "at the β of PAC-Bayes-kl"]
-    header.append("empirical Bernstein")
-    print(markdown(header, map(line, parser.parse_args().datasets)))
+    results = frame.rows(asked.output, ({"dataset": name} for name in asked.datasets), rows_of)
+    body = (
+        [name, str(n), *(f"{value:.4f}" for value in values)] for name, n, *values in results.itertuples(index=False)
+    )
+    print(frame.markdown([*header, "empirical Bernstein"], body))
 
 
-def line(name: str) -> list[str]:
+def rows_of(dataset: str) -> list[dict]:
     """The loss of the prior and the least value of each bound on a set."""
-    rows = CertifiedSplit(datasets.published_split(name))
-    X = StandardScaler().fit_transform(rows.X) if name in SCALED else rows.X
+    rows = CertifiedSplit(datasets.published_split(dataset))
+    X = StandardScaler().fit_transform(rows.X) if dataset in SCALED else rows.X
     n = len(rows.y)
     kernel = rff.GaussianKernel("scale").scaled_to(X)
     candidates = FrequencyBlocks(kernel, _N_CANDIDATES, X.shape[1], 0)
     loss = rff.alignment_loss(X, rows.y, candidates)
     least = least_bounds(loss, rff.alignment_loss_variance(X, rows.y, candidates), n)
-    return [name, str(n), *(f"{value:.4f}" for value in (loss.mean(), *least))]
+    names = ("kl", "two_class", "two_class_at_kl", "bernstein")
+    return [{"n": n, "prior": loss.mean(), **dict(zip(names, least, strict=True))}]
 
 
 def least_bounds(loss, variance, n: int) -> np.ndarray:

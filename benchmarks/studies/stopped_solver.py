@@ -1,24 +1,22 @@
 """Effect of a solver that stops early on the results of Letarte et al. (2019): LinearSVC against the exact SVM.
 
-    python -m benchmarks.stopped_solver                                                 # RBF, 10 % landmarks
-    python -m benchmarks.stopped_solver --datasets adult --method pb --share 0.01       # learned landmarks, Figure 6
-    python -m benchmarks.stopped_solver --datasets adult --method pbrff --D 50 100      # random features, Figure 5
+    python -m benchmarks.studies.stopped_solver                                             # RBF, 10 % landmarks
+    python -m benchmarks.studies.stopped_solver --datasets adult --method pb --share 0.01   # learned landmarks
+    python -m benchmarks.studies.stopped_solver --datasets adult --method pbrff --D 50 100  # random features
 
 Both have the same objective (`rff_engine.linear_svm_path`). The published code trains with scikit-learn's LinearSVC as
 of 2019: coordinate descent on the dual that stops after 1000 passes, at the minimum or not. C is chosen on the
 validation points of the published split; the paper's test error is measured off its figures. gamma is the choice of
-the SVM of the shipped reruns. `--output causes.csv` adds the numbers to a file and computes only what it lacks;
+the SVM of the shipped reruns. `--output causes.csv` adds the numbers to a file;
 `rff_engine/experiments/reports/data/stopped_solver.csv` is such a file.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +25,7 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
+from benchmarks.studies import frame
 from rff_engine.experiments.reports import letarte, reproduction
 from rff_engine.experiments.running.store import Store
 from rff_engine.linear import linear_svm_decision
@@ -38,26 +37,7 @@ _SELECTIONS = {"clustering": "kmeans", "random": "random"}
 
 
 def main() -> None:
-    asked = _asked()
-    known = pd.read_csv(asked.output) if asked.output and asked.output.exists() else pd.DataFrame(columns=KEYS)
-    print("test errors in percent", flush=True)
-    for name in asked.datasets:
-        for cell in cells(name, asked):
-            same = [known[key].isna() if value is None else known[key] == value for key, value in cell.items()]
-            if np.logical_and.reduce(same).any():
-                continue
-            errors_by_C = both_svms(cell)
-            if asked.every_C:
-                print(errors_by_C.to_string(index=False))
-            row = chosen(cell, errors_by_C)
-            print(said(row), flush=True)
-            if asked.output:
-                pd.DataFrame([row]).to_csv(asked.output, mode="a", header=not asked.output.exists(), index=False)
-
-
-def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--datasets", nargs="+", default=["ads", "farm", "mnist17", "mnist49", "mnist56"])
+    parser = frame.options(__doc__, ("ads", "farm", "mnist17", "mnist49", "mnist56"))
     parser.add_argument("--method", choices=list(METHODS), default="rbf", help="landmarks (rbf, pb), or features")
     parser.add_argument("--share", nargs="+", type=float, default=[0.1], help="landmarks, by training rows")
     parser.add_argument("--selection", choices=list(_SELECTIONS), default="clustering", help="of landmarks")
@@ -66,15 +46,16 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--rho", nargs="+", type=float, default=[1e-2], help="of okrff")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--every-C", action="store_true", help="print both SVMs at every C")
-    parser.add_argument("--output", type=Path, help="CSV file to add the numbers to")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    print("test errors in percent", flush=True)
+    frame.rows(asked.output, settings(asked), partial(rows_of, every_C=asked.every_C), line=said)
 
 
-def cells(name: str, asked) -> Iterator[dict]:
-    """What is asked for on a data set, with the keys `KEYS`; what does not apply is None."""
+def settings(asked) -> Iterator[dict]:
+    """What is asked for, with the keys `KEYS`; what does not apply is None."""
     landmarks = asked.method in ("rbf", "pb")
     grids = {
-        "dataset": [name],
+        "dataset": asked.datasets,
         "method": [METHODS[asked.method]],
         "landmarks": [asked.selection] if landmarks else [None],
         "share": asked.share if landmarks else [None],
@@ -85,6 +66,14 @@ def cells(name: str, asked) -> Iterator[dict]:
     }
     for values in product(*grids.values()):
         yield dict(zip(grids, values, strict=True))
+
+
+def rows_of(every_C: bool = False, **cell) -> list[dict]:
+    """What each SVM chooses."""
+    errors_by_C = both_svms(cell)
+    if every_C:
+        print(errors_by_C.to_string(index=False))
+    return [chosen(errors_by_C)]
 
 
 def transformer(cell: dict, gamma: float):
@@ -145,9 +134,9 @@ def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {part: values[:, first] * np.sqrt(counts) for part, values in Z.items()}
 
 
-def chosen(cell: dict, errors_by_C: pd.DataFrame) -> dict:
-    """The row of a cell: C, errors on validation and test points, and whether it stopped, chosen by each SVM."""
-    row = dict(cell)
+def chosen(errors_by_C: pd.DataFrame) -> dict:
+    """C, and errors on validation and test points, chosen by each SVM."""
+    row = {}
     for machine in ("stopped", "exact"):
         best = errors_by_C.loc[errors_by_C[f"{machine}_valid"].idxmin()]
         names = [f"{machine}_valid", f"{machine}_test"]
