@@ -33,6 +33,12 @@ from rff_engine.linear import linear_svm_decision
 CS = tuple(10.0**k for k in range(-5, 5))
 KEYS = ["dataset", "method", "landmarks", "share", "D", "beta", "rho", "draw"]
 METHODS = {"rbf": "rbf_landmarks", "pb": "pb_landmarks", "rff": "rff", "pbrff": "pbrff", "okrff": "okrff"}
+_FEATURES = {
+    "rff": rff.RandomFourierFeatures,
+    "pbrff": rff.PseudoPosteriorFeatures,
+    "okrff": rff.OptimizedKernelFeatures,
+}
+_PARAMETERS = {"D": "n_components", "beta": "beta", "rho": "rho", "draw": "random_state"}
 _SELECTIONS = {"clustering": "kmeans", "random": "random"}
 
 
@@ -78,24 +84,12 @@ def rows_of(every_C: bool = False, **cell) -> list[dict]:
 
 def transformer(cell: dict, gamma: float):
     """The transformer of a cell, not fitted."""
-    kernel = rff.GaussianKernel.from_gamma(gamma)
-    if cell["landmarks"] is not None:
-        learned = cell["method"] == "pb_landmarks"
-        return rff.LandmarkSimilarity(
-            kernel,
-            n_landmarks=cell["share"],
-            selection=_SELECTIONS[cell["landmarks"]],
-            similarity="learned" if learned else "prior",
-            n_components=cell["D"] or 64,
-            beta=cell["beta"] or 1.0,
-            random_state=cell["draw"],
-        )
-    given = {"n_components": cell["D"], "random_state": cell["draw"]}
-    if cell["method"] == "pbrff":
-        return rff.PseudoPosteriorFeatures(kernel, beta=cell["beta"], **given)
-    if cell["method"] == "okrff":
-        return rff.OptimizedKernelFeatures(kernel, rho=cell["rho"], **given)
-    return rff.RandomFourierFeatures(kernel, **given)
+    kernel, method = rff.GaussianKernel.from_gamma(gamma), cell["method"]
+    given = {name: cell[key] for key, name in _PARAMETERS.items() if cell[key] is not None}
+    if cell["landmarks"] is None:
+        return _FEATURES[method](kernel, **given)
+    similarity = "learned" if method == "pb_landmarks" else "prior"
+    return rff.LandmarkSimilarity(kernel, cell["share"], _SELECTIONS[cell["landmarks"]], similarity, **given)
 
 
 def both_svms(cell: dict) -> pd.DataFrame:
