@@ -9,7 +9,7 @@ import datasets
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presets
 from pages.components.controls.toy import DATA, NOISE, PLAIN, SEED, SIGMA
-from pages.components.controls.widgets import Number, Options, Scale, mount, powers
+from pages.components.controls.widgets import Number, Options, Scale, mount
 from pages.components.results.adaptive import (
     CURVE_DRAWS,
     CURVE_STEPS,
@@ -41,7 +41,7 @@ CONTROLS = (
     replace(
         SIGMA,
         label="Width σ of the Gaussian kernel",
-        values=tuple(value for value in powers(-1, 1, 10) if 0.3 <= value <= 2.1),
+        values=tuple(value for value in SIGMA.values if 0.3 <= value <= 2.1),
         default=1.0,
     ),
     Scale("r", "Frequencies r", "A larger r adds frequencies to those already drawn.", (5, 10, 20, 30, 50), 20),
@@ -50,7 +50,7 @@ CONTROLS = (
         "Ridge λ of the grid's weights",
         "The penalty on ‖p‖². Larger: weights spread over all suitable frequencies; smaller: the kernel is "
         "approximated more closely.",
-        powers(-5, 0, 1),
+        (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0),
         0.1,
     ),
     "Landmarks",

@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.components import deferred, layout, lessons, sharing
 from pages.components.controls import presets
-from pages.components.controls.toy import DATA, SEED
-from pages.components.controls.widgets import Options, Scale, Several, mount, powers
+from pages.components.controls.toy import DATA, SEED, SIGMA
+from pages.components.controls.widgets import Options, Scale, Several, mount
 from pages.components.results.approximation import (
     DESCENT,
     DESCENT_DRAWS,
@@ -54,7 +54,7 @@ CONTROLS = (
         "width",
         "Width",
         "At 1 the Gaussian kernel has 2σ² = d, the number of columns, as in Li et al. (2019).",
-        tuple(value for value in powers(-1, 1, 10) if 0.2 <= value <= 4),
+        tuple(value for value in SIGMA.values if 0.2 <= value <= 4),
         1.0,
     ),
     Scale(

@@ -21,6 +21,7 @@ from pages.components.results.certificates import (
 from pages.components.sharing.recipes import certificates as recipe
 from rff_engine.experiments.toy.certificates import Certificate, CertifiedVote
 from rff_engine.figures import certificates as figures
+from rff_engine.figures.live import scales
 from rff_engine.figures.style import METHOD_NAMES
 
 #: The risk that the last figure asks for.
@@ -32,10 +33,7 @@ STRETCH = Number(
     "stretch",
     "Step away from the prior's weights s",
     "0 leaves the weights that the prior's points chose, 1 goes to those with the smallest bound, 3 far beyond them.",
-    0.0,
-    3.0,
-    1.0,
-    0.02,
+    *scales.STRETCH,
 )
 
 #: The settings whose votes at every D have been asked for, as the session keeps it.

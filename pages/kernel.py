@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, sharing
-from pages.components.controls.toy import SEED
-from pages.components.controls.widgets import Options, Scale, mount, powers
+from pages.components.controls.toy import SEED, SIGMA
+from pages.components.controls.widgets import Options, Scale, mount
 from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
     APPROXIMATION_POINTS,
@@ -30,7 +30,7 @@ CONTROLS = (
         "width",
         "Width",
         "σ of the Gaussian, 1/γ of the Laplacian and the Cauchy kernel, the length scale of the Matérn kernel.",
-        tuple(value for value in powers(-1, 1, 10) if 0.2 <= value <= 4),
+        tuple(value for value in SIGMA.values if 0.2 <= value <= 4),
         0.501,
     ),
     Scale(

@@ -22,14 +22,13 @@ from pages.components.controls.toy import (
     toy_data,
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
-from pages.components.controls.widgets import Number, Scale, mount, powers
+from pages.components.controls.widgets import Number, Scale, mount
 from pages.components.live import own_points as drawing
 from pages.components.results.kernel import FREQUENCY_COUNTS
 from pages.components.results.learning import (
     CURVE_COUNTS,
     CURVE_DRAWS,
     ERROR_BETAS,
-    KL_BETAS,
     CandidateSettings,
     OptimizedKernel,
     PriorWeights,
@@ -52,6 +51,7 @@ from pages.components.server import workers
 from pages.components.sharing.recipes import learn_kernel as recipe
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.figures import comparison as pictures, learning, paths
+from rff_engine.figures.live import scales
 from rff_engine.figures.style import METHOD_NAMES
 
 TEMPERATURE = replace(BETA, default=10.0)
@@ -59,7 +59,7 @@ RADIUS = Scale(
     "rho",
     "Radius of OKRFF, ρ/N",
     "How far the optimized kernel may move from the prior, from hardly at all to any distance.",
-    powers(-4, 0, 5),
+    scales.powers(*scales.RHO),
     0.01,
 )
 WIDTH = replace(SIGMA_LIVE, default=0.251)
@@ -232,7 +232,7 @@ def show_path(values, settings: CandidateSettings) -> None:
                     ERROR_BETAS, *toy_learning.mean_and_margin(error_path(values, settings))
                 )
             },
-            KL_BETAS,
+            scales.BETAS,
             kl_path(settings),
         ),
         "**Too small a [[β]] learns nothing, too large a β puts all weight on one cosine.**",
@@ -251,7 +251,7 @@ def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting
         method: [feature_errors_at(settings, weighting, values.C, D) for D in D_values]
         for method, weighting in weightings.items()
     }
-    along_beta = (KL_BETAS, kl_path(settings)), (ERROR_BETAS, error_path(values, settings))
+    along_beta = (scales.BETAS, kl_path(settings)), (ERROR_BETAS, error_path(values, settings))
     return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
 
 

@@ -20,6 +20,7 @@ from pages.components.sharing.recipes import start as recipe
 from rff_engine.experiments.reports import tables as report
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.figures import bounds, kernel as kernels, landmarks, learning, sweeps
+from rff_engine.figures.live import scales
 
 MOONS = ToyData("moons", 300, 0.1, 0)
 LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
@@ -104,14 +105,14 @@ def landmark_figure() -> None:
 
 
 def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
-    plane = frequency_plane(BOARD, WIDTH, 3.5 / WIDTH)
+    plane = frequency_plane(BOARD, WIDTH, scales.WIDTHS / WIDTH)
     return plane, toy_learning.plane_posterior(plane, 10.0)
 
 
 def spectrum_figure() -> None:
     plane, posterior = spectrum()
     layout.figure(
-        learning.frequency_planes(3.5 / WIDTH, plane.prior, plane.loss, posterior, height=340),
+        learning.frequency_planes(scales.WIDTHS / WIDTH, plane.prior, plane.loss, posterior, height=340),
         "**The posterior is where the prior has weight and cosines agree with the labels.** From [[left to right|top "
         "to bottom]], over the plane of frequencies: the [[prior]] density, the agreement of each cosine with the "
         "labels of a checkerboard, and the [[posterior]] density.",

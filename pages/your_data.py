@@ -9,7 +9,7 @@ import streamlit as st
 from pages.components import deferred, escaping, layout, live, sharing, upload
 from pages.components.controls import screen
 from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
-from pages.components.controls.widgets import Number, Options, Scale, mount, powers
+from pages.components.controls.widgets import Number, Options, Scale, mount
 from pages.components.results.your_data import (
     bounds_along_beta,
     certificate,
@@ -38,6 +38,7 @@ from rff_engine.figures import (
     paths,
     sweeps,
 )
+from rff_engine.figures.live import scales
 
 LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
 MAX_FREQUENCIES = 256
@@ -55,7 +56,7 @@ RADIUS = Scale(
     "rho",
     "Radius of OKRFF, ρ/N",
     "How far from the prior the optimized kernel may go.",
-    powers(-4, 0, 5),
+    scales.powers(*scales.RHO),
     0.01,
     only_if=("view", (KERNEL,)),
 )

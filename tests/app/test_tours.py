@@ -32,7 +32,7 @@ from pages.components.lessons.numbers import (
     LearningNumbers,
 )
 from pages.components.results.approximation import DRAWS
-from pages.components.results.bounds import BOUND_BETAS, WORST_CASE_SAMPLES
+from pages.components.results.bounds import WORST_CASE_SAMPLES
 from pages.components.results.certificates import peeking
 from pages.components.results.landmarks import landmark_problem
 from pages.components.results.learning import CURVE_COUNTS, candidates, feature_errors_at, frequency_plane
@@ -118,7 +118,7 @@ PLACEHOLDER = re.compile(r"\{[^}]*\}")
 #: Numbers in texts that no control sets: sizes of data sets and grids, and exponents of formulas.
 FIXED = {
     "average-of-cosines": {"19": 20 - 1, "100": 2 * 50},  # all cosines but the first, and features of 50
-    "price-of-peeking": {"61": len(BOUND_BETAS), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
+    "price-of-peeking": {"61": len(BETA.values), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
     "theorem-that-fails": {"20 000": WORST_CASE_SAMPLES, "0.8": 1 - 1 / 5, "0.5": 1 / 2},
     "draws-that-keep-apart": {"300": 300, "59": 59},  # rows and columns, see the checks
     "frequencies-that-know-the-data": {"11": 11, "100": 2 * 50},  # columns, and features of 50 frequencies
@@ -402,7 +402,7 @@ def peeking_2(before, after):
 
 def peeking_3(before, after):
     free, paid = BoundNumbers(before), BoundNumbers(after)
-    assert free.best_beta == before.beta and len(BOUND_BETAS) == len(BETA.values) == 61
+    assert free.best_beta == before.beta and len(BETA.values) == 61
     assert 61 * free.best_theorem_3 > 1
     assert 1 < paid.best_theorem_3 / free.best_theorem_3 < 1.2  # a little more
     t = before.beta * np.sqrt(before.n)

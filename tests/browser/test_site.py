@@ -26,7 +26,6 @@ from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
 from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import (
-    KL_BETAS,
     CandidateSettings,
     OptimizedKernel,
     PriorWeights,
@@ -44,6 +43,7 @@ from pages.components.sharing.recipes import (
 )
 from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
+from rff_engine.figures.live import scales
 from rff_engine.figures.live.packing import KERNEL_CELLS, LIVE_CELLS
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.
@@ -542,7 +542,7 @@ def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
     weightings = {"rff": PriorWeights(), "pbrff": PseudoPosterior(10.0), "okrff": OptimizedKernel(0.1, 2.0)}
     weights = {name: candidate_weights(settings, weighting) for name, weighting in weightings.items()}
     none = {name: np.zeros((1, 2)) for name in weights}
-    path = (KL_BETAS, kl_path(settings)), (KL_BETAS[:1], np.zeros((1, 2)))
+    path = (scales.BETAS, kl_path(settings)), (scales.BETAS[:1], np.zeros((1, 2)))
     expected = kernel_recipe.numbers(candidates(settings), weights, 2.0, [1], none, *path)
     compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
 

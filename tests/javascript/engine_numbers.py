@@ -25,6 +25,7 @@ from rff_engine.experiments.toy import (
 )
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.figures import learning, narrow
+from rff_engine.figures.live import scales
 from rff_engine.figures.style import darken
 from rff_engine.linear import error_rate, linear_svm_decision
 
@@ -195,7 +196,7 @@ def kernel_problems() -> list[dict]:
         X, y = train["positions"] + noise * train["normals"], train["y"]
         extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
         candidates = toy_learning.draw_candidates(X, y, rff.GaussianKernel(sigma), 60, 5)
-        plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(sigma), 3.5 / sigma, 7)
+        plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(sigma), scales.WIDTHS / sigma, 7)
         cases.append(
             {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
             | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
@@ -245,7 +246,7 @@ def numbers() -> dict:
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),
         "certificates": certificates(X, y, test_X, test_y),
-        "widths": SIGMA_LIVE.values,
+        "widths": {"places": scales.exponents(*scales.SIGMA_LIVE), "values": SIGMA_LIVE.values, "shown": scales.WIDTHS},
         "landmark_problems": landmark_problems(),
         "kernel_problems": kernel_problems(),
     }

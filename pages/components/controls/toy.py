@@ -7,11 +7,12 @@ from dataclasses import replace
 import datasets
 from pages.components.controls import own_points
 from pages.components.controls.toy_data import ToyData
-from pages.components.controls.widgets import Number, Options, Scale, Switch, powers
+from pages.components.controls.widgets import Number, Options, Scale, Switch
+from rff_engine.figures.live import scales
 
 DATA = Options("data", "Toy data", "Drawn from the seed.", options=datasets.toy_names(), default="moons")
 N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
-NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", 0.0, 0.5, 0.1, 0.01)
+NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", *scales.NOISE)
 #: For pages on which the reader can draw the points.
 DATA_OR_OWN = replace(
     DATA,
@@ -29,20 +30,20 @@ SIGMA = Scale(
     "sigma",
     "Bandwidth σ of the Gaussian prior",
     "Small: fast frequencies. Large: slow ones.",
-    powers(-1, 1, 10),
+    scales.powers(*scales.SIGMA),
     0.501,
 )
 #: For pages whose live view has its slider, on which each of the values is a place.
-SIGMA_LIVE = replace(SIGMA, values=powers(-1, 1, 50))
+SIGMA_LIVE = replace(SIGMA, values=scales.powers(*scales.SIGMA_LIVE))
 BETA = Scale(
     "beta",
     "Inverse temperature β",
     "How strongly labels outweigh the prior: near 0 they are ignored, at 1000 nearly all weight is on one cosine.",
-    powers(-3, 3, 10),
+    scales.powers(*scales.BETA),
     1.0,
 )
 PLAIN = Switch("plain", "Plain figures", "For browsers in which the live views do not run.", False)
-COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", powers(-2, 4, 1), 1.0)
+COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", scales.powers(-2, 4, 1), 1.0)
 
 
 def toy_data(values) -> ToyData:

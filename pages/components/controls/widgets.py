@@ -255,12 +255,6 @@ class Switch(Control):
         return st.toggle(self.label, self.default, key=self.key, help=self.help, bind="query-params")
 
 
-def powers(low: int, high: int, per_decade: int) -> tuple[float, ...]:
-    """Values from 10^low to 10^high, evenly spaced in their logarithm, rounded to three figures."""
-    count = (high - low) * per_decade
-    return tuple(float(f"{10 ** (low + i / per_decade):.3g}") for i in range(count + 1))
-
-
 def _as_number(raw: list[str]) -> float | None:
     try:
         value = float(raw[0])

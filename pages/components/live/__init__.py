@@ -20,7 +20,7 @@ asks = True
 _components = {
     name: st.components.v2.component(
         f"live_{name}",
-        html=parts.read(f"{name}.html"),
+        html=parts.html(name),
         css=parts.read("live.css") + parts.read("alone.css"),
         js=parts.script(name),
         isolate_styles=False,

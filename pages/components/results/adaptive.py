@@ -15,7 +15,7 @@ from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.adaptive import kernel_landmarks
 from rff_engine.experiments.toy import adaptive as toy_adaptive
-from rff_engine.figures.live import packing
+from rff_engine.figures.live import packing, scales
 from rff_engine.figures.style import METHOD_NAMES
 
 #: Ways to choose landmarks, by their labels.
@@ -63,7 +63,7 @@ def data_extent(data: ToyData) -> float:
 
 def frequency_extent(settings: AdaptiveSettings) -> float:
     """Half the side of the square of frequencies that figures show."""
-    return 3.5 / settings.sigma
+    return scales.WIDTHS / settings.sigma
 
 
 @shared_cache
@@ -97,7 +97,7 @@ def live_descent(settings: AdaptiveSettings, r: int) -> dict:
 
 @shared_cache
 def importance(data: ToyData, sigma: float) -> toy_adaptive.ImportancePlane:
-    return read_only(toy_adaptive.importance_plane(inputs(data), rff.GaussianKernel(sigma), 3.5 / sigma))
+    return read_only(toy_adaptive.importance_plane(inputs(data), rff.GaussianKernel(sigma), scales.WIDTHS / sigma))
 
 
 @shared_cache

@@ -8,13 +8,9 @@ import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
-from pages.components.controls.widgets import powers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import bounds as bound_curves, coverage
-from rff_engine.figures.live import packing
-
-#: Inverse temperatures of the bound curves: every value of the slider for beta is one of them.
-BOUND_BETAS = powers(-3, 3, 10)
+from rff_engine.figures.live import packing, scales
 
 #: Numbers of landmarks that a bound may hold for at once.
 LANDMARK_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -66,7 +62,7 @@ def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> bound_curves.Bo
     return read_only(
         bound_curves.bound_curves(
             candidate_risks(settings),
-            BOUND_BETAS,
+            scales.BETAS,
             guarantee.epsilon,
             guarantee.mu,
             guarantee.form,

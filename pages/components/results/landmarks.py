@@ -8,10 +8,9 @@ import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
-from pages.components.controls.widgets import powers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import landmarks as toy_landmarks
-from rff_engine.figures.live import packing
+from rff_engine.figures.live import packing, scales
 
 #: The most landmarks of a problem, and frequencies of a landmark.
 MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
@@ -21,9 +20,6 @@ TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: clic
 
 #: Cells along a side of a map.
 MAP_CELLS = 64
-
-#: Inverse temperatures of the curves along beta.
-PATH_BETAS = powers(-3, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_land
 def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.LandmarkPath:
     """Errors and mean KL at every beta, so that a change of beta computes nothing."""
     fresh = toy_fresh_sample(settings.data)
-    return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, PATH_BETAS, C))
+    return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, scales.PATH_BETAS, C))
 
 
 def landmark_draws(seed: int) -> np.ndarray:

@@ -8,18 +8,16 @@ import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
-from pages.components.controls.widgets import powers
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
-from rff_engine.figures.live import packing
+from rff_engine.figures.live import packing, scales
 
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
 
-#: Inverse temperatures of the curves along beta: of the divergence, and fewer of the error, which costs more.
-KL_BETAS = powers(-3, 3, 10)
-ERROR_BETAS = powers(-3, 3, 2)
+#: Inverse temperatures of the curves of the error: fewer than of the divergence, since it costs more.
+ERROR_BETAS = scales.powers(*scales.BETA[:2], 2)
 
 
 @dataclass(frozen=True)
@@ -118,8 +116,8 @@ def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: floa
 
 @shared_cache
 def kl_path(settings: CandidateSettings) -> np.ndarray:
-    """KL(Q || P) of the pseudo-posterior at every one of KL_BETAS."""
-    return read_only(toy_learning.kl_path(candidates(settings), KL_BETAS))
+    """KL(Q || P) of the pseudo-posterior at every one of `scales.BETAS`."""
+    return read_only(toy_learning.kl_path(candidates(settings), scales.BETAS))
 
 
 @shared_cache
@@ -151,7 +149,7 @@ def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values:
 
 def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
     """Half the sides of the squares of frequencies and of differences that figures show."""
-    return 3.5 / settings.sigma, 2 * map_extent(settings.data)
+    return scales.WIDTHS / settings.sigma, 2 * map_extent(settings.data)
 
 
 def drawn_kernel(settings: CandidateSettings) -> dict:

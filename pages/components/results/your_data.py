@@ -18,8 +18,7 @@ from datasets import Dataset, Table, random_split
 from datasets.tables.preparation import halves, plane
 from datasets.tables.table import Column, printable
 from pages.components import escaping
-from pages.components.results.bounds import BOUND_BETAS
-from pages.components.results.landmarks import MAP_CELLS, PATH_BETAS
+from pages.components.results.landmarks import MAP_CELLS
 from pages.components.results.learning import OptimizedKernel, PseudoPosterior
 from pages.components.server.cache import n_bytes
 from pages.components.server.limits import LIMITS, visitor
@@ -34,7 +33,7 @@ from rff_engine.experiments.toy import (
     learning as toy_learning,
 )
 from rff_engine.experiments.toy.certificates import Certificate
-from rff_engine.figures.live import packing
+from rff_engine.figures.live import packing, scales
 
 #: The order of OKRFF's divergence.
 ORDER = 2.0
@@ -144,7 +143,7 @@ def landmark_view(where: Coordinates, problem, values) -> toy_landmarks.Landmark
 
 
 def landmark_path(where: Coordinates, problem, values) -> toy_landmarks.LandmarkPath:
-    return toy_landmarks.landmark_path(problem, where.test.X, where.test.y, PATH_BETAS, values.C)
+    return toy_landmarks.landmark_path(problem, where.test.X, where.test.y, scales.PATH_BETAS, values.C)
 
 
 def live_landmarks(where: Coordinates, problem, values) -> dict:
@@ -165,7 +164,7 @@ class KernelPlane:
 
 
 def kernel_plane(where: Coordinates, values) -> KernelPlane:
-    kernel, extent = rff.GaussianKernel(values.sigma), 3.5 / values.sigma
+    kernel, extent = rff.GaussianKernel(values.sigma), scales.WIDTHS / values.sigma
     X, y = where.train.X, where.train.y
     return KernelPlane(
         extent,
@@ -214,7 +213,7 @@ def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundR
     risks = bound_curves.candidate_risks(
         train.X, train.y, fresh.X, fresh.y, rff.GaussianKernel(width), values.D, random_state=values.seed
     )
-    curves = bound_curves.bound_curves(risks, BOUND_BETAS, epsilon, form="corrected")
+    curves = bound_curves.bound_curves(risks, scales.BETAS, epsilon, form="corrected")
     return BoundResult(curves, train.n_samples, fresh.n_samples, width)
 
 

@@ -17,7 +17,6 @@ import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js
 /** @import { Certificate, Margins, Prices } from "./vote_bound.js" */
 /** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
 
-const STRETCHES = Float64Array.from({ length: 61 }, (_, k) => k / 20); // of the curves
 const POINTS = 600; // that are drawn at the most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
 const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
@@ -42,9 +41,9 @@ class LiveCertificate extends LiveView {
    * @type {any[] | undefined} */
   packed;
 
-  /** Certified risks and test errors at STRETCHES, and the settings that they belong to.
-   * @type {{ of: string, bounds: number[], tests: number[] }} */
-  curves = { of: "", bounds: [], tests: [] };
+  /** Certified risks and test errors at the steps of the curves, and the settings that they belong to.
+   * @type {{ of: string, stretches: number[], bounds: number[], tests: number[] }} */
+  curves = { of: "", stretches: [], bounds: [], tests: [] };
 
   /** Numbers of frequencies that the reader has looked at, on this sample.
    * @type {Set<number>} */
@@ -60,7 +59,7 @@ class LiveCertificate extends LiveView {
     this.panel("canvas.decision-scale", paintDecisions, { fixed: true });
     this.panel("canvas.ledger", (c, w, h) => this.paintLedger(c, w, h));
     const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
-    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(3 * fraction)));
+    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(this.track.to * fraction)));
     /** @type {HTMLButtonElement} */ (this.find(".renew")).onclick = () => this.report("clicked", Date.now());
     const { D } = this.inputs;
     D.onfocus = D.closest("label").onpointerenter = () => this.reach();
@@ -118,7 +117,8 @@ class LiveCertificate extends LiveView {
   }
 
   get track() {
-    return { input: this.inputs.stretch, from: 0, to: 3, step: "0.02" };
+    const { stretch } = this.inputs;
+    return { input: stretch, from: Number(stretch.min), to: Number(stretch.max), step: stretch.step };
   }
 
   // --- values of the sliders ----------------------------------------------------------------------------------------
@@ -180,9 +180,9 @@ class LiveCertificate extends LiveView {
     this.raster.set(this.shares, -1, 1, "decision");
     const of = `${count} ${this.looked}`;
     if (this.curves.of === of) return;
-    const stretches = [...STRETCHES];
+    const stretches = Array.from({ length: 20 * this.track.to + 1 }, (_, k) => k / 20);
     const bounds = stretches.map((one) => this.certified(count, one).bound);
-    this.curves = { of, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
+    this.curves = { of, stretches, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
   }
 
   /** @returns {Tables} */
@@ -329,18 +329,18 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {number} w @param {number} h
    */
   paintSteps(c, w, h) {
-    const { bounds, tests } = this.curves;
+    const { stretches, bounds, tests } = this.curves;
     const { certificate, test } = this.now;
     const size = this.textSize(w);
     this.frame = paintChart(c, w, h, {
-      x: { low: 0, high: 3, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
+      x: { low: 0, high: this.track.to, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
       y: this.risks,
       xTitle: "step s: 0 is the prior's vote",
       yTitle: "risk, %",
       ink: this.ink,
       size,
       inside: (px, py, frame) => {
-        const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(STRETCHES[k]), py(v)]);
+        const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(stretches[k]), py(v)]);
         const { heldOut } = this.votes.get(this.drawn);
         if (heldOut !== null) {
           c.strokeStyle = this.ink;

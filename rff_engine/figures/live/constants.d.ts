@@ -6,6 +6,16 @@ export const GRID: number;
 /** Cells along a side of a kernel map. */
 export const CELLS: number;
 
+/** Cells along a side of the plane of frequencies. */
+export const PLANE_CELLS: number;
+
+/** Standard deviations of the prior that the plane shows, to either side. */
+export const WIDTHS: number;
+
+/** Inverse temperatures of curves, and of those of errors. */
+export const BETAS: number[];
+export const PATH_BETAS: number[];
+
 /** Colours of the figures, "#rrggbb"; the scales are evenly spaced stops. */
 export const PALETTE: {
   blue: string;

@@ -3,7 +3,7 @@
 
 import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
 import { INK } from "./colours.js";
-import { CELLS, PALETTE } from "./constants.js";
+import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "./constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
 import { circle, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
@@ -37,10 +37,6 @@ import { LiveView, mounting } from "./view.js";
 
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
-const PLANE = 121; // cells along a side of the plane of frequencies, where it is computed here
-
-/** As powers of ten, rounded to three figures: those of the app's curve. */
-const KL_BETAS = Array.from({ length: 61 }, (_, k) => Number((10 ** (-3 + k / 10)).toPrecision(3)));
 
 /** @type {Learned[]} */
 const LEARNED = ["pbrff", "okrff"];
@@ -129,7 +125,8 @@ class LiveKernel extends LiveView {
       const [train, frequencies] = [unpackedDraw(draws.train, Float64Array), draws.frequencies];
       this.drawn = { version, train, frequencies: unpackedArray(frequencies, Float64Array) };
     }
-    return { ...data, ...kernelData(this.drawn, this.sigma, this.noise, { plane: PLANE, map: CELLS }, extent) };
+    const shown = { widths: WIDTHS, plane: PLANE_CELLS, map: CELLS };
+    return { ...data, ...kernelData(this.drawn, this.sigma, this.noise, shown, extent) };
   }
 
   /** The radius of OKRFF at each step of its slider. */
@@ -267,8 +264,8 @@ class LiveKernel extends LiveView {
         effective_frequencies: summaries.map(({ effective }) => effective),
       },
       "KL along beta": {
-        beta: KL_BETAS,
-        KL: KL_BETAS.map((beta) => klDivergence(pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, at), 0, N)),
+        beta: BETAS,
+        KL: BETAS.map((beta) => klDivergence(pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, at), 0, N)),
       },
     };
   }

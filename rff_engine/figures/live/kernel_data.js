@@ -7,26 +7,24 @@ import { cellCentres, descendingOrder, largest } from "./maths.js";
 /** @import { Floats } from "./maths.js" */
 /** @import { Draw } from "./landmark_data.js" */
 /** @typedef {{ train: Draw, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
-/** @typedef {{ plane: number, map: number }} Cells along a side of the plane of frequencies, and of the map of a kernel */
-
-const WIDTHS = 3.5; // standard deviations of the prior that the plane of frequencies shows, to either side
+/** @typedef {{ widths: number, plane: number, map: number }} Shown standard deviations of the prior to either side, and cells along a side, of the plane of frequencies; cells of the map of a kernel */
 
 /**
  * The data of a view of a learned kernel, arrays as such, but for the weights of OKRFF; its divergence is that of order 2.
  *
- * @param {Draws} draws @param {number} sigma @param {number} noise @param {Cells} cells
+ * @param {Draws} draws @param {number} sigma @param {number} noise @param {Shown} shown
  * @param {number} [extent] half the side of the square of data, where the points do not tell it
  */
-export function kernelData({ train, frequencies }, sigma, noise, cells, extent) {
+export function kernelData({ train, frequencies }, sigma, noise, shown, extent) {
   const X = pointsAt(train, noise);
   const y = train.labels;
   const omega = gaussianFrequencies(frequencies, sigma);
   const data_extent = extent ?? mapExtent(X);
-  const [frequency_extent, delta_extent] = [WIDTHS / sigma, 2 * data_extent];
-  const grid = cellCentres(frequency_extent, cells.plane);
+  const [frequency_extent, delta_extent] = [shown.widths / sigma, 2 * data_extent];
+  const grid = cellCentres(frequency_extent, shown.plane);
   const density = sigma ** 2 / (2 * Math.PI);
-  const prior = gaussianMap(0, 0, 1 / sigma, frequency_extent, cells.plane).map((value) => density * value);
-  const map = gaussianMap(0, 0, sigma, delta_extent, cells.map);
+  const prior = gaussianMap(0, 0, 1 / sigma, frequency_extent, shown.plane).map((value) => density * value);
+  const map = gaussianMap(0, 0, sigma, delta_extent, shown.map);
   return {
     ...{ omega, loss: pairLosses(X, y, omega), points: X, labels: y, n: y.length, mu: 2 },
     ...{ prior, plane_loss: planeLosses(X, y, grid) },

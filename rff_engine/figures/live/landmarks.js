@@ -1,7 +1,7 @@
 // @ts-check
 // The live Landmarks view: prior and learned maps, decisions, points and spectral weights, all under one beta and D.
 
-import { GRID } from "./constants.js";
+import { GRID, PATH_BETAS } from "./constants.js";
 import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps, percent } from "./landmark_maps.js";
 import { paintPoints, paintStar, pointerIn } from "./marks.js";
@@ -13,8 +13,6 @@ import { mounting } from "./view.js";
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Panel, Report, Root } from "./view.js" */
 
-/** As powers of ten, rounded to three figures: those of the app's curves. */
-const PATH_BETAS = Array.from({ length: 31 }, (_, k) => Number((10 ** (-3 + k / 5)).toPrecision(3)));
 const STAR = 11; // radius in pixels of the stars beside the weights
 
 class LiveLandmarks extends LandmarkMaps {

@@ -30,20 +30,18 @@ from ...linear import linear_svm_path
 from ...posteriors import optimized_kernel_weights
 from . import parts
 from .javascript import as_expression
-from .packing import KERNEL_CELLS, LIVE_CELLS, pack_kernel, pack_landmarks
+from .packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS, pack_kernel, pack_landmarks
+from .scales import BETAS, RHO, exponents
 
 __all__ = ["View", "kernel", "landmarks"]
 
-#: Ends of the slider of beta, and the radii rho / N of the slider of OKRFF: those of the views' HTML.
-BETAS = (1e-3, 1e3)
-RADII = 10.0 ** np.linspace(-4, 0, 21)
-#: Cells along a side of the plane of frequencies.
-PLANE_CELLS = 121
+#: The radii rho / N of the slider of OKRFF.
+RADII = 10.0 ** np.array(exponents(*RHO))
 #: What a browser gets at most: rows, cosines of all landmarks at all points (4 bytes each), candidates of a kernel.
 MAX_ROWS, MAX_COSINES, MAX_CANDIDATES = 100_000, 20_000_000, 5000
 #: The lengths that single precision, in which the browser gets them, holds with room for their squares.
 SPANS = (1e-15, 1e15)
-#: The plane shows frequencies up to this multiple of the median size: for the Gaussian kernel, 3.5 / sigma.
+#: The plane shows frequencies up to this multiple of the median size: for the Gaussian kernel, WIDTHS / sigma.
 _MEDIANS = 3.33
 
 
@@ -157,7 +155,7 @@ def landmarks(
     """
     sample = _sample(X, y)
     tested = _test_sample(sample, X_test, y_test)
-    beta = check_range(beta, "beta", *BETAS)
+    beta = check_range(beta, "beta", BETAS[0], BETAS[-1])
     C = check_positive(C, "C")
     model = LandmarkSimilarity(
         kernel, check_count(n_landmarks, "n_landmarks"), selection, "learned", D, beta, random_state
@@ -227,7 +225,7 @@ def kernel(
     sample = _sample(X, y)
     N = check_count(N, "N", high=MAX_CANDIDATES)
     mu = check_interval(mu, "mu", 1)
-    beta = check_range(beta, "beta", *BETAS)
+    beta = check_range(beta, "beta", BETAS[0], BETAS[-1])
     rho = check_range(rho, "rho", RADII[0], RADII[-1])
     prior = as_kernel(kernel).scaled_to(sample.X)
     omega = FrequencyBlocks(prior, N, 2, draw_seed(as_rng(random_state))).take(np.arange(N))

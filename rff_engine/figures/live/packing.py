@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KERNEL_CELLS",
     "LIVE_CELLS",
+    "PLANE_CELLS",
     "pack_bounds",
     "pack_certificate",
     "pack_descent",
@@ -72,8 +73,8 @@ _TERMS = (
     *("weights", "looks", "from margins"),
 )
 
-#: Cells along a side of a live similarity map, and of a live kernel map.
-LIVE_CELLS, KERNEL_CELLS = 100, 80
+#: Cells along a side of a live similarity map, of a live kernel map, and of the plane of frequencies.
+LIVE_CELLS, KERNEL_CELLS, PLANE_CELLS = 100, 80, 121
 
 
 def _packed(array, dtype) -> str:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from ..style import palette
 from .javascript import join_modules
-from .packing import KERNEL_CELLS, LIVE_CELLS
+from .packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
+from .scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
 
-__all__ = ["CONSTANTS", "FOLDER", "VIEWS", "markup", "read", "script"]
+__all__ = ["CONSTANTS", "FOLDER", "VIEWS", "html", "markup", "read", "script"]
 
 FOLDER = Path(__file__).parent
 VIEWS = ("opening", "landmarks", "kernel", "bounds", "certificate", "descent")
 #: Constants of the JavaScript modules, declared in constants.d.ts.
-CONSTANTS: dict[str, Any] = {"PALETTE": palette(), "GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS}
+CONSTANTS: dict[str, Any] = {
+    **{"PALETTE": palette(), "BETAS": BETAS, "PATH_BETAS": PATH_BETAS, "WIDTHS": WIDTHS},
+    **{"GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS, "PLANE_CELLS": PLANE_CELLS},
+}
 
 #: What a view says until it is drawn. In the app, it names the figures that a page shows instead.
 _WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
@@ -26,9 +31,14 @@ def read(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
+def html(view: str) -> str:
+    """The HTML of a view."""
+    return Template(read(f"{view}.html")).substitute(SLIDERS)
+
+
 def markup(view: str) -> str:
     """The HTML of a view, for pages that have no other figures."""
-    return _WAITING.sub("The live view is loading.", read(f"{view}.html"))
+    return _WAITING.sub("The live view is loading.", html(view))
 
 
 def script(name: str) -> str:

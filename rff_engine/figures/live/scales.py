@@ -1,0 +1,42 @@
+"""Values of the live views' sliders and curves, which the app's controls and figures and the notebook's views share."""
+
+from __future__ import annotations
+
+
+def exponents(low: int, high: int, per_decade: int) -> list[float]:
+    """Numbers from low to high, `per_decade` to a unit."""
+    return [low + k / per_decade for k in range((high - low) * per_decade + 1)]
+
+
+def powers(low: int, high: int, per_decade: int) -> tuple[float, ...]:
+    """Values from 10^low to 10^high, evenly spaced in their logarithm, rounded to three figures."""
+    return tuple(float(f"{10**exponent:.3g}") for exponent in exponents(low, high, per_decade))
+
+
+def _even(low: float, high: float, _start: float, step: float) -> str:
+    return f'min="{low:g}" max="{high:g}" step="{step:g}"'
+
+
+def _logarithmic(low: int, high: int, per_decade: int) -> str:
+    return f'data-scale="log" {_even(low, high, 0, 1 / per_decade)}'
+
+
+#: Inverse temperature, width of the prior, and radius rho / N: the ends as powers of ten, and how many in a decade.
+BETA, SIGMA, RHO = (-3, 3, 10), (-1, 1, 10), (-4, 0, 5)
+#: The width where it has a slider of a live view, on which each of the values is a place.
+SIGMA_LIVE = (*SIGMA[:2], 50)
+#: Noise, and the step away from the prior's weights: ends, where the control of the app starts, and step.
+NOISE, STRETCH = (0.0, 0.5, 0.1, 0.01), (0.0, 3.0, 1.0, 0.02)
+#: Inverse temperatures of curves, and of those of errors, which cost more.
+BETAS, PATH_BETAS = powers(*BETA), powers(*BETA[:2], 5)
+#: Standard deviations of the Gaussian prior that the plane of frequencies shows, to either side.
+WIDTHS = 3.5
+#: Attributes of the sliders, by their names in the HTML; a logarithmic one holds the exponent.
+SLIDERS = {
+    "beta": _logarithmic(*BETA[:2], 50),
+    "beta_of_curves": _logarithmic(*BETA),
+    "sigma": _logarithmic(*SIGMA_LIVE),
+    "rho": _logarithmic(*RHO),
+    "noise": _even(*NOISE),
+    "stretch": _even(*STRETCH),
+}
