@@ -1,5 +1,5 @@
 // @ts-check
-// Drawn points on a grid of the plane: their code in the URL (as in pages/components/controls/own_points.py), and what
+// Drawn points on a grid of the plane: their code in the URL (own_points.py of the app's controls has it too), and what
 // a reader does to them. Points are never changed, but replaced by others.
 
 /** @typedef {{ x: number, y: number, label: number }} DrawnPoint in cells of the grid, from 0; the class is -1 or 1 */
