@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DESCENT_COLOURS",
+    "DESCENT_DASHES",
     "descent_player",
     "importance_densities",
     "inputs_and_grid",
@@ -47,6 +48,7 @@ DESCENT_COLOURS = {
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
 _START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
+DESCENT_DASHES = {"all": "solid", "landmarks": "dash", "drawn": "dot"}
 _DOT = {"color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}}
 _MARKS = {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}}
 #: Diameters in pixels of a dot of weight 1/r and of the largest dot.
@@ -155,15 +157,15 @@ def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
 
 def _add_errors(fig: Sheet, descent, marks: dict) -> None:
     """Add both error curves with the marks of the step, and the error of the frequencies as drawn."""
-    for x, y, colour, dash, name in (
-        (np.arange(len(descent.landmark_errors)), descent.landmark_errors, _LOSS, "dash", "at the landmarks"),
-        (descent.steps, descent.errors, _ALL, "solid", "over all points"),
+    for x, y, of, name in (
+        (np.arange(len(descent.landmark_errors)), descent.landmark_errors, "landmarks", "at the landmarks"),
+        (descent.steps, descent.errors, "all", "over all points"),
     ):
         fig.add_scatter(
             x=x,
             y=y.astype(np.float32),
             mode="lines",
-            line={"color": colour, "width": 2.2, "dash": dash},
+            line={"color": DESCENT_COLOURS[of], "width": 2.2, "dash": DESCENT_DASHES[of]},
             name=name,
             hovertemplate="step %{x}: error %{y:.3g}<extra>" + name + "</extra>",
             row=1,
@@ -172,7 +174,7 @@ def _add_errors(fig: Sheet, descent, marks: dict) -> None:
     fig.add_scatter(
         **marks, mode="markers", marker=_MARKS, name="this step", showlegend=False, hoverinfo="skip", row=1, col=2
     )
-    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": "dot"})
+    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": DESCENT_DASHES["drawn"]})
     fig.add_annotation(
         x=1,
         y=float(np.log10(descent.drawn_error)),

@@ -95,12 +95,14 @@ _DARKEST, _BRIGHTEST, _WHITE = 0.12, 0.86, 230
 
 
 def palette() -> dict[str, Any]:
-    """Colours as "#rrggbb", scales as evenly spaced stops, for drawings without Plotly."""
+    """Colours as "#rrggbb", scales as evenly spaced stops, and dashes of methods, for drawings without Plotly."""
     return {
         "blue": BLUE,
         "red": RED,
         "landmarks": list(LANDMARK_COLOURS),
         "methods": METHOD_COLOURS,
+        "dashes": METHOD_DASHES,
+        "lineInDark": LINE_IN_DARK,
         "similarity": _stops(plotly.colors.get_colorscale(SIMILARITY_SCALE)),
         "decision": _stops(DECISION_SCALE),
         "similarityInDark": _stops(dark_scale(plotly.colors.get_colorscale(SIMILARITY_SCALE))),

@@ -16,12 +16,14 @@ export const WIDTHS: number;
 export const BETAS: number[];
 export const PATH_BETAS: number[];
 
-/** Colours of the figures, "#rrggbb"; the scales are evenly spaced stops. */
+/** Colours of the figures, "#rrggbb"; the scales are evenly spaced stops, the dashes those of methods. */
 export const PALETTE: {
   blue: string;
   red: string;
   landmarks: string[];
   methods: Record<string, string>;
+  dashes: Record<string, import("./charts.js").Dash>;
+  lineInDark: string;
   similarity: string[];
   decision: string[];
   similarityInDark: string[];

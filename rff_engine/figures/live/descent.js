@@ -6,7 +6,7 @@ import { circle, fillAndOutline, paintRing } from "./marks.js";
 import { descendingOrder, interpolate, interpolateLog, largest, nearestIndex } from "./maths.js";
 import { LiveView, mounting, reducedMotion } from "./view.js";
 
-/** @import { Dash, Scale, Ticks } from "./charts.js" */
+/** @import { Scale, Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root, Tables } from "./view.js" */
 
@@ -20,9 +20,6 @@ const LARGEST_DOT = 13; // largest radius in pixels
 const SMALLEST_DOT = 1.2; // radius in pixels of all dots below it
 const POINTER_RADIUS = 14; // pixels within which the pointer is on a dot
 const LOWEST_ERROR = -6; // power of ten at which the axis ends
-
-/** @type {Record<Curve, Dash>} */
-const CURVE_DASHES = { all: "solid", landmarks: "dash", drawn: "dot" };
 
 class LiveDescent extends LiveView {
   /** @type {{ frequency?: number }} */
@@ -61,7 +58,7 @@ class LiveDescent extends LiveView {
     const swatches = root.querySelectorAll("canvas.swatch");
     for (const swatch of swatches) {
       const curve = /** @type {Curve} */ (swatch.dataset.line);
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[curve], CURVE_DASHES[curve]));
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[curve], this.data.dashes[curve]));
     }
     // Before the slider moves: a hand on it ends what plays.
     slider.onpointerdown = () => this.playTimer && this.stop();
@@ -323,7 +320,7 @@ class LiveDescent extends LiveView {
 
   /** @param {Context} c @param {number} w @param {number} h */
   paintErrors(c, w, h) {
-    const { drawn_error: drawn, colours } = this.data;
+    const { drawn_error: drawn, colours, dashes } = this.data;
     const all = [...this.errors, ...this.landmarkErrors, drawn].map(logError);
     const low = Math.min(...all) - 0.1;
     const high = Math.max(...all) + 0.15;
@@ -342,11 +339,11 @@ class LiveDescent extends LiveView {
         const y = (error) => py(logError(error));
         paintMarker(c, x, frame, this.ink);
         const level = [frame.left, frame.right].map((end) => [end, y(drawn)]);
-        paintCurve(c, level, colours.drawn, CURVE_DASHES.drawn);
+        paintCurve(c, level, colours.drawn, dashes.drawn);
         const atLandmarks = Array.from(this.landmarkErrors, (error, step) => [px(step), y(error)]);
-        paintCurve(c, atLandmarks, colours.landmarks, CURVE_DASHES.landmarks);
+        paintCurve(c, atLandmarks, colours.landmarks, dashes.landmarks);
         const overAll = Array.from(this.errors, (error, k) => [px(this.steps[k]), y(error)]);
-        paintCurve(c, overAll, colours.all, CURVE_DASHES.all);
+        paintCurve(c, overAll, colours.all, dashes.all);
         for (const [k, name] of ["all", "landmarks"].entries()) {
           circle(c, x, y(this.shown.errors[k]), 5.5 * (this.rem / 15));
           fillAndOutline(c, colours[name], "white", 1.5);

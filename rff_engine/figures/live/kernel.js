@@ -27,7 +27,7 @@ import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView, mounting } from "./view.js";
 
 /** @import { Draws } from "./kernel_data.js" */
-/** @import { Dash, Ticks } from "./charts.js" */
+/** @import { Ticks } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root, Tables } from "./view.js" */
 
@@ -43,9 +43,6 @@ const LEARNED = ["pbrff", "okrff"];
 
 /** @type {Method[]} */
 const METHODS = ["rff", ...LEARNED];
-
-/** @type {Record<Method, Dash>} */
-const METHOD_DASHES = { rff: "dot", pbrff: "solid", okrff: "dash" };
 
 /** @type {("prior" | "loss" | "posterior")[]} */
 const PLANES = ["prior", "loss", "posterior"];
@@ -98,7 +95,7 @@ class LiveKernel extends LiveView {
     const swatches = root.querySelectorAll("canvas.swatch");
     for (const swatch of swatches) {
       const method = /** @type {Method} */ (swatch.dataset.method);
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, PALETTE.methods[method], METHOD_DASHES[method]));
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, PALETTE.methods[method], PALETTE.dashes[method]));
     }
   }
 
@@ -383,7 +380,7 @@ class LiveKernel extends LiveView {
             const rank = Math.round(N ** (k / (CURVE_POINTS - 1)));
             return [px(Math.log10(rank)), py(Math.max(weight(method, rank), LOWEST_WEIGHT - 1))];
           });
-          paintCurve(c, points, PALETTE.methods[method], METHOD_DASHES[method]);
+          paintCurve(c, points, PALETTE.methods[method], PALETTE.dashes[method]);
         }
         const { candidate } = this.focus;
         if (candidate === undefined) return;

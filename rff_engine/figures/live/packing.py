@@ -287,5 +287,6 @@ def pack_descent(descent: Descent, frequency_extent: float) -> dict[str, Any]:
             "drawn_error": descent.drawn_error,
             "extent": frequency_extent,
             "colours": descent_style.DESCENT_COLOURS,
+            "dashes": descent_style.DESCENT_DASHES,
         }
     )

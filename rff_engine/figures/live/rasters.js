@@ -24,7 +24,6 @@ const TABLES = {
     sequential: SEQUENTIAL,
   },
 };
-const LINE_IN_DARK = "#eeeeee";
 
 /** @type {"light" | "dark"} */
 let theme = "light";
@@ -96,7 +95,7 @@ export function paintBoundary(c, w, values, G) {
     c.moveTo((i0 + 0.5) * cell, w - (j0 + 0.5) * cell);
     c.lineTo((i1 + 0.5) * cell, w - (j1 + 0.5) * cell);
   }
-  c.strokeStyle = theme === "dark" ? LINE_IN_DARK : INK;
+  c.strokeStyle = theme === "dark" ? PALETTE.lineInDark : INK;
   c.lineWidth = Math.max(1.5, w / 220);
   c.stroke();
 }
