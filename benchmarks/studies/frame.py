@@ -55,17 +55,17 @@ def rows(
 
 
 def _has(known: pd.DataFrame, setting: dict) -> bool:
-    """Whether a row has this setting; what does not apply is None, and empty in the file."""
-    same = [
-        known[key].isna()
-        if value is None
-        else known[key] == value
-        if isinstance(value, str)
-        # Numbers are read back from text.
-        else np.isclose(known[key], value, rtol=1e-9, atol=0)
-        for key, value in setting.items()
-    ]
-    return bool(np.logical_and.reduce(same).any())
+    """Whether a row has this setting."""
+    return bool(np.logical_and.reduce([_same(known[key], value) for key, value in setting.items()]).any())
+
+
+def _same(column: pd.Series, value) -> np.ndarray | pd.Series:
+    """Where a column has a value; what does not apply is None, and empty in the file."""
+    if value is None:
+        return column.isna()
+    if isinstance(value, str):
+        return column == value
+    return np.isclose(column, value, rtol=1e-9, atol=0)  # numbers are read back from text
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -27,15 +27,6 @@ def test_every_cell_is_the_mean_of_the_errors_chosen_by_validation(rows):
         assert error in set(least["test_error"])
 
 
-def test_all_shares_of_a_split_ship(rows):
-    assert (rows[["valid_error", "test_error"]] >= 0).all(axis=None) and (rows["test_error"] < 0.5).all()
-    for (_, _, method), found in rows.groupby(["dataset", "repeat", "method"]):
-        if method in ("landmarks", "landmarks_svm", "cosines"):
-            assert tuple(found["share"]) == learners.SHARES
-        elif method == "leverage":
-            assert tuple(found["D"]) == learners.FREQUENCIES
-
-
 def test_kernel_is_that_of_the_bundled_reruns(rows):
     for (name, repeat), found in rows.groupby(["dataset", "repeat"]):
         assert set(found["gamma"]) == {learners.gamma_of(name, repeat)}
