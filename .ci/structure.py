@@ -1,9 +1,9 @@
-"""Print how the packages are divided: rooms, imports between them, circles, and lengths of functions.
+"""Print how the packages are divided: places, imports between them, circles, and lengths of functions.
 
     python .ci/structure.py [ROOT]
 
-ROOT is a checkout, by default this one, so two commits can be compared. A room is a file or a folder, an arrow a pair
-of rooms of which one imports the other. "As a whole" counts the files and folders inside a package's folders too.
+ROOT is a checkout, by default this one, so two commits can be compared. A place is a file or a folder, an arrow a pair
+of places of which one imports the other. "As a whole" counts the files and folders inside a package's folders too.
 """
 
 from __future__ import annotations
@@ -76,23 +76,23 @@ def graph(root: Path) -> dict[str, set[str]]:
     return {module: {name for name in imports(root, module) if name in modules(root)} for module in modules(root)}
 
 
-def room_of(root: Path, module: str, folder: Path, depth: int = 1) -> str | None:
+def place_of(root: Path, module: str, folder: Path, depth: int = 1) -> str | None:
     """The file or folder that a module is in, at most `depth` levels below `folder`."""
     path = modules(root)[module]
     return "/".join(path.relative_to(folder).parts[:depth]) if folder in path.parents else None
 
 
-def rooms(root: Path, folder: Path, depth: int = 1) -> tuple[set[str], set[tuple[str, str]]]:
-    """Rooms of a folder and the arrows between them; an `__init__.py` without arrows is no room."""
-    room = {module: room_of(root, module, folder, depth) for module in modules(root)}
-    pairs = {(room[module], room[name]) for module, imported in graph(root).items() for name in imported}
+def places(root: Path, folder: Path, depth: int = 1) -> tuple[set[str], set[tuple[str, str]]]:
+    """Places of a folder and the arrows between them; an `__init__.py` without arrows is no place."""
+    place = {module: place_of(root, module, folder, depth) for module in modules(root)}
+    pairs = {(place[module], place[name]) for module, imported in graph(root).items() for name in imported}
     arrows = {(here, there) for here, there in pairs if here and there and here != there}
     at_arrows = {here for arrow in arrows for here in arrow}
-    return {here for here in room.values() if here and (here in at_arrows or "__init__" not in here)}, arrows
+    return {here for here in place.values() if here and (here in at_arrows or "__init__" not in here)}, arrows
 
 
 def circles(arrows: set[tuple[str, str]]) -> list[list[str]]:
-    """Groups of rooms that reach each other."""
+    """Groups of places that reach each other."""
     reached = {start: {start} for arrow in arrows for start in arrow}
     for members in reached.values():
         while new := {after for before, after in arrows if before in members} - members:
@@ -137,11 +137,11 @@ def report(root: Path) -> Iterator[str]:
     """The lines that are printed."""
     folders = sorted({path.parent for path in modules(root).values()} - {root})
     for folder, depth in [*((root / package, 2) for package in PACKAGES), *((folder, 1) for folder in folders)]:
-        names, arrows = rooms(root, folder, depth)
+        names, arrows = places(root, folder, depth)
         if len(names) < 2:
             continue
         name = f"{folder.relative_to(root)}{', as a whole' if depth > 1 else ''}"
-        yield f"{name:<36} {len(names):>3} rooms {len(arrows):>4} arrows {len(circles(arrows)):>2} circles"
+        yield f"{name:<36} {len(names):>3} places {len(arrows):>4} arrows {len(circles(arrows)):>2} circles"
         yield from (f"    circle: {', '.join(group)}" for group in circles(arrows))
     upward = upward_imports(root)
     yield f"\n{len(upward)} upward imports"

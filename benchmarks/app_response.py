@@ -39,22 +39,22 @@ PAGES = {
 }
 DRAG_SECONDS, CHANGES = 2.0, 20
 
-DRAWN = """() => document.querySelector('.js-plotly-plot .main-svg')
+PAINTED = """() => document.querySelector('.js-plotly-plot .main-svg')
     || [...document.querySelectorAll('.live canvas')].some(canvas => canvas.width > 1 && canvas.height > 1)"""
 
 # Every change of the page counts, until none has occurred for a while: new or stale elements, drawing by Plotly.
 PROBE = """() => {
-    const probe = window.probe = {asked: 0, drawn: 0, moved: 0, ran: false};
+    const probe = window.probe = {asked: 0, painted: 0, moved: 0, ran: false};
     const app = document.querySelector('[data-testid=stApp]');
     const running = () => app.dataset.testScriptState !== 'notRunning';
     for (const kind of ['keydown', 'pointerdown']) addEventListener(kind, event => {
-        Object.assign(probe, {asked: event.timeStamp, drawn: 0, moved: 0, ran: false});
+        Object.assign(probe, {asked: event.timeStamp, painted: 0, moved: 0, ran: false});
     }, true);
     new MutationObserver(changes => {
         probe.ran ||= running();
         probe.moved = performance.now();
-        if (!probe.drawn && changes.some(change => change.target.closest?.('.js-plotly-plot, .live')))
-            probe.drawn = probe.moved;
+        if (!probe.painted && changes.some(change => change.target.closest?.('.js-plotly-plot, .live')))
+            probe.painted = probe.moved;
     }).observe(app, {attributes: true, childList: true, characterData: true, subtree: true});
     probe.still = () => probe.ran && !running() && performance.now() - probe.moved > 200
         && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
@@ -109,7 +109,7 @@ def long_run(browser, server: str):
 
 
 @contextmanager
-def visit(browser, address: str, opened: str = DRAWN):
+def visit(browser, address: str, opened: str = PAINTED):
     """Yield a page in a new context, the seconds to its first figure, and the sizes of the server's messages."""
     context = browser.new_context(viewport={"width": 1440, "height": 1200})
     page, sizes = context.new_page(), []
@@ -183,7 +183,7 @@ def sidebar_controls(page) -> list[str]:
 
 
 def server_side(page) -> dict[str, list[tuple[float, float]]]:
-    """Milliseconds from an input to the first redrawn figure, and to the last change of the page, by control.
+    """Milliseconds from an input to the first repainted figure, and to the last change of the page, by control.
 
     The controls of the sidebar take turns.
     """
@@ -202,7 +202,7 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
             continue
         # Polling at every frame would slow the page down.
         page.wait_for_function(STILL, polling=50)
-        first, last = page.evaluate("[(probe.drawn || probe.moved) - probe.asked, probe.moved - probe.asked]")
+        first, last = page.evaluate("[(probe.painted || probe.moved) - probe.asked, probe.moved - probe.asked]")
         delays.setdefault(key.removeprefix("st-key-"), []).append((first, last))
     return delays
 
@@ -234,10 +234,12 @@ def measure(browser, server: str, name: str, of_each_control: bool, slider: str 
             pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
             size = sum(sizes)
-            drawn = drag(page, slider)
+            delays_of_drag = drag(page, slider)
             by_control = server_side(page) if i == 0 and not slider else {}
         cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
-        cells += [f"{drawn[0]:.0f}", f"{np.percentile(drawn[1], 95):.0f}"] if drawn else ["", ""]
+        cells += (
+            [f"{delays_of_drag[0]:.0f}", f"{np.percentile(delays_of_drag[1], 95):.0f}"] if delays_of_drag else ["", ""]
+        )
         if every := [delays for of_one in by_control.values() for delays in of_one]:
             cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)

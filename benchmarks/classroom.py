@@ -98,7 +98,7 @@ class Member:
         while not done(self.card):
             if time.perf_counter() - begun > PATIENCE:
                 raise LostError(f"{name} had no effect")
-            await self._kept(lambda: self._send(name, **more))
+            await self._reopen_if_lost(lambda: self._send(name, **more))
         self._record.pressed.append(time.perf_counter() - begun)
 
     async def wait(self, done: Callable[[dict], bool]) -> None:
@@ -118,7 +118,7 @@ class Member:
         room = self.card["app"]["room"]
         self.secret = (room and room["secret"]) or self.secret
 
-    async def _kept(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _reopen_if_lost(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except LostError:

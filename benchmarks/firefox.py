@@ -97,13 +97,13 @@ def started(path: str) -> Iterator[Firefox]:
         )
         try:
             with ExitStack() as open_until:
-                yield Firefox(_connected(client, port, open_until))
+                yield Firefox(_connect(client, port, open_until))
         finally:
             process.terminate()
             process.wait(30)
 
 
-def _connected(client, port: int, open_until: ExitStack):
+def _connect(client, port: int, open_until: ExitStack):
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with suppress(OSError):

@@ -21,7 +21,7 @@ from benchmarks.app_response import ARGUMENTS, PROBE, QUIET, STILL, change, side
 
 #: Seconds after which an answer counts as lost, and within which one begins if the control had another value.
 LONGEST, TO_BEGIN = 120.0, 2.0
-TIMES = "() => [(probe.drawn || probe.moved) - probe.asked, probe.ran]"
+TIMES = "() => [(probe.painted || probe.moved) - probe.asked, probe.ran]"
 
 
 @dataclass

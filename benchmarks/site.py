@@ -55,7 +55,7 @@ BOX = """selector => {
 LATENCIES = "document.querySelector('.live').view.latencies"
 #: Seconds that one client of the class may take.
 PATIENCE = 120
-DRAWN = """() => {
+PAINTED = """() => {
     const live = document.querySelector('.live');
     return live ? live.view?.ink !== undefined : document.querySelector('.js-plotly-plot .main-svg') !== null;
 }"""
@@ -147,8 +147,8 @@ def _first_picture(browser, address: str) -> tuple[float, int]:
     protocol.on("Network.loadingFinished", lambda event: loaded.append(int(event["encodedDataLength"])))
     page.goto(address, wait_until="commit")
     # The time is that of the frame: what the page does next keeps it from answering.
-    drawn = page.wait_for_function(f"() => ({DRAWN})() && performance.now()", timeout=120_000)
-    seconds = drawn.json_value() / 1000
+    painted = page.wait_for_function(f"() => ({PAINTED})() && performance.now()", timeout=120_000)
+    seconds = painted.json_value() / 1000
     context.close()
     return seconds, sum(loaded)
 
@@ -194,7 +194,7 @@ def drags(browser, name: str, site: Path) -> None:
                 continue
             browser.open("about:blank")  # another fragment alone would not open the page again
             browser.open(f"http://127.0.0.1:{port}/{link}")
-            _wait_until_drawn(browser)
+            _wait_until_painted(browser)
             rate, delays = _drag(
                 browser, f":is(.controls, .live) input[name={control}]" if control else ".live input[type=range]"
             )
@@ -203,10 +203,10 @@ def drags(browser, name: str, site: Path) -> None:
             print(f"| {of} | {name} | {rate:.0f} | {middle:.0f} | {slow:.0f} |", flush=True)
 
 
-def _wait_until_drawn(browser) -> None:
+def _wait_until_painted(browser) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if browser.evaluate(f"({DRAWN})()"):
+        if browser.evaluate(f"({PAINTED})()"):
             time.sleep(0.8)  # what a view prepares after its first picture
             return
         time.sleep(0.1)

@@ -27,7 +27,7 @@ def main() -> None:
         )
         for example in sorted((FOLDER / "examples").glob("*.py")):
             page.goto((SITE / f"{example.stem}.html").as_uri())
-            figure = page.locator(".rff-figure[data-drawn]").first
+            figure = page.locator(".rff-figure[data-painted]").first
             figure.scroll_into_view_if_needed()
             figure.screenshot(
                 path=FOLDER / "_static" / "thumbnails" / f"{example.stem}.png"

@@ -12,7 +12,7 @@ from pages.components.controls.toy import (
     COST,
     DATA_OR_OWN,
     NOISE_OR_COPIES,
-    NUMBER_DRAWN,
+    NUMBER_SAMPLED,
     PLAIN,
     SEED,
     SIGMA_LIVE,
@@ -20,7 +20,7 @@ from pages.components.controls.toy import (
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Options, mount
-from pages.components.live import own_points as drawing
+from pages.components.live import own_points as canvas
 from pages.components.results.landmarks import (
     MAX_FREQUENCIES,
     MAX_LANDMARKS,
@@ -55,7 +55,7 @@ CONTROLS = (
     "Data",
     DATA_OR_OWN,
     NOISE_OR_COPIES,
-    NUMBER_DRAWN,
+    NUMBER_SAMPLED,
     SEED,
     COST,
     PLAIN,
@@ -179,7 +179,7 @@ def show_live(values, settings: LandmarkSettings) -> None:
 
 
 def show_plain(values, settings: LandmarkSettings) -> None:
-    """The live view as Plotly figures, redrawn when a slider is released."""
+    """The live view as Plotly figures, made again when a slider is released."""
     with layout.show_errors():
         problem = landmark_problem(settings)
         view = landmark_view(settings, values.beta, values.C)
@@ -343,7 +343,7 @@ def main() -> None:
     with layout.show_errors():
         settings = chosen_settings(values)
         show_comparison(values, settings)
-        with drawing.beside(values.points, follow_points):
+        with canvas.beside(values.points, follow_points):
             if not values.plain:
                 show_live(values, settings)
             else:

@@ -15,7 +15,7 @@ from pages.components.controls.toy import (
     COST,
     DATA_OR_OWN,
     NOISE_OR_COPIES,
-    NUMBER_DRAWN,
+    NUMBER_SAMPLED,
     PLAIN,
     SEED,
     SIGMA_LIVE,
@@ -23,7 +23,7 @@ from pages.components.controls.toy import (
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Scale, mount
-from pages.components.live import own_points as drawing
+from pages.components.live import own_points as canvas
 from pages.components.results.kernel import FREQUENCY_COUNTS
 from pages.components.results.learning import (
     CURVE_COUNTS,
@@ -76,7 +76,7 @@ CONTROLS = (
     "Data",
     replace(DATA_OR_OWN, default="checkerboard"),
     NOISE_OR_COPIES,
-    NUMBER_DRAWN,
+    NUMBER_SAMPLED,
     SEED,
     COST,
     PLAIN,
@@ -128,7 +128,7 @@ def show_live(values, settings: CandidateSettings) -> None:
 
 
 def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
-    """The live view as Plotly figures, redrawn when a slider is released."""
+    """The live view as Plotly figures, made again when a slider is released."""
     with layout.show_errors():
         frequency_extent, delta_extent = plane_extents(settings)
         plane = frequency_plane(settings.data, values.sigma, frequency_extent)
@@ -312,7 +312,7 @@ def main() -> None:
         settings = CandidateSettings(toy_data(values), values.sigma, values.N)
         weightings = weightings_of(values)
         show_comparison(values)
-        with drawing.beside(values.points):
+        with canvas.beside(values.points):
             if not values.plain:
                 show_live(values, settings)
             else:

@@ -106,13 +106,13 @@ def show_landmarks(values, chosen):
     key = (*key, method, values.sigma, values.landmarks)
     # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
     with layout.show_errors():
-        drawn = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
+        largest = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
         problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
         path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
     if values.plain:
         show_plain_landmarks(values, where, problem, (*key, values.D))
     else:
-        packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, drawn, values))
+        packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values))
         live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
         layout.caption_below(
             "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
@@ -241,7 +241,7 @@ def show_kernel(values, chosen):
         "whose difference is δ.",
     )
     st.caption(words)
-    return lambda: recipe.kernel_numbers(made.drawn, values.beta, values.rho), axes
+    return lambda: recipe.kernel_numbers(made.candidates, values.beta, values.rho), axes
 
 
 def show_sweep(values, chosen):

@@ -625,7 +625,7 @@ def supervise_frequencies(
     rows = rng.permutation(N)[:most]
     X = X.astype(np.float64, copy=False)
     joint = partial(_JointObjective, X, predictor, approximation=approximation, agreement=agreement)
-    minimised = partial(_minimised, start=start, tol=tol, show=show, alternating=alternating)
+    minimised = partial(_minimise, start=start, tol=tol, show=show, alternating=alternating)
     taken, longest = steps, 0
     if decay is None:
         decay, taken, longest = _chosen_decay(joint, minimised, rows, steps, show)
@@ -683,7 +683,7 @@ class _JointObjective:
         return (self.points.T @ pull).T + self.agreement * self.approximation.gradient_outside(pull_of_kernel)
 
 
-def _minimised(joint: _JointObjective, start, max_steps, tol, keep_path, show, alternating):
+def _minimise(joint: _JointObjective, start, max_steps, tol, keep_path, show, alternating):
     """Descend with one of `SOLVERS`; see `descend`."""
     if alternating is None:
         return descend(joint, start, max_steps, tol, keep_path, show, joint.approximation.n)

@@ -91,7 +91,7 @@ class AlignmentSums:
                 f"omega differs between the sums, of {len(self.lengths)} and {len(other.lengths)} frequencies; "
                 "only sums at the same ones can be added."
             )
-        classes = np.unique(_joined_labels([self.classes, other.classes]))
+        classes = np.unique(_join_labels([self.classes, other.classes]))
         counts = np.zeros(len(classes), dtype=np.result_type(self.counts, other.counts))
         cosines, sines = np.zeros((2, len(classes), len(self.lengths)))
         own = np.zeros(len(classes))
@@ -171,7 +171,7 @@ def alignment_sums(
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
         classes, distinct = as_labels(classes, name="classes", min_classes=1)[0], labels
-        labels = np.unique(_joined_labels([classes, distinct]))
+        labels = np.unique(_join_labels([classes, distinct]))
         if len(labels) > len(classes):
             raise ValueError(f"y holds the labels {np.setdiff1d(labels, classes).tolist()}, which are not in classes.")
         codes = np.searchsorted(labels, distinct)[codes]
@@ -303,7 +303,7 @@ def alignment_loss_batched(
     if not isinstance(blocks, Iterable) or isinstance(blocks, np.ndarray):
         raise ValueError(f"blocks is {shown(blocks)}; pairs (X, y) or triples (X, y, sample_weight) are needed.")
     sums = None
-    for block in _joined(blocks, omega.shape[1]):
+    for block in _join(blocks, omega.shape[1]):
         X, y, weights = block
         part = alignment_sums(X, y, omega, classes, n_jobs, weights)
         del block, X, y  # before the next is read
@@ -384,7 +384,7 @@ def landmark_alignment_loss(
     if landmark_indices is not None and weights is not None:
         itself = np.minimum(weights[np.asarray(landmark_indices)], 1)
 
-    classes, codes = as_labels(_joined_labels([y, labels], "y with landmark_labels"))
+    classes, codes = as_labels(_join_labels([y, labels], "y with landmark_labels"))
     codes, landmark_codes = codes[:n], codes[n:]
 
     def loss_of(aligned, itself):
@@ -597,14 +597,14 @@ def _as_frequencies(omega, d: int):
     return omega
 
 
-def _joined_labels(parts: Iterable, name: str = "y") -> np.ndarray:
+def _join_labels(parts: Iterable, name: str = "y") -> np.ndarray:
     parts = [np.asarray(part) for part in parts]
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy may turn the numbers into text
         check_labels_alike(np.concatenate([part.astype(object) for part in parts]), name)
     return np.concatenate(parts)
 
 
-def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
+def _join(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
     """Join small blocks of rows. No block is held here while the next is read."""
     waiting, size, large = [], 0, []
     for block in map(as_block, blocks):
@@ -619,10 +619,10 @@ def _joined(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
             continue
         size += own
         if size >= _JOINED_BYTES:
-            yield _concatenated(waiting)
+            yield _concatenate(waiting)
             size = 0
     if waiting:
-        yield _concatenated(waiting)
+        yield _concatenate(waiting)
 
 
 def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
@@ -630,11 +630,11 @@ def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
     stored = np.empty(omega.shape)
     size = omega.block_size
 
-    def draw(b):
+    def sample(b):
         stored[b * size : (b + 1) * size] = omega.block(b)
 
     work_in_all = _blocks.MULTIPLICATIONS_A_DRAW * stored.size
-    _blocks.on_threads(draw, [(b,) for b in range(omega.n_blocks)], work_in_all, n_jobs)
+    _blocks.on_threads(sample, [(b,) for b in range(omega.n_blocks)], work_in_all, n_jobs)
     return stored
 
 
@@ -648,7 +648,7 @@ def as_block(block: Any) -> tuple[Any, Any, Any]:
     return X, y, weights[0] if weights else None
 
 
-def _concatenated(blocks: list) -> tuple[Any, Any, Any]:
+def _concatenate(blocks: list) -> tuple[Any, Any, Any]:
     """Concatenate the blocks and release them."""
     X, y, weights = zip(*blocks, strict=True)
     blocks.clear()
@@ -662,7 +662,7 @@ def _concatenated(blocks: list) -> tuple[Any, Any, Any]:
         given = [as_sample_weight(part, size) for part, size in zip(weights, sizes, strict=True)]
         joined = np.concatenate([np.ones(n) if part is None else part for part, n in zip(given, sizes, strict=True)])
     X = sp.vstack(X, format="csr") if any(map(sp.issparse, X)) else np.concatenate(X)
-    return X, _joined_labels(y), joined
+    return X, _join_labels(y), joined
 
 
 def _for_frequency_blocks(
@@ -691,10 +691,10 @@ def _for_frequency_blocks(
         X, columns = without_zero_columns(X)
         X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
-    drawn = isinstance(omega, FrequencyBlocks)
+    in_blocks = isinstance(omega, FrequencyBlocks)
 
     def work(start, stop):
-        part = omega.block(start // omega.block_size) if drawn else omega[start:stop]
+        part = omega.block(start // omega.block_size) if in_blocks else omega[start:stop]
         for piece in pieces(0, stop - start, size):
             block, at = part[piece], slice(start + piece.start, start + piece.stop)
             offset = None if offsets is None else offsets(at, block)
@@ -702,7 +702,7 @@ def _for_frequency_blocks(
             used = block[:, columns].astype(dtype, copy=False)
             keep(at, block, *_class_sums(X, order, codes, n_classes, used, offset, weights))
 
-    jobs = pieces(0, omega.shape[0], omega.block_size if drawn else size)
+    jobs = pieces(0, omega.shape[0], omega.block_size if in_blocks else size)
     work_in_all = _blocks.phase_work(X, omega.shape[0])
     _blocks.on_threads(work, [(job.start, job.stop) for job in jobs], work_in_all, n_jobs)
 

@@ -332,5 +332,5 @@ def _price(features, n: int) -> tuple[float, str]:
         return float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1)), "landmarks chosen"
     if not isinstance(features, BaseLearnedFeatures):
         return 0.0, "frequencies drawn"
-    drawn = features.weights_[features.candidate_indices_]
-    return float(np.log(len(features.weights_) * drawn).sum()), "frequencies drawn"
+    sampled = features.weights_[features.candidate_indices_]
+    return float(np.log(len(features.weights_) * sampled).sum()), "frequencies drawn"

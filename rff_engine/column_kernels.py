@@ -117,7 +117,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
         constant = np.log(lengths / np.sqrt(2 * np.pi)).sum()
         return constant - 0.5 * ((lengths * omega) ** 2).sum(axis=1)
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         return rng.standard_normal((n_frequencies, n_features)) / self._lengths
 
     def _quantiles(self, uniforms):
@@ -211,7 +211,7 @@ class PeriodicKernel(SpectralKernel):
     def _log_density(self, omega):
         raise ValueError("PeriodicKernel has no spectral density, as its spectrum is discrete; see spectral_mass.")
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         first, second = (rng.poisson(self._z / 2, size=(n_frequencies, n_features)) for _ in range(2))
         return 2 * np.pi / self.period * (first - second)
 

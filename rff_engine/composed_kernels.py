@@ -155,10 +155,10 @@ class SumKernel(ComposedKernel):
         logs = np.stack([kernel._log_density(omega) for _, kernel in used])
         return logsumexp(logs, axis=0, b=np.array([share for share, _ in used])[:, None])
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         omega = np.empty((n_frequencies, n_features))
         for kernel, rows in self._chosen(rng.random(n_frequencies)):
-            omega[rows] = kernel._draw(rng, len(rows), n_features)
+            omega[rows] = kernel._sample(rng, len(rows), n_features)
         return omega
 
     def _scales(self, rng, n_frequencies):
@@ -232,8 +232,8 @@ class ProductKernel(ComposedKernel):
         lengths = np.broadcast_to(np.asarray(self.coordinate_variance) ** -0.5, omega.shape[1])
         return AnisotropicGaussianKernel(tuple(lengths.tolist()))._log_density(omega)
 
-    def _draw(self, rng, n_frequencies, n_features):
-        return reduce(np.add, [kernel._draw(rng, n_frequencies, n_features) for kernel in self.kernels])
+    def _sample(self, rng, n_frequencies, n_features):
+        return reduce(np.add, [kernel._sample(rng, n_frequencies, n_features) for kernel in self.kernels])
 
     def _scales(self, rng, n_frequencies):
         """A sum of independent N(0, s_i^2 I) is N(0, sum_i s_i^2 I)."""

@@ -177,8 +177,8 @@ class FrequencyBlocks:
             raise ValueError(f"block is {shown(b)}; a whole number between 0 and {self.n_blocks - 1} is needed.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
         # The last block is drawn whole and cut, so that prefixes agree for every kernel.
-        drawn = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))
-        return drawn[: self.n_frequencies - b * self.block_size]
+        sampled = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))
+        return sampled[: self.n_frequencies - b * self.block_size]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.block(b) for b in range(self.n_blocks))

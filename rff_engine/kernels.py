@@ -232,7 +232,7 @@ class SpectralKernel(ABC):
         self._check_width()
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
         self._check_columns(shape[1])
-        return self._draw(as_rng(random_state), *shape)
+        return self._sample(as_rng(random_state), *shape)
 
     def uniforms_per_frequency(self, n_features: int) -> int:
         """Number of uniform numbers that `frequencies_at` maps to one frequency.
@@ -366,7 +366,7 @@ class SpectralKernel(ABC):
     def _log_density(self, omega: np.ndarray) -> np.ndarray: ...
 
     @abstractmethod
-    def _draw(self, rng, n_frequencies: int, n_features: int) -> np.ndarray: ...
+    def _sample(self, rng, n_frequencies: int, n_features: int) -> np.ndarray: ...
 
     def _quantiles(self, uniforms: np.ndarray) -> np.ndarray:
         raise ValueError(f"{type(self).__name__} does not know the quantiles of its spectral measure.")
@@ -489,7 +489,7 @@ class GaussianKernel(SpectralKernel):
         d, sigma = omega.shape[1], self._numeric_width
         return d * np.log(sigma / np.sqrt(2 * np.pi)) - 0.5 * sigma**2 * (omega**2).sum(axis=1)
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         return rng.standard_normal((n_frequencies, n_features)) / self._numeric_width
 
     def _quantiles(self, uniforms):
@@ -542,7 +542,7 @@ class LaplacianKernel(SpectralKernel):
     def _log_density(self, omega):
         return -(np.log(np.pi * self._numeric_width) + 2 * np.log(np.hypot(1, omega / self._numeric_width))).sum(axis=1)
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         return self._numeric_width * rng.standard_cauchy((n_frequencies, n_features))
 
     def _quantiles(self, uniforms):
@@ -573,7 +573,7 @@ class MixtureKernel(SpectralKernel):
         """
         return 1 + check_count(n_features, "n_features")
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
         return normal * self._scales(rng, n_frequencies)[:, None]
 
@@ -655,7 +655,7 @@ class MaternKernel(MixtureKernel):
         constant = gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(length)
         return constant - 0.5 * (dof + d) * np.log1p(((length * omega) ** 2).sum(axis=1) / dof)
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
         chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
         return normal * self._mixing(chi_square / 2) / self._numeric_width
@@ -838,7 +838,7 @@ class CauchyKernel(SpectralKernel):
     def _log_density(self, omega):
         return -(np.abs(omega) / self._numeric_width + np.log(2 * self._numeric_width)).sum(axis=1)
 
-    def _draw(self, rng, n_frequencies, n_features):
+    def _sample(self, rng, n_frequencies, n_features):
         return rng.laplace(scale=self._numeric_width, size=(n_frequencies, n_features))
 
     def _quantiles(self, uniforms):

@@ -150,11 +150,11 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         landmarks = self.weak_learner == "landmark"
         size = T * K if landmarks else T
         # In blocks, so that fewer rounds draw the first frequencies of more.
-        drawn = FrequencyBlocks(self.kernel_, size, X.shape[1], draw_seed(rng)).take(np.arange(size))
+        omega = FrequencyBlocks(self.kernel_, size, X.shape[1], draw_seed(rng)).take(np.arange(size))
         if landmarks:
-            self._keep(boost_landmarks(X, signs, drawn.reshape(T, K, -1), beta, steps, rng))
+            self._keep(boost_landmarks(X, signs, omega.reshape(T, K, -1), beta, steps, rng))
         else:
-            self._keep(boost_cosines(X, signs, drawn, steps))
+            self._keep(boost_cosines(X, signs, omega, steps))
         return self
 
     def _keep(self, ensemble: Ensemble) -> None:

@@ -55,7 +55,7 @@ def test_no_upward_imports():
 @pytest.mark.parametrize("depth", [1, 2])
 def test_no_circles_between_files_and_folders(depth):
     for folder in {path.parent for path in MODULES.values()}:
-        assert structure.circles(structure.rooms(ROOT, folder, depth)[1]) == [], folder
+        assert structure.circles(structure.places(ROOT, folder, depth)[1]) == [], folder
 
 
 def test_no_circles_between_modules():

@@ -100,7 +100,7 @@ def write(results: dict[str, Result]) -> None:
     if missing:
         print(f"\nNothing is written: {', '.join(missing)} skipped, failed or not measured on this code yet.")
         return
-    growth.draw(results, ROOT / "docs" / "growth.svg")
+    growth.plot(results, ROOT / "docs" / "growth.svg")
     table.write(ROOT / "docs" / "performance.md", table.section(ENTRIES.values(), results))
 
 

@@ -36,7 +36,7 @@ def slope(result: Result) -> float:
     return fit(result)[0]
 
 
-def draw(results: dict[str, Result], path: Path) -> None:
+def plot(results: dict[str, Result], path: Path) -> None:
     """Save the figure: one column per entry of `LABELS`, time above memory, on a common axis of sizes."""
     import matplotlib  # needed for the figure only
 

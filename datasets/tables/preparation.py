@@ -209,11 +209,11 @@ def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, 
     pair of Dataset
         Rows in their order; the second part has one more if the number is odd.
     """
-    drawn = some_rows(dataset, 2 * at_most, random_state)
-    order = np.random.default_rng((random_state, 1)).permutation(drawn.n_samples)
-    n = min(at_most, drawn.n_samples // 2)
+    sampled = some_rows(dataset, 2 * at_most, random_state)
+    order = np.random.default_rng((random_state, 1)).permutation(sampled.n_samples)
+    n = min(at_most, sampled.n_samples // 2)
     first, second = (
-        replace(drawn, X=drawn.X[rows], y=drawn.y[rows]) for rows in (np.sort(order[:n]), np.sort(order[n:]))
+        replace(sampled, X=sampled.X[rows], y=sampled.y[rows]) for rows in (np.sort(order[:n]), np.sort(order[n:]))
     )
     return first, second
 

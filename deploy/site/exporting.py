@@ -24,8 +24,8 @@ from pages.components.sharing import as_text
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
-#: Controls that change how figures are drawn, not what they show.
-_HOW_DRAWN = ("plain",)
+#: Controls that change how figures are painted, not what they show.
+_HOW_PAINTED = ("plain",)
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
@@ -86,21 +86,21 @@ def page_html(parts: Iterable[Part], view: str) -> str:
     """The parts of a page, each text with its place, and an empty section for each part that comes late."""
     places = iter(range(10**6))
 
-    def draw(part: Part) -> str:
+    def html_of(part: Part) -> str:
         if part.kind == "live":
             return f'<div class="live-place">{view}</div>'
         if part.kind == "late":
             return section_html(part.text)
         if part.kind == "fold":
-            return _fold_html(part, draw)
+            return _fold_html(part, html_of)
         tag = _TAGS.get(part.kind, "div")
         return f'<{tag} class="{part.kind}" data-text="{next(places)}">{text_html(part)}</{tag}>'
 
-    return "".join(map(draw, parts))
+    return "".join(map(html_of, parts))
 
 
-def _fold_html(part: Part, draw) -> str:
-    inside = "".join(map(draw, part.parts))
+def _fold_html(part: Part, html_of) -> str:
+    inside = "".join(map(html_of, part.parts))
     return f'<details class="fold"><summary>{words.inline(part.text)}</summary>{inside}</details>'
 
 
@@ -121,21 +121,21 @@ class Section:
         """The section of these parts, without the deferred ones among them, which are sections too."""
         figures: dict[str, dict] = {}
 
-        def draw(part: Part) -> str:
+        def html_of(part: Part) -> str:
             if part.kind == "late":
                 return ""
             if part.kind == "figure":
                 figures[part.text] = plots.compact(part.figure)
                 return _figure_html(part, *plots.heights(figures[part.text]))
             if part.kind == "fold":
-                return _fold_html(part, draw)
+                return _fold_html(part, html_of)
             if part.kind in ("columns", "column"):
                 share = f' style="--share: {part.text}"' if part.kind == "column" else ""
-                return f'<div class="{part.kind}"{share}>{"".join(map(draw, part.parts))}</div>'
+                return f'<div class="{part.kind}"{share}>{"".join(map(html_of, part.parts))}</div>'
             tag = _TAGS.get(part.kind, "div")
             return f'<{tag} class="{part.kind}">{text_html(part)}</{tag}>'
 
-        return cls("".join(map(draw, parts)), figures)
+        return cls("".join(map(html_of, parts)), figures)
 
     def write(self, folder: Path) -> str:
         """Write the section, unless it is there, and return the name of its file."""
@@ -167,12 +167,12 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     default = scenes[0]
     beside = samples.SCALES.get(page.view, ()) if grid.samples else ()
     sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
-    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_DRAWN)
+    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_PAINTED)
     keys = [key for key in known if key not in (*sliders, *grid.sections_only)]
     every = [*keys, *sliders, *grid.sections_only]
     (folder / page.name).mkdir(parents=True)
-    drawn = [] if only_defaults else [default.settings | values for values in reader.settings(grid.samples)]
-    views = _views(page, scenes, keys, folder, drawn) if default.view else []
+    computed = [] if only_defaults else [default.settings | values for values in reader.settings(grid.samples)]
+    views = _views(page, scenes, keys, folder, computed) if default.view else []
     sections = _write_sections(scenes, every, folder / page.name)
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
@@ -260,9 +260,9 @@ def _views(page: Page, scenes: list[Scene], keys: list[str], folder: Path, more:
     """Write what a live view needs, and the samples of `more` settings; return the settings with their files."""
     if not (page.grid and page.grid.samples):
         return _write_views(scenes, keys, folder / page.name)
-    drawn = list(dict.fromkeys(map(samples.Sample.of, [*(scene.settings for scene in scenes), *more])))
-    samples.write(page.view, drawn, folder / samples.FOLDER)
-    return list(samples.rows(page.view, drawn))
+    needed = list(dict.fromkeys(map(samples.Sample.of, [*(scene.settings for scene in scenes), *more])))
+    samples.write(page.view, needed, folder / samples.FOLDER)
+    return list(samples.rows(page.view, needed))
 
 
 def _halves(default: Scene, view_html: str) -> tuple[str, str]:

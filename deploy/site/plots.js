@@ -1,5 +1,5 @@
 // @ts-check
-// Plotly figures of a page, in its theme, drawn by Plotly's library: the part for figures of a plane, which is a third of
+// Plotly figures of a page, in its theme, painted by Plotly's library: the part for figures of a plane, which is a third of
 // the whole, and the whole for others.
 
 import { loadPlotly } from "./store.js";
@@ -17,11 +17,11 @@ const PLANE = ["scatter", "bar", "heatmap"];
 const NOTHING = "rgba(0, 0, 0, 0)";
 
 /**
- * Draw a figure, or change the one that is there.
+ * Paint a figure, or change the one that is there.
  *
  * @param {HTMLElement} place @param {Packed} packed @param {Look} look
  */
-export async function drawPlot(place, packed, look) {
+export async function paintPlot(place, packed, look) {
   const { data, layout } = figureFor(packed, look);
   const plotly = await loadPlotly(data.every(isPlane) ? "plotly-cartesian" : "plotly");
   await plotly.react(

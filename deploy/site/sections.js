@@ -2,7 +2,7 @@
 // Sections of a page with Plotly figures. Each is loaded when the reader comes near, and says for which settings it was
 // computed where it has not those of the page.
 
-import { drawPlot } from "./plots.js";
+import { paintPlot } from "./plots.js";
 import { nearestScene } from "./settings.js";
 import { load } from "./store.js";
 
@@ -41,13 +41,13 @@ export class Sections {
     this.observer = new IntersectionObserver(
       (entries) => {
         const near = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
-        guard(this.draw(this.all.filter(({ place }) => near.includes(place))));
+        guard(this.paint(this.all.filter(({ place }) => near.includes(place))));
       },
       { root, rootMargin: `${NEAR}px 0px` },
     );
     for (const { place } of this.all) this.observer.observe(place);
     document.addEventListener("show-all", (event) => {
-      const shown = this.draw(this.all, true);
+      const shown = this.paint(this.all, true);
       guard(shown);
       /** @type {CustomEvent} */ (event).detail?.push(shown);
     });
@@ -67,22 +67,22 @@ export class Sections {
       section.file = files[section.name];
       section.note = other.map((key) => `${names[key] ?? key}: ${nearest[key]}`).join("; ");
     }
-    if (this.observer) await this.draw(this.all.filter(({ near }) => near));
+    if (this.observer) await this.paint(this.all.filter(({ near }) => near));
   }
 
   /**
-   * Draw sections, one after the other: the reader has the first early. It may move others away, which wait then.
+   * Paint sections, one after the other: the reader has the first early. It may move others away, which wait then.
    *
    * @param {Section[]} sections @param {boolean} [all] far ones too
    */
-  async draw(sections, all) {
+  async paint(sections, all) {
     for (const section of sections) section.load().catch(() => {}); // `show` reports errors
     for (const section of sections) if (all || section.near) await section.show();
   }
 
-  /** Draw what is shown for another screen or theme. */
-  async redraw() {
-    for (const section of this.all) await section.draw();
+  /** Paint what is shown for another screen or theme. */
+  async repaint() {
+    for (const section of this.all) await section.paint();
   }
 }
 
@@ -96,8 +96,8 @@ class Section {
   /** Its figures, by their keys. @type {Record<string, Packed>} */
   figures = {};
 
-  /** Fulfilled when they are drawn. @type {Promise<void> | undefined} */
-  drawn;
+  /** Fulfilled when they are painted. @type {Promise<void> | undefined} */
+  painted;
 
   /** @param {HTMLElement} place @param {string} page @param {() => Look} look */
   constructor(place, page, look) {
@@ -124,14 +124,14 @@ class Section {
   async show() {
     this.words.textContent = this.note && `Computed beforehand, here for other settings than yours: ${this.note}.`;
     const { file } = this;
-    if (!file || file === this.shown) return this.drawn;
+    if (!file || file === this.shown) return this.painted;
     const { html, figures } = await this.load();
     if (file !== this.file) return; // the reader has gone on
     this.shown = file;
     this.figures = figures;
     this.write(html);
-    this.drawn = this.draw();
-    return this.drawn;
+    this.painted = this.paint();
+    return this.painted;
   }
 
   /** Write a section; figures and what is unfolded stay. @param {string} html */
@@ -149,12 +149,12 @@ class Section {
     this.inside.replaceChildren(next);
   }
 
-  /** Draw the figures, and let the browser show each before it draws the next. */
-  async draw() {
+  /** Paint the figures, and let the browser show each before it paints the next. */
+  async paint() {
     const { figures } = this;
     for (const plot of plotsIn(this.inside)) {
       if (figures !== this.figures) return; // the reader has gone on
-      await drawPlot(/** @type {HTMLElement} */ (plot.firstElementChild), figures[plot.dataset.plot], this.look());
+      await paintPlot(/** @type {HTMLElement} */ (plot.firstElementChild), figures[plot.dataset.plot], this.look());
       await frame();
     }
   }

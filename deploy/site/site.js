@@ -168,7 +168,7 @@ class Page {
     applyModes(this.link);
     this.find(".to-theme").textContent = `Theme: ${theme || "system"}`;
     this.mountView();
-    this.guard(this.sections.redraw());
+    this.guard(this.sections.repaint());
     this.showCard();
   }
 

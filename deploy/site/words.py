@@ -35,17 +35,17 @@ def display(text: str) -> str:
 
 
 def mathml(latex: str, display: bool = False) -> str:
-    """A formula as MathML, which browsers draw without a script; `display` if it stands in a line of its own.
+    """A formula as MathML, which browsers show without a script; `display` if it stands in a line of its own.
 
     Raises
     ------
     ValueError
         If the formula has a command that is not known.
     """
-    drawn = convert(latex, display="block" if display else "inline")
-    if left := re.findall(r"\\\w*", drawn):
+    mathml = convert(latex, display="block" if display else "inline")
+    if left := re.findall(r"\\\w*", mathml):
         raise ValueError(f"The formula {latex!r} has the command {left[0]}, which cannot be drawn.")
-    return drawn
+    return mathml
 
 
 def _block(block: str) -> str:
@@ -59,9 +59,9 @@ def _block(block: str) -> str:
 def _table(block: str) -> str:
     """A table whose second line separates the head."""
     head, _, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines())
-    drawn = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in head)
-    table = f"<table><thead><tr>{names}</tr></thead><tbody>{drawn}</tbody></table>"
+    table = f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide-table" tabindex="0">{table}</div>'
 
 

@@ -1,4 +1,4 @@
-// Draws the figures of the examples when the reader comes near, in the colours of the theme and for the screen's width,
+// Paints the figures of the examples when the reader comes near, in the colours of the theme and for the screen's width,
 // and fits the frames of live views.
 
 const NARROW = window.matchMedia("(max-width: 719.98px)");
@@ -47,7 +47,7 @@ function coloured(figure) {
   return figure;
 }
 
-async function draw(place) {
+async function paint(place) {
   const kind = NARROW.matches ? "narrow" : "wide";
   const figure = coloured(JSON.parse(place.querySelector(`script.${kind}`).textContent));
   const canvas = place.querySelector(".canvas");
@@ -55,7 +55,7 @@ async function draw(place) {
   const config = { responsive: true, displaylogo: false, displayModeBar: false };
   await Plotly.newPlot(canvas, figure.data, figure.layout, config);
   if (figure.frames?.length) await Plotly.addFrames(canvas, figure.frames);
-  place.dataset.drawn = kind;
+  place.dataset.painted = kind;
 }
 
 function start() {
@@ -65,16 +65,16 @@ function start() {
     (entries) => {
       for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
         near.unobserve(target);
-        draw(target);
+        paint(target);
       }
     },
     { rootMargin: "600px" },
   );
   places.forEach((place) => near.observe(place));
-  const again = () => places.filter((place) => place.dataset.drawn).forEach(draw);
+  const again = () => places.filter((place) => place.dataset.painted).forEach(paint);
   NARROW.addEventListener("change", again);
   new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  window.addEventListener("beforeprint", () => places.forEach(draw));
+  window.addEventListener("beforeprint", () => places.forEach(paint));
 }
 
 /** Gives the page in a frame the site's colours, and the frame the height of the page. */

@@ -33,8 +33,8 @@ errors = {
     method: approximation_errors(rows, kernel, method, r_values, 5, seed=0)
     for method in methods
 }
-for method, drawn in errors.items():
-    print(f"{method}: {drawn[3].mean():.2f} at r = 50")
+for method, of_method in errors.items():
+    print(f"{method}: {of_method[3].mean():.2f} at r = 50")
 figures.errors_against_frequencies(dict.fromkeys(methods, r_values), errors, 50)
 
 # %%

@@ -42,13 +42,13 @@ figures.descent_player(descent, 3.5)
 # %%
 # The same as an estimator, next to features that are drawn once.
 
-drawn = rff.RandomFourierFeatures(
+sampled = rff.RandomFourierFeatures(
     kernel, n_components=20, random_state=0
 ).fit_transform(X)
 adapted = rff.AdaptiveFourierFeatures(
     kernel, n_components=20, n_landmarks=50, random_state=0
 ).fit_transform(X)
-for name, features in {"drawn": drawn, "adapted": adapted}.items():
+for name, features in {"drawn": sampled, "adapted": adapted}.items():
     print(
         f"{name}: relative error {rff.relative_kernel_error(X, kernel, features):.3f}"
     )

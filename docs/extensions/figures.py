@@ -1,4 +1,4 @@
-"""Figures of the examples: their data in the page, drawn by Plotly's script, of which the site has one copy."""
+"""Figures of the examples: their data in the page, painted by Plotly's script, of which the site has one copy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def embed(fig: go.Figure) -> str:
     """A figure as HTML: for a wide and for a narrow screen, each of which `figures.js` gives the theme's colours."""
     kinds = {"wide": darken(go.Figure(fig)), "narrow": darken(stack(go.Figure(fig)))}
     data = "".join(
-        f'<script type="application/json" class="{kind}">{_json(drawn)}</script>' for kind, drawn in kinds.items()
+        f'<script type="application/json" class="{kind}">{_json(figure)}</script>' for kind, figure in kinds.items()
     )
-    heights = "; ".join(f"--{kind}: {_height(drawn)}" for kind, drawn in kinds.items())
+    heights = "; ".join(f"--{kind}: {_height(figure)}" for kind, figure in kinds.items())
     place = f'<div class="canvas" style="{heights}"></div>'
     return f'<div class="rff-figure" role="img" aria-label="{escape(_alt(fig))}">{place}{data}</div>'
 

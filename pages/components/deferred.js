@@ -139,7 +139,7 @@ class Place {
   }
 }
 
-/** Whether a live picture at the top is not drawn yet, or moves by itself: loading Plotly would halt it. */
+/** Whether a live picture at the top is not painted yet, or moves by itself: loading Plotly would halt it. */
 function arePicturesToCome() {
   if (document.querySelector("[data-testid=stMain]")?.scrollTop) return false;
   const views = [...document.querySelectorAll(".live")].map((root) => /** @type {LiveRoot} */ (root).view);

@@ -31,14 +31,14 @@ waits = True
 left_out: frozenset[str] = frozenset()
 
 
-def show(name: str, draw: Callable[[], object]) -> None:
+def show(name: str, part: Callable[[], object]) -> None:
     """Show a part of a page, once the reader is near to it.
 
     Parameters
     ----------
     name : str
         Different for each part of a page.
-    draw : callable
+    part : callable
         Computes and shows the part. It runs again by itself when the reader comes near, so it must not set anything
         that other parts use. Expected errors become one sentence in its place.
     """
@@ -47,14 +47,14 @@ def show(name: str, draw: Callable[[], object]) -> None:
     # Keys contain the page, so that no two pages share state.
     key = f"{entry.page().name}_{name}"
     if waits and not alone.chosen():
-        _show_when_near(key, entry.count_of_runs(), draw)
+        _show_when_near(key, entry.count_of_runs(), part)
         return
     with nullcontext() if alone.chosen() else st.container(key=f"near_{key}"), layout.show_errors():
-        draw()
+        part()
 
 
 @st.fragment
-def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
+def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
     near = _is_near(key)
     with st.container(key=f"near_{key}"):
         sent = {"run": run, "near": near}
@@ -64,7 +64,7 @@ def _show_when_near(key: str, run: int, draw: Callable[[], object]) -> None:
         if not near:
             return
         with queues.compute_slot(), layout.show_errors():
-            draw()
+            part()
 
 
 def _is_near(key: str) -> bool:

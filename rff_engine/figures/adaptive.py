@@ -389,11 +389,11 @@ def landmark_errors(
         name=f"{METHOD_NAMES['monte_carlo']}: {drawn_error:.3g}",
         hovertemplate="as drawn: error %{y:.3g}<extra></extra>",
     )
-    for method, drawn in errors.items():
+    for method, of_method in errors.items():
         colour, name = METHOD_COLOURS[method], METHOD_NAMES[method]
         fig.add_scatter(
             x=np.concatenate([counts, counts[::-1]]),
-            y=np.concatenate([drawn.max(axis=1), drawn.min(axis=1)[::-1]]),
+            y=np.concatenate([of_method.max(axis=1), of_method.min(axis=1)[::-1]]),
             fill="toself",
             fillcolor=colour,
             opacity=0.15,
@@ -405,7 +405,7 @@ def landmark_errors(
         )
         fig.add_scatter(
             x=counts,
-            y=drawn.mean(axis=1),
+            y=of_method.mean(axis=1),
             mode="lines+markers",
             line={"color": colour, "width": 2, "dash": {"cluster": "dash"}.get(method, "solid")},
             marker={"symbol": METHOD_SYMBOLS[method], "size": np.where(counts == chosen, 14, 8)},

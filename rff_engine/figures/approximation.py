@@ -57,13 +57,13 @@ def errors_against_frequencies(
     """
     fig = Sheet()
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
-    for method, drawn in errors.items():
+    for method, of_method in errors.items():
         r = np.asarray(r_values[method])
-        drawn = np.asarray(drawn)
-        mean, colour, name = drawn.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
+        of_method = np.asarray(of_method)
+        mean, colour, name = of_method.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
         fig.add_scatter(
             x=np.concatenate([r, r[::-1]]),
-            y=np.concatenate([drawn.max(axis=1), drawn.min(axis=1)[::-1]]),
+            y=np.concatenate([of_method.max(axis=1), of_method.min(axis=1)[::-1]]),
             fill="toself",
             fillcolor=colour,
             opacity=0.15,
@@ -85,7 +85,7 @@ def errors_against_frequencies(
         )
     ticks = sorted({r for values in r_values.values() for r in values})
     fig.update_xaxes(type="log", title="number of frequencies r", tickvals=ticks, ticktext=[str(r) for r in ticks])
-    smallest = min((float(np.min(drawn)) for drawn in errors.values()), default=1)
+    smallest = min((float(np.min(of_method)) for of_method in errors.values()), default=1)
     ticks = {"tickvals": _ERROR_TICKS} if smallest >= _ERROR_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
     above = 16 + _ROW * -(-len(errors) // _ENTRIES_A_ROW)
@@ -152,7 +152,7 @@ def _heading(method: str, view, extent: float) -> str:
 def _add_misfit(fig, panel) -> None:
     """Add a note in place of a method that does not support the kernel."""
     name = "" if panel == 1 else str(panel)
-    # Plotly does not draw a panel without a trace, and would place the note in the other panel.
+    # Plotly does not paint a panel without a trace, and would place the note in the other panel.
     fig.add_scatter(x=[0], y=[0], mode="markers", opacity=0, hoverinfo="skip", showlegend=False, row=1, col=panel)
     add_note(fig, 0.5, 0.5, "does not fit<br>this kernel", xref=f"x{name} domain", yref=f"y{name} domain")
 

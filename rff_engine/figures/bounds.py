@@ -40,7 +40,7 @@ class Curve(Protocol):
 
 
 class Look(NamedTuple):
-    """How a bound is named and drawn."""
+    """How a bound is named and painted."""
 
     name: str
     colour: str

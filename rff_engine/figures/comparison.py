@@ -57,7 +57,7 @@ def landmark_side(
     X = np.asarray(X)
     y = np.asarray(y)
     maps = np.asarray(maps)
-    room, columns = columns, -(-len(maps) // 2)
+    most_columns, columns = columns, -(-len(maps) // 2)
     left = _LARGE + 2 * GAP + np.arange(columns) * (1 + GAP)
     bottom = np.array([1 + GAP, 0.0])
     corners = [(at, low) for low in bottom for at in left][: len(maps)]
@@ -72,7 +72,7 @@ def landmark_side(
         small = in_tile(landmarks[l : l + 1], extent, *corner)
         for place, size in zip((large, small), _STARS, strict=True):
             add_stars(fig, *place, l, size=round(size * min(1, width / _WIDTH)))
-    right = left[0] + (max(room, columns) - 1) * (1 + GAP) + 1.02
+    right = left[0] + (max(most_columns, columns) - 1) * (1 + GAP) + 1.02
     square_tiles(fig, -0.02, right, -0.02, _LARGE + 0.02)
     return _finish(fig, right + 0.02, _LARGE + 0.04, width, 0)
 

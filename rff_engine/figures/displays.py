@@ -1,7 +1,7 @@
 """Figures of fitted estimators and a user's own data, in the manner of scikit-learn's displays.
 
 `from_estimator` computes the numbers, keeps them as attributes and plots them; the Plotly figure is `figure_`, and
-`plot` draws it again. The figures themselves are those of the other modules.
+`plot` makes it again. The figures themselves are those of the other modules.
 """
 
 from __future__ import annotations

@@ -66,14 +66,14 @@ class Document:
         """Add an interactive figure of fixed height; `alt` describes it to screen readers."""
         height = fig.layout.height + _TOOLBAR
         top = _PLOTLY_MARGIN if fig.layout.margin.t is None else fig.layout.margin.t
-        drawn = pio.to_html(
+        html = pio.to_html(
             go.Figure(fig).update_layout(template="plotly_white", height=height, margin_t=top + _TOOLBAR),
             full_html=False,
             include_plotlyjs=False,
             config={"displaylogo": False},
             default_height=f"{height}px",
         )
-        self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{drawn}</div>')
+        self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{html}</div>')
 
     def html(self) -> str:
         """The page as HTML."""

@@ -28,7 +28,7 @@ _TITLE_GAP = 0.1
 _STAR_RADIUS = 0.08
 # Width in pixels of maps one below the other.
 _UPRIGHT_PIXELS = 338
-# Number of points on each similarity map, few enough to be drawn quickly.
+# Number of points on each similarity map, few enough to be painted quickly.
 _POINTS_ON_A_MAP = 100
 
 
@@ -44,7 +44,7 @@ def similarity_mosaic(
 ) -> go.Figure:
     """Similarity maps of all landmarks, one row for each method.
 
-    One heatmap holds all maps, which a browser draws much faster than a dozen charts.
+    One heatmap holds all maps, which a browser paints much faster than a dozen charts.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
     ----------
     Q : array of shape (L, D)
     order : array of shape (L, D), optional
-        Keys that sort each row in increasing order; ``None`` keeps the order of drawing.
+        Keys that sort each row in increasing order; ``None`` keeps the order of painting.
     height : int
         In pixels.
 

@@ -28,7 +28,7 @@ from .style import (
 _LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
 # Diameters in pixels: of a dot with the prior's weight, or less to keep the largest below the limit.
 _PRIOR_DOT, _LARGEST_DOT = 3.0, 26.0
-#: Number of candidates below five times the prior's weight that are drawn, a random sample: browsers draw thousands of
+#: Number of candidates below five times the prior's weight that are shown, a random sample: browsers paint thousands of
 #: dots slowly.
 MOST_LIGHT_DOTS = 1000
 

@@ -1,4 +1,4 @@
-"""Figures for a narrow screen: panels one below the other, and room for legends that need more rows."""
+"""Figures for a narrow screen: panels one below the other, and space for legends that need more rows."""
 
 from __future__ import annotations
 

@@ -89,10 +89,10 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int, *, height:
     plotly.graph_objects.Figure
     """
     fig, factor = Sheet(), 100 if task == "classification" else 1
-    for name, drawn in learned.errors.items():
-        drawn = factor * _for_every_r(drawn, learned)
-        add_band(fig, learned.r_values, drawn.min(axis=1), drawn.max(axis=1), METHOD_COLOURS[name])
-        _add_line(fig, learned.r_values, drawn.mean(axis=1), name, "r = %{x}: %{y:.3g}")
+    for name, of_method in learned.errors.items():
+        of_method = factor * _for_every_r(of_method, learned)
+        add_band(fig, learned.r_values, of_method.min(axis=1), of_method.max(axis=1), METHOD_COLOURS[name])
+        _add_line(fig, learned.r_values, of_method.mean(axis=1), name, "r = %{x}: %{y:.3g}")
     unit = "% of rows wrong" if task == "classification" else "RMSE / sd of the target"
     fig.update_yaxes(title=f"test error, {unit}")
     return _against_r(fig, learned.r_values, chosen, height)

@@ -25,13 +25,13 @@ LANDMARK_COLOURS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#9A7B4F", "#F0E
 
 
 class Method(NamedTuple):
-    """How a method is named and drawn; one under another name has the same colour."""
+    """How a method is named and painted; one under another name has the same colour."""
 
     name: str
     colour: str
     symbol: str
     dash: str = ""
-    """Empty for what is drawn as no curve"""
+    """Empty for what is shown as no curve"""
 
 
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
@@ -184,7 +184,7 @@ def for_colours(values: ArrayLike) -> np.ndarray:
 def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict[str, int]:
     """Fixed margins around the panels in pixels.
 
-    With automatic margins, Plotly draws a figure twice: to measure labels, legend and colour bars, and again.
+    With automatic margins, Plotly paints a figure twice: to measure labels, legend and colour bars, and again.
     """
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
 

@@ -14,7 +14,7 @@ from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOL
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Number of runs from which intervals are drawn.
+#: Number of runs from which intervals are computed.
 _FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 

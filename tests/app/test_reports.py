@@ -34,7 +34,7 @@ NAMES = [
     "close room",
     "reveal",
     "lead",
-    "draw code",
+    "show code",
 ]
 
 

@@ -72,7 +72,7 @@ def opened(browser, site):
         page.goto(f"{site}/{path}")
         for figure in page.locator(".rff-figure, .rff-live").all():
             figure.scroll_into_view_if_needed()
-        wait_until(lambda: page.evaluate(DRAWN))
+        wait_until(lambda: page.evaluate(PAINTED))
         return page
 
     yield open_
@@ -80,7 +80,7 @@ def opened(browser, site):
         context.close()
 
 
-DRAWN = """() => [...document.querySelectorAll('.rff-figure')].every(figure => figure.dataset.drawn)
+PAINTED = """() => [...document.querySelectorAll('.rff-figure')].every(figure => figure.dataset.painted)
     && [...document.querySelectorAll('.rff-live')].every(frame =>
         frame.contentDocument?.querySelector('.live')?.view?.ink !== undefined)"""
 FINDINGS = """async () => {

@@ -26,7 +26,7 @@ def reaches(page, count: int) -> None:
 def drawn(page) -> list[int]:
     """Points of the live view, and of the canvas."""
     return page.evaluate(
-        "[document.querySelector('.live').view.n, document.querySelector('.own-points').drawing.points.length]"
+        "[document.querySelector('.live').view.n, document.querySelector('.own-points').ownPoints.points.length]"
     )
 
 

@@ -87,7 +87,7 @@ def test_user_defined_kernel_has_parameters():
         def _log_density(self, omega):
             return rff.GaussianKernel(1 / self.factor)._log_density(omega)
 
-        def _draw(self, rng, n_frequencies, n_features):
+        def _sample(self, rng, n_frequencies, n_features):
             return self.factor * rng.standard_normal((n_frequencies, n_features))
 
     X, y = sample()

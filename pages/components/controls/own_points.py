@@ -1,4 +1,4 @@
-"""Points that the reader draws: their code in the URL, and the data sets among which they are a choice.
+"""Points that the reader places: their code in the URL, and the data sets among which they are a choice.
 
 A point takes four letters of the code: a place on a grid of 1001 x 1001 and a class, as three bytes in base64url.
 """
@@ -18,7 +18,7 @@ from pages.components import escaping
 
 #: The choice among the toy data sets.
 OWN = "your own points"
-#: Half the side of the square in which points are drawn, and cells of the grid along a side.
+#: Half the side of the square in which points are placed, and cells of the grid along a side.
 EXTENT, CELLS = 2.0, 1000
 MAX_POINTS = 200
 #: Points of a toy data set to start from.
@@ -136,7 +136,7 @@ def _parts(code: str) -> list[str]:
 
 
 def take(code: str) -> bool:
-    """Make drawn points the data, and return whether they can be; what the browser sends is checked like a link."""
+    """Make the reader's points the data; return whether they can be; what the browser sends is checked like a link."""
     try:
         decode(code)
     except ValueError:

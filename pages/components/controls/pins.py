@@ -18,7 +18,7 @@ from pages.components.controls.widgets import Control, without_headings
 
 #: The text of settings that are all at their defaults.
 DEFAULTS = "defaults"
-#: Controls that change how figures are drawn, not what they show.
+#: Controls that change how figures are painted, not what they show.
 _NOT_PINNED = {"plain"}
 _LONGEST = 2000  # letters: the code of the most points, and every control
 

@@ -170,7 +170,7 @@ def show_all() -> None:
 
 
 def enlarge(fig):
-    """A Plotly figure, in projector mode with larger type and room for it."""
+    """A Plotly figure, in projector mode with larger type and space for it."""
     if not projecting():
         return fig
     # Set one by one: the theme sets them too, in a size that it may have read before the page was enlarged.

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Component of Streamlit
  * @property {HTMLElement & { screen?: Screen }} parentElement
- * @property {Look} data what the server drew the page for
+ * @property {Look} data what the server made the page for
  * @property {(name: string, value: Look) => void} setStateValue
  */
 
@@ -41,7 +41,7 @@ class Screen {
     document.documentElement.setAttribute("data-prints-all", "");
   }
 
-  /** Report the look of the page, if it was drawn for another. */
+  /** Report the look of the page, if it was made for another. */
   look() {
     const { narrow, dark } = this.data;
     const seen = { narrow: NARROW.matches, dark: isDark(this.root) };
@@ -113,7 +113,7 @@ function markBeside(columns) {
 }
 
 /**
- * Lay a picture over a scene: the browser keeps nothing of what WebGL has drawn, so paper would be blank.
+ * Lay a picture over a scene: the browser keeps nothing of what WebGL has painted, so paper would be blank.
  *
  * @param {Element & { _fullLayout?: { scene?: { _scene?: { glplot: { redraw: () => void } } } } }} figure
  */
@@ -125,7 +125,7 @@ function showStill(figure) {
   still.width = canvas.width;
   still.height = canvas.height;
   still.style.cssText = canvas.style.cssText;
-  still.getContext("2d").drawImage(canvas, 0, 0); // in the task that has drawn it
+  still.getContext("2d").drawImage(canvas, 0, 0); // in the task that has painted it
   canvas.after(still);
 }
 

@@ -1,6 +1,6 @@
 """The reader's screen: figures, words and tables fit a narrow window, and colours a dark theme.
 
-The browser reports both, and the page runs again if it was drawn for another screen. Until the first report, the name
+The browser reports both, and the page runs again if it was made for another screen. Until the first report, the name
 of the browser and its theme are the guess.
 """
 

@@ -13,13 +13,13 @@ from rff_engine.figures.live import scales
 DATA = Options("data", "Toy data", "Drawn from the seed.", options=datasets.toy_names(), default="moons")
 N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
 NOISE = Number("noise", "Noise", "Standard deviation added to every coordinate.", *scales.NOISE)
-#: For pages on which the reader can draw the points.
+#: For pages on which the reader can place the points.
 DATA_OR_OWN = replace(
     DATA,
     help=f"Drawn from the seed; or choose {own_points.OWN}, at the end, and draw them.",
     options=(*DATA.options, own_points.OWN),
 )
-NUMBER_DRAWN = replace(N_POINTS, only_if=(DATA.key, DATA.options))
+NUMBER_SAMPLED = replace(N_POINTS, only_if=(DATA.key, DATA.options))
 NOISE_OR_COPIES = replace(
     NOISE,
     help="Standard deviation added to every coordinate; of points of your own, to the copies that errors are "

@@ -46,13 +46,13 @@ class ToyData:
     def draws(self) -> ToyDraw | SimpleNamespace:
         """What the sample is made of, whatever its noise; the reader's own points have none."""
         if self.points:
-            return _as_drawn(self.sample())
+            return _without_noise(self.sample())
         return draw_toy(self.name, self.n, self.seed)
 
     def fresh_draws(self, n: int = TEST_POINTS) -> ToyDraw | SimpleNamespace:
         """The same of the fresh sample; copies of the reader's own points are moved by the noise already."""
         if self.points:
-            return _as_drawn(self.fresh_sample(n))
+            return _without_noise(self.fresh_sample(n))
         return draw_toy(self.name, n, self.seed + FRESH_SEED)
 
     @property
@@ -72,7 +72,7 @@ class ToyData:
         return f"{TEST_POINTS} {kind}"
 
 
-def _as_drawn(sample: datasets.Dataset) -> SimpleNamespace:
+def _without_noise(sample: datasets.Dataset) -> SimpleNamespace:
     """Points without draws of noise."""
     return SimpleNamespace(positions=sample.X, normals=None, y=sample.y)
 
@@ -105,6 +105,6 @@ def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
 
 def map_extent(data: ToyData) -> float:
     """Half the side of the square that maps of a sample show, a little larger than the sample."""
-    if data.points:  # the square in which they are drawn: a new point moves no map
+    if data.points:  # the square in which they are placed: a new point moves no map
         return own_points.EXTENT
     return float(np.ceil(4.2 * np.abs(toy_sample(data).X).max()) / 4)

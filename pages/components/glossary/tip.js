@@ -93,7 +93,7 @@ class Tip {
     this.place(term);
   }
 
-  /** Put the meaning below its term, or above where there is no room; inside the window. @param {HTMLElement} term */
+  /** Put the meaning below its term, or above where there is no space; inside the window. @param {HTMLElement} term */
   place(term) {
     const { left, top, bottom } = term.getClientRects()[0];
     const { offsetWidth: width, offsetHeight: height, style } = this.root;

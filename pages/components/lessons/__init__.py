@@ -46,10 +46,10 @@ _WHOLE_PAGE = "the card has changed the page"
 #: The step asked while its outcome was hidden, and the step revealed before the visitor predicted.
 _ASKED, _MISSED = "asked in class", "missed in class"
 #: Events that the browser sends without the reader.
-_BY_ITSELF = {"draw code", "restore", "lead"}
+_BY_ITSELF = {"show code", "restore", "lead"}
 #: Seconds between looks at a room.
 _BETWEEN_LOOKS = 2.0
-#: Controls that no lesson sets: they change how figures are drawn, not what they show.
+#: Controls that no lesson sets: they change how figures are painted, not what they show.
 _UNTOUCHED = {"plain"}
 
 
@@ -243,8 +243,8 @@ class Tour:
     def _handle_here(self, lesson: content.Lesson, place: Place, name: str, act: dict) -> None:
         if name not in _BY_ITSELF:
             classroom.report(None)
-        if name == "draw code":
-            classroom.draw_code(act.get("link"))
+        if name == "show code":
+            classroom.paint_code(act.get("link"))
             return
         st.session_state[_WHOLE_PAGE] = True
         match name:

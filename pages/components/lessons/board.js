@@ -166,7 +166,7 @@ export class Board {
   writeJoin({ code, picture }) {
     const link = this.link();
     const known = picture?.link === link;
-    if (!known) this.act("draw code", { link });
+    if (!known) this.act("show code", { link });
     const image = this.dialog.querySelector("img");
     image.hidden = !(known && picture.picture);
     if (known && picture.picture) Object.assign(image, { src: picture.picture, alt: `QR code of ${link}` });

@@ -126,7 +126,7 @@ def open_room(lesson: str) -> bool:
 def lead(secret: object) -> bool:
     """Take the lecturer's place with the secret that the browser has kept; return whether it is the room's."""
     here = seat()
-    if here is None or not isinstance(secret, str) or not _tried(lambda: rooms().admits(here.code, secret)):
+    if here is None or not isinstance(secret, str) or not _try(lambda: rooms().admits(here.code, secret)):
         return False
     st.session_state[_SEAT] = replace(here, secret=secret)
     return True
@@ -137,7 +137,7 @@ def close_room() -> None:
     here = seat()
     if here is not None and here.secret is not None:
         code, secret = here.code, here.secret
-        _tried(lambda: rooms().delete(code, secret))
+        _try(lambda: rooms().delete(code, secret))
         if not problem():
             leave()
 
@@ -147,7 +147,7 @@ def reveal(step: int) -> None:
     here = seat()
     if here is not None and here.secret is not None:
         code, secret = here.code, here.secret
-        _tried(lambda: rooms().reveal(code, secret, step))
+        _try(lambda: rooms().reveal(code, secret, step))
 
 
 def arrive(lesson: str, step: int) -> None:
@@ -159,7 +159,7 @@ def arrive(lesson: str, step: int) -> None:
         leave()
     elif here.secret is not None:
         code, secret = here.code, here.secret
-        _tried(lambda: rooms().move(code, secret, step))
+        _try(lambda: rooms().move(code, secret, step))
 
 
 def predict(step: int, answer: int) -> bool:
@@ -184,7 +184,7 @@ def is_revealed(step: int) -> bool:
     here = seat()
     if here is None:
         return True
-    room = _tried(lambda: rooms().room(here.code))
+    room = _try(lambda: rooms().room(here.code))
     return step in room.revealed if isinstance(room, Room) else seat() is None
 
 
@@ -202,8 +202,8 @@ def join(text: str) -> Room:
     return rooms().enter(code)
 
 
-def draw_code(link: object) -> None:
-    """Store the link of the room, for its QR code to be drawn."""
+def paint_code(link: object) -> None:
+    """Store the link of the room, for its QR code to be made."""
     st.session_state[_LINK] = link if isinstance(link, str) else ""
 
 
@@ -243,7 +243,7 @@ def _picture() -> dict | None:
         return {"link": link, "problem": str(error)}
 
 
-def _tried(work: Callable[[], object]) -> object:
+def _try(work: Callable[[], object]) -> object:
     """What `work` returns; None after an error, which the card shows. A room that has ended is left."""
     try:
         return work()

@@ -1,7 +1,7 @@
-"""Numbers in the texts of `content`, from the cached results that the page of the lesson draws.
+"""Numbers in the texts of `content`, from the cached results that the page of the lesson shows.
 
 A text is a format string with one object for each setting: ``before`` and ``after`` the answer of the step, and
-``also``, a third setting to compare with. ``{after.error:.3f}`` is the error that the page draws after the answer. The
+``also``, a third setting to compare with. ``{after.error:.3f}`` is the error that the page shows after the answer. The
 settings are those of the step, not the current ones of the reader, so a text always matches its numbers. Only numbers
 that a text names are computed.
 """

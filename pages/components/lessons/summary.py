@@ -1,6 +1,6 @@
 """A lesson's summary: each question with the reader's prediction, the answer and its reason, to print or to save.
 
-The browser draws, prints and saves it (`summary.js`); the server stores nothing.
+The browser paints, prints and saves it (`summary.js`); the server stores nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Live views: the browser takes what the engine computed once, and redraws canvases at every move of a slider.
+"""Live views: the browser takes what the engine computed once, and repaints canvases at every move of a slider.
 
 `mount` shows a view. Its files, and the functions that pack its data, are those of `rff_engine.figures.live`.
 """

@@ -1,4 +1,4 @@
-"""The canvas on which the reader draws points."""
+"""The canvas on which the reader places points."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> Non
     """Show the canvas with the points of a code; `on_change` gets the code before a change and the one after it."""
 
     def take() -> None:
-        drawn = str(st.session_state[_KEY].get("points") or "")
-        if own_points.take(drawn) and on_change is not None:
-            on_change(code, drawn)
+        sent = str(st.session_state[_KEY].get("points") or "")
+        if own_points.take(sent) and on_change is not None:
+            on_change(code, sent)
 
     _canvas(
         data={

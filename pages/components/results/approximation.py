@@ -135,8 +135,8 @@ def unmatched(settings: ApproximationSettings, methods, r_values) -> str:
 
 def ranking(errors: dict[str, np.ndarray], r: int) -> str:
     """The methods by their mean error at r, best first, without those that have no error there."""
-    known = {method: drawn for method, drawn in errors.items() if r in curve_counts(method)}
-    means = {method: drawn[curve_counts(method).index(r)].mean() for method, drawn in known.items()}
+    known = {method: of_method for method, of_method in errors.items() if r in curve_counts(method)}
+    means = {method: of_method[curve_counts(method).index(r)].mean() for method, of_method in known.items()}
     return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
 
 

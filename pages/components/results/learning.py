@@ -83,8 +83,8 @@ def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
 
 @shared_cache
 def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.ndarray:
-    drawn = candidates(settings)
-    return read_only(weighting(drawn.loss, drawn.n))
+    sampled = candidates(settings)
+    return read_only(weighting(sampled.loss, sampled.n))
 
 
 @shared_cache
@@ -123,8 +123,8 @@ def kl_path(settings: CandidateSettings) -> np.ndarray:
 @shared_cache
 def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
     """Test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
-    drawn = candidates(settings)
-    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, drawn.n) for beta in ERROR_BETAS])
+    sampled = candidates(settings)
+    Q = np.stack([rff.pseudo_posterior(sampled.loss, beta, sampled.n) for beta in ERROR_BETAS])
     return read_only(_test_errors(settings, Q, C, (D,))[:, 0])
 
 
@@ -168,10 +168,10 @@ def _drawn_kernel(settings: CandidateSettings) -> dict:
 def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
     frequency_extent, delta_extent = plane_extents(settings)
-    drawn = candidates(settings)
+    sampled = candidates(settings)
     sample = toy_sample(settings.data)
-    optimized = np.stack([OptimizedKernel(share, mu)(drawn.loss, drawn.n) for share in rho_shares])
+    optimized = np.stack([OptimizedKernel(share, mu)(sampled.loss, sampled.n) for share in rho_shares])
     prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, packing.KERNEL_CELLS)
     plane = frequency_plane(settings.data, settings.sigma, frequency_extent)
     extents = frequency_extent, delta_extent, map_extent(settings.data)
-    return packing.pack_kernel(plane, drawn, optimized, sample, prior_kernel, mu, *extents)
+    return packing.pack_kernel(plane, sampled, optimized, sample, prior_kernel, mu, *extents)

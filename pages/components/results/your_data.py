@@ -121,7 +121,7 @@ class Coordinates:
     train: Dataset
     test: Dataset
     extent: float
-    """Half the side of the square that maps show; points beyond it are drawn at the edge."""
+    """Half the side of the square that maps show; points beyond it are shown at the edge."""
 
 
 def coordinates(dataset: Dataset, columns: tuple[int, int] | None, seed: int) -> Coordinates:
@@ -160,7 +160,7 @@ class KernelPlane:
     frequency_extent: float
     delta_extent: float
     plane: toy_learning.FrequencyPlane
-    drawn: toy_learning.Candidates
+    candidates: toy_learning.Candidates
 
 
 def kernel_plane(where: Coordinates, values) -> KernelPlane:
@@ -176,22 +176,22 @@ def kernel_plane(where: Coordinates, values) -> KernelPlane:
 
 def live_kernel(where: Coordinates, made: KernelPlane, values, rho_shares: tuple[float, ...]) -> dict:
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
-    drawn = made.drawn
-    optimized = np.stack([OptimizedKernel(share, ORDER)(drawn.loss, drawn.n) for share in rho_shares])
+    candidates = made.candidates
+    optimized = np.stack([OptimizedKernel(share, ORDER)(candidates.loss, candidates.n) for share in rho_shares])
     prior = toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), made.delta_extent, packing.KERNEL_CELLS)
     extents = made.frequency_extent, made.delta_extent, where.extent
-    return packing.pack_kernel(made.plane, drawn, optimized, where.train, prior, ORDER, *extents)
+    return packing.pack_kernel(made.plane, candidates, optimized, where.train, prior, ORDER, *extents)
 
 
 def kernel_maps(made: KernelPlane, values) -> dict[str, np.ndarray]:
     """The prior kernel and the learned ones, over the plane of differences."""
-    drawn, extent = made.drawn, made.delta_extent
+    candidates, extent = made.candidates, made.delta_extent
     weights = {
-        "pbrff": PseudoPosterior(values.beta)(drawn.loss, drawn.n),
-        "okrff": OptimizedKernel(values.rho, ORDER)(drawn.loss, drawn.n),
+        "pbrff": PseudoPosterior(values.beta)(candidates.loss, candidates.n),
+        "okrff": OptimizedKernel(values.rho, ORDER)(candidates.loss, candidates.n),
     }
     return {"rff": toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), extent)} | {
-        method: toy_kernels.weighted_kernel_map(drawn.omega, Q, extent) for method, Q in weights.items()
+        method: toy_kernels.weighted_kernel_map(candidates.omega, Q, extent) for method, Q in weights.items()
     }
 
 

@@ -59,7 +59,7 @@ def _choices(page: str, controls: Sequence[Control | str], values: SimpleNamespa
 
 
 def _take_link() -> None:
-    """Store the link that the panel shows, for its code to be drawn."""
+    """Store the link that the panel shows, for its code to be made."""
     st.session_state[_SHOWN_LINK] = st.session_state["sharing"].get("link")
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import segno
 
-#: Characters of the longest link that is drawn: a code of 105 modules a side, which a phone reads from a screen.
+#: Characters of the longest link that is shown: a code of 105 modules a side, which a phone reads from a screen.
 MAX_LINK = 1000
 _QUIET_ZONE = 4  # modules, as ISO/IEC 18004 asks for
 

@@ -159,7 +159,7 @@ export class GifWriter {
       for (let i = y * width + left; i < y * width + right; i++)
         part[k++] = frame[i] === shown?.[i] ? TRANSPARENT : frame[i];
     }
-    // The frame stays, and the next is drawn over it.
+    // The frame stays, and the next is painted over it.
     this.write([0x21, 0xf9, 4, (1 << 2) | 1], words(delay), [TRANSPARENT, 0]);
     this.write([0x2c], words(left, top, right - left, bottom - top), [0, 8], compress(part), [0]);
     this.shown = frame;

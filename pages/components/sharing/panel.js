@@ -1,5 +1,5 @@
 // @ts-check
-// The panel that composes a link, shows its QR code and copies it. The server draws the code.
+// The panel that composes a link, shows its QR code and copies it. The server makes the code.
 
 import { composedQuery, frameOf } from "./link.js";
 
@@ -29,7 +29,7 @@ export class Panel {
   /** The link that the panel shows. */
   link = "";
 
-  /** The last code that the server drew.
+  /** The last code that the server made.
    * @type {Code | null} */
   code = null;
 

@@ -191,7 +191,7 @@ class Sharing {
     if (names.join() === options.map((option) => option.text).join()) return figures;
     const files = names.map((_, k) => figures[k]?.file ?? "all");
     this.select.replaceChildren(...names.map((name, k) => new Option(name, files[k])));
-    // Without a choice of the reader the first figure is selected, even where it was drawn last.
+    // Without a choice of the reader the first figure is selected, even where it was painted last.
     if (files.includes(this.chosen)) this.select.value = this.chosen;
     this.showMoving(figures);
     return figures;

@@ -92,15 +92,15 @@ def compared(
     """
     chosen = chosen_by_validation(reruns, by)
     published = chosen[chosen["split"] == "published"]
-    drawn = published if draws is None else chosen_by_validation(draws, by)
+    one_split = published if draws is None else chosen_by_validation(draws, by)
     first = published.groupby(by, as_index=False).first()
     first = first[[*by, "test_error", "train_error", "tied_low", "tied_high"]]
     first = first.rename(columns={"test_error": "published", "train_error": "published_train"})
     random = chosen[chosen["split"] == "random"]
     result = paper.rename(columns={"test_error": "paper"})
     splits = _of_splits(random, by)
-    chance = _chance(drawn, random, splits if draws is None else splits.iloc[:0], by, rounding)
-    for other in (first, _of_draws(drawn, by), splits, chance, _notes(pd.concat([chosen, drawn]), by)):
+    chance = _chance(one_split, random, splits if draws is None else splits.iloc[:0], by, rounding)
+    for other in (first, _of_draws(one_split, by), splits, chance, _notes(pd.concat([chosen, one_split]), by)):
         result = result.merge(_same_types(other, result, by), on=by, how="outer", sort=False)
     known = result["spread"].notna() | result["draw_spread"].notna()
     return result.assign(
@@ -312,13 +312,13 @@ def _as_far(comparison: pd.DataFrame, again: pd.DataFrame | None, by: list[str])
 
 
 def _chance(
-    drawn: pd.DataFrame, random: pd.DataFrame, splits: pd.DataFrame, by: list[str], rounding: float
+    one_split: pd.DataFrame, random: pd.DataFrame, splits: pd.DataFrame, by: list[str], rounding: float
 ) -> pd.DataFrame:
     """Share of a number's own reruns that would lie outside, each left out in turn and judged by the others.
 
     Draws on one split, which the spread of `splits` judges as well, where there are three; else random splits.
     """
-    draws = _left_out(drawn, by, rounding, between=True)
+    draws = _left_out(one_split, by, rounding, between=True)
     spreads = draws[by].merge(_same_types(splits, draws, by), on=by, how="left")
     inside = (draws["test_error"] - spreads["mean"]).abs() <= spreads["spread"] + rounding
     draws["outside"] &= ~inside
@@ -342,9 +342,9 @@ def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: boo
     return left
 
 
-def _of_draws(drawn: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _of_draws(one_split: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Number, mean, range and spread of the repeats on one split."""
-    errors = drawn.groupby(by)["test_error"]
+    errors = one_split.groupby(by)["test_error"]
     summary = errors.agg(draw_mean="mean", draw_low="min", draw_high="max", deviation="std", draws="size").reset_index()
     summary["draw_spread"] = _reach(summary["deviation"], summary["draws"])
     return summary.drop(columns="deviation")

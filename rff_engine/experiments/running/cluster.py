@@ -55,7 +55,7 @@ _SETTINGS = {
 
 
 @contextmanager
-def _kept_environment() -> Iterator[None]:
+def _keep_environment() -> Iterator[None]:
     """Restore the variables that Dask sets while it starts workers: two that start at once may leave them behind."""
     before = {name: os.environ.get(name) for name in (*_THREADS, "PYTHONHASHSEED", "__DASK_PARENT_PID")}
     try:
@@ -85,7 +85,7 @@ def connected(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
             check_scheduler(scheduler, _CONNECT_SECONDS)
             address = scheduler
         else:
-            stack.enter_context(_kept_environment())
+            stack.enter_context(_keep_environment())
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             address = stack.enter_context(
                 LocalCluster(
@@ -297,9 +297,9 @@ class _Running:
                         raise ConnectionError(_LOST) from None
                     continue
                 if step is None:
-                    yield from self._ended(key)
+                    yield from self._end(key)
                 elif code == CODE and key in self._tasks and step == self._tasks[key].reported:
-                    yield self._reported(self._tasks[key], rows)  # else reported before its worker died
+                    yield self._report(self._tasks[key], rows)  # else reported before its worker died
         finally:
             self._client.cancel([self._values[task.name].future for task in self._tasks.values()])
 
@@ -361,7 +361,7 @@ class _Running:
                 if todo.unit.value_of is not None:
                     self._keep_value(name, todo.unit.value_of(rows))
                 yield Report(todo.plan, f"known already: {todo.unit.steps[-1].message}", todo.unit.seconds, [])
-                yield from self._done(name)
+                yield from self._finish(name)
             return False
         unit = todo.unit.restricted_to(own)
         self._values[name] = _Value(do, (unit.work, self._topic), todo.needs)
@@ -389,7 +389,7 @@ class _Running:
         """Keep a value that is known here; it is sent with the first unit that needs it."""
         self._values[name] = _Value(unpack, (pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL),), [])
 
-    def _reported(self, task: _Task, rows: list[Row]) -> Report:
+    def _report(self, task: _Task, rows: list[Row]) -> Report:
         """Keep the rows of a task's next step and report it."""
         todo = self._todo[task.name]
         message, seconds, _ = task.unit.steps[task.reported]
@@ -397,7 +397,7 @@ class _Running:
         todo.claims.keep(rows)
         return Report(todo.plan, message, seconds, rows)
 
-    def _ended(self, key: str) -> Iterator[Report]:
+    def _end(self, key: str) -> Iterator[Report]:
         """Report the remaining steps of a task that has ended, or let it be submitted again."""
         task = self._tasks.pop(key)
         value, todo = self._values[task.name], self._todo[task.name]
@@ -411,11 +411,11 @@ class _Running:
                 self._again[task.name] = task
                 return
             for rows in done.rows[task.reported :]:
-                yield self._reported(task, rows)
+                yield self._report(task, rows)
         if len(task.unit.rows) == len(todo.unit.rows) or todo.claims.lookup(todo.unit.rows) is not None:
-            yield from self._done(task.name)
+            yield from self._finish(task.name)
 
-    def _done(self, name: str) -> Iterator[Report]:
+    def _finish(self, name: str) -> Iterator[Report]:
         """Mark a unit as done, and release values that no unit left needs, not even to compute a lost value again."""
         todo = self._todo.pop(name)
         needed = needed_values(self._todo.values(), self._values, ())

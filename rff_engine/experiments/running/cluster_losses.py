@@ -75,7 +75,7 @@ def alignment_loss_on_cluster(
     """
     jobs = 1 if jobs is None else check_count(jobs, "jobs")
     if jobs == 1 and scheduler is None:
-        return alignment_loss_batched(_counted(blocks, progress), omega, classes)
+        return alignment_loss_batched(_count(blocks, progress), omega, classes)
     if jobs > 1 and scheduler is not None:
         raise ValueError(f"jobs is {jobs} and scheduler {scheduler!r}; only one of them may be given.")
     from .cluster import connected
@@ -130,8 +130,8 @@ def _length(blocks) -> int | None:
     return len(blocks) if isinstance(blocks, Sized) else None
 
 
-def _counted(blocks, progress) -> Iterator:
-    """The loaded blocks; `progress` is called after each has been used."""
+def _count(blocks, progress) -> Iterator:
+    """Load each block, and call `progress` after it has been used."""
     for done, block in enumerate(blocks, 1):
         yield _loaded(block)
         if progress is not None:

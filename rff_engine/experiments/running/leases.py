@@ -134,7 +134,7 @@ class StoreClaims(Claims):
 
     def claim(self, rows: list[Row]) -> list[Row]:
         keys = {self.key_of(row): row for row in rows}
-        own = self._store.write(lambda connection: self._claimed(connection, keys))
+        own = self._store.write(lambda connection: self._claim(connection, keys))
         return [row for key, row in keys.items() if key in own]
 
     def keep(self, rows: list[Row]) -> None:
@@ -152,7 +152,7 @@ class StoreClaims(Claims):
 
         self._store.write(commit)
 
-    def _claimed(self, connection, keys: Iterable[bytes]) -> set[bytes]:
+    def _claim(self, connection, keys: Iterable[bytes]) -> set[bytes]:
         """Claim those keys that are neither known nor claimed; return those claimed by this lease, now or before."""
         _reap_dead_runners(connection, self._lease.id)
         self._lease.heartbeat(connection)

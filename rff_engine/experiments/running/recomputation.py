@@ -126,10 +126,12 @@ def recompute(store: Store, drawn: list[DrawnRow], target: Store) -> Iterator[Re
     for one in drawn:
         repeats[one.spec, one.repeat].append(one)
     for (spec, repeat), rows in repeats.items():
-        yield from _recomputed(store, spec, repeat, rows, target)
+        yield from _recompute_repeat(store, spec, repeat, rows, target)
 
 
-def _recomputed(store: Store, spec: RunSpec, repeat: int, drawn: list[DrawnRow], target: Store) -> Iterator[Recomputed]:
+def _recompute_repeat(
+    store: Store, spec: RunSpec, repeat: int, drawn: list[DrawnRow], target: Store
+) -> Iterator[Recomputed]:
     assert isinstance(spec.protocol, LetarteProtocol | LiProtocol)  # there are no others
     seed = spec.seed + repeat
     split = split_source(spec.dataset, spec.split, spec.protocol)(seed)

@@ -158,7 +158,7 @@ class Database:
                 raise StoreError(f"There is no store at {self._path}.")
         self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
         self._copies = ExitStack()
-        with self._translated_errors():
+        with self._translate_errors():
             self._engine = self._connect()
             self._prepare()
 
@@ -184,7 +184,7 @@ class Database:
 
     def read(self, work: Callable[[sa.Connection], _T]) -> _T:
         """Value of `work(connection)`, which only reads; otherwise as `write`."""
-        with self._translated_errors():
+        with self._translate_errors():
             return self._retry(work, _VICTIM, self.patience, writes=False)
 
     def write(self, work: Callable[[sa.Connection], _T], patience: float | None = None) -> _T:
@@ -194,7 +194,7 @@ class Database:
         it is called again for `patience` seconds, by default those of the attribute, unless the lost transaction has
         committed.
         """
-        with self._translated_errors():
+        with self._translate_errors():
             return self._retry(work, _VICTIM, self.patience if patience is None else patience)
 
     def _retry(
@@ -283,7 +283,7 @@ class Database:
             insert(connection, about, [{"version": VERSION}])
 
     @contextmanager
-    def _translated_errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turn database errors into a StoreError of one sentence."""
         try:
             yield

@@ -114,8 +114,8 @@ def _fit(
     largest = max(protocol.n_features)
     setting: Row = {} if field is None else {field: value}
     start = time.perf_counter()
-    drawn = _drawn(problem, method, value, largest, losses)
-    waves = _Waves(problem, _candidates(problem, protocol), drawn)
+    sampled = _sample(problem, method, value, largest, losses)
+    waves = _Waves(problem, _candidates(problem, protocol), sampled)
     gram = _IncrementalGram(waves)
     common = (time.perf_counter() - start) / largest
     for D in sorted(row["D"] for row in wanted):
@@ -126,7 +126,7 @@ def _fit(
         yield [problem.row(method, errors, seconds, D=D, **setting)]
 
 
-def _drawn(problem: LetarteProblem, method: str, value: float | None, D: int, losses) -> np.ndarray:
+def _sample(problem: LetarteProblem, method: str, value: float | None, D: int, losses) -> np.ndarray:
     """Candidates drawn by a method for the largest D; smaller D use the first of them."""
     if value is None:  # "rff": the first candidates
         return np.arange(D)
@@ -190,11 +190,11 @@ class _Waves:
         Indices of candidates, in any order, some more than once.
     """
 
-    def __init__(self, problem: LetarteProblem, blocks: FrequencyBlocks, drawn: np.ndarray):
+    def __init__(self, problem: LetarteProblem, blocks: FrequencyBlocks, sampled: np.ndarray):
         self._points = {name: getattr(problem, name).X for name in PARTS}
         self._blocks, self._dtype = blocks, np.dtype(problem.feature_dtype)
-        _, first, code = np.unique(drawn, return_index=True, return_inverse=True)
-        self._distinct = drawn[np.sort(first)]
+        _, first, code = np.unique(sampled, return_index=True, return_inverse=True)
+        self._distinct = sampled[np.sort(first)]
         self._column = np.argsort(np.argsort(first))[code]
         # Waves that do not fit in memory are computed from their frequencies when they are needed.
         fit = max(1, _WAVE_BYTES // (2 * problem.n_rows * self._dtype.itemsize))

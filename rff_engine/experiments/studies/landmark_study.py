@@ -211,11 +211,11 @@ def _fill_similarities(
 def _frequencies(problem: LetarteProblem, key: tuple[int, int], these: range, D: int) -> np.ndarray:
     """Frequencies of each landmark, (L, D, d)."""
 
-    def drawn(landmark):
+    def sample(landmark):
         rng = problem.rng("landmark_frequencies", *key, landmark)
         return problem.kernel.sample_frequencies(D, problem.n_columns, rng)
 
-    return np.stack([drawn(landmark) for landmark in these])
+    return np.stack([sample(landmark) for landmark in these])
 
 
 def _rows_of_all_parts(problem: LetarteProblem):

@@ -128,10 +128,10 @@ class LetarteProblem(Problem):
         rows = self.draw_rows(purpose, len(self.train.y), max_rows)
         if isinstance(rows, slice):
             return self.train
-        drawn = Part(self.train.X[rows], self.train.y[rows])
-        if drawn.y.all() or not drawn.y.any():
+        sampled = Part(self.train.X[rows], self.train.y[rows])
+        if sampled.y.all() or not sampled.y.any():
             raise ValueError(f"{max_rows} training rows drawn at random hold one class only; more rows are needed.")
-        return drawn
+        return sampled
 
     def best_errors(
         self, path: tuple[np.ndarray, np.ndarray], features: Callable[[str, slice], np.ndarray], Cs: Sequence[float]

@@ -432,32 +432,32 @@ def loss_gaps(
     X = as_points(X, dense=True)
     (N, d), rng = X.shape, as_rng(random_state)
     counts = tuple(check_count(n, "n_landmarks", low=2) for n in n_landmarks)
-    drawn = [kernel.sample_frequencies(r, d, rng) for _ in range(check_count(n_functions, "n_functions"))]
-    on_all = np.array([kernel_approximation_loss(X, kernel, W) for W in drawn])
+    sampled = [kernel.sample_frequencies(r, d, rng) for _ in range(check_count(n_functions, "n_functions"))]
+    on_all = np.array([kernel_approximation_loss(X, kernel, W) for W in sampled])
     diameter = float(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)).max())
     gaps = np.empty((6, len(counts), check_count(n_draws, "n_draws")))
     for i, n in enumerate(counts):
         for draw in range(n_draws):
             rows = X[rng.choice(N, size=n)]
-            W, p = _on_the_simplex(rows, kernel, drawn[0], None, max_steps)
-            of_drawn = np.array([kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
+            W, p = _on_the_simplex(rows, kernel, sampled[0], None, max_steps)
+            of_sampled = np.array([kernel_approximation_loss(rows, kernel, W, distinct=True) for W in sampled])
             of_fitted = kernel_approximation_loss(rows, kernel, W, p, distinct=True)
-            bound = sample_loss_bound(n, r, d, _longest([*drawn, W]), diameter, delta)
-            gaps[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+            bound = sample_loss_bound(n, r, d, _longest([*sampled, W]), diameter, delta)
+            gaps[:3, i, draw] = *_gaps(X, kernel, of_sampled - on_all, of_fitted, W, p), bound
             centroids, shares = kernel_landmarks(X, n, "cluster", rng)
-            W, p = _on_the_simplex(centroids, kernel, drawn[0], shares, max_steps)
+            W, p = _on_the_simplex(centroids, kernel, sampled[0], shares, max_steps)
             exact = kernel(centroids)
-            of_drawn = np.array([_loss(centroids, shares, exact, W, None) for W in drawn])
+            of_sampled = np.array([_loss(centroids, shares, exact, W, None) for W in sampled])
             of_fitted = _loss(centroids, shares, exact, W, p)
             distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
-            bound = cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / float(kernel.sigma))
-            gaps[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+            bound = cluster_loss_bound(distances, _longest([*sampled, W]), np.exp(-0.5) / float(kernel.sigma))
+            gaps[3:, i, draw] = *_gaps(X, kernel, of_sampled - on_all, of_fitted, W, p), bound
     return LossGaps(counts, *gaps)
 
 
-def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
+def _gaps(X, kernel, of_sampled, of_fitted, W, p) -> tuple[float, float]:
     """The largest difference among drawn frequencies, and that of fitted ones."""
-    return np.abs(of_drawn).max(), abs(of_fitted - kernel_approximation_loss(X, kernel, W, p))
+    return np.abs(of_sampled).max(), abs(of_fitted - kernel_approximation_loss(X, kernel, W, p))
 
 
 def _on_the_simplex(landmarks, kernel, omega, landmark_weights, max_steps):

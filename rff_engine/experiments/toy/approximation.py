@@ -266,8 +266,8 @@ def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int =
     ValueError
         If a value is out of range.
     """
-    drawn = kernel.sample_frequencies(check_count(n_draws, "n_draws"), 2, 0)
-    return float(np.quantile(np.abs(drawn).max(axis=1), check_interval(share, "share", 0, 1)))
+    sampled = kernel.sample_frequencies(check_count(n_draws, "n_draws"), 2, 0)
+    return float(np.quantile(np.abs(sampled).max(axis=1), check_interval(share, "share", 0, 1)))
 
 
 @dataclass(frozen=True)

@@ -100,9 +100,9 @@ def candidate_risks(
     X = as_points(X)
     rng = as_rng(random_state)
     choosing = draw_seed(rng)
-    drawing = draw_seed(rng)
+    seed_of_frequencies = draw_seed(rng)
     landmark, label, index = select_landmarks(X, y, 1, "random", choosing)
-    omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], drawing)
+    omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], seed_of_frequencies)
     return CandidateRisks(
         X.shape[0],
         int(index[0]),

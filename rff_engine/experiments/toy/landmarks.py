@@ -84,7 +84,7 @@ def landmark_problem(
     X = as_points(X, dense=True)
     y = np.asarray(y)
     D = check_count(n_frequencies, "n_frequencies")
-    choosing, drawing = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
+    choosing, sampling = np.random.default_rng(draw_seed(as_rng(random_state))).spawn(2)
     if isinstance(selection, str):
         landmarks, labels, indices = select_landmarks(X, y, n_landmarks, selection, choosing)
         order = _alternating(labels)
@@ -97,7 +97,7 @@ def landmark_problem(
             )
         landmarks, labels = X[indices], y[indices]
     # One random stream for each landmark: more landmarks do not change the frequencies of the others.
-    omega = np.stack([kernel.sample_frequencies(D, X.shape[1], rng) for rng in drawing.spawn(len(labels))])
+    omega = np.stack([kernel.sample_frequencies(D, X.shape[1], rng) for rng in sampling.spawn(len(labels))])
     loss = landmark_alignment_loss(X, y, landmarks, labels, omega, indices)
     return LandmarkProblem(kernel, X, y, landmarks, labels, indices, omega, loss)
 

@@ -180,12 +180,12 @@ def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
 
 
-def kl_path(drawn: Candidates, betas: ArrayLike) -> np.ndarray:
+def kl_path(candidates: Candidates, betas: ArrayLike) -> np.ndarray:
     """KL(Q || P) of the pseudo-posterior at every beta, in nats (Letarte et al. 2019, Eq. 19).
 
     Parameters
     ----------
-    drawn : Candidates
+    candidates : Candidates
     betas : array of shape (B,)
         Inverse temperatures.
 
@@ -198,7 +198,9 @@ def kl_path(drawn: Candidates, betas: ArrayLike) -> np.ndarray:
     ValueError
         If a beta is negative or not finite.
     """
-    return np.asarray(kl_divergence(np.stack([pseudo_posterior(drawn.loss, beta, drawn.n) for beta in betas])))
+    return np.asarray(
+        kl_divergence(np.stack([pseudo_posterior(candidates.loss, beta, candidates.n) for beta in betas]))
+    )
 
 
 def feature_error_curve(
@@ -247,7 +249,7 @@ def feature_error_curve(
     Q = np.asarray(Q)
     D_values = [check_count(D, "D") for D in D_values]
     seeds = [draw_seed(rng) for _ in range(check_count(n_draws, "n_draws"))]
-    drawn = np.array(
+    sampled = np.array(
         [
             np.random.default_rng(seed).choice(len(weights), size=max(D_values), p=weights)
             for weights in np.atleast_2d(Q)
@@ -255,11 +257,11 @@ def feature_error_curve(
         ]
     )
     # Every frequency is evaluated once, for all draws and D.
-    distinct, drawn = np.unique(drawn, return_inverse=True)
-    drawn = drawn.reshape(-1, max(D_values))
+    distinct, sampled = np.unique(sampled, return_inverse=True)
+    sampled = sampled.reshape(-1, max(D_values))
     # Single precision suffices for the sign of a test decision, and halves the time.
     waves, test_waves = (_waves(points, candidates[distinct]) for points in (X, np.asarray(X_test, dtype=np.float32)))
-    errors = np.stack([_errors_of_draws(waves, y, test_waves, y_test, drawn[:, :D], C) for D in D_values])
+    errors = np.stack([_errors_of_draws(waves, y, test_waves, y_test, sampled[:, :D], C) for D in D_values])
     return np.moveaxis(errors.reshape(len(D_values), *Q.shape[:-1], len(seeds)), 0, -2)
 
 
@@ -268,12 +270,12 @@ def _waves(points, omega) -> np.ndarray:
     return np.stack(np.split(fourier_features(points, omega, np.ones(len(omega))).T, 2))
 
 
-def _errors_of_draws(waves, y, test_waves, y_test, drawn, C: float) -> np.ndarray:
-    """Test error of each row of `drawn` (R, D), positions of frequencies in the waves."""
-    R, D = drawn.shape
+def _errors_of_draws(waves, y, test_waves, y_test, sampled, C: float) -> np.ndarray:
+    """Test error of each row of `sampled` (R, D), positions of frequencies in the waves."""
+    R, D = sampled.shape
     # A frequency drawn r times becomes one pair of features times sqrt(r): inner products, and hence the SVM,
     # stay the same, and a concentrated Q is cheap.
-    parts = [np.unique(row, return_counts=True) for row in drawn]
+    parts = [np.unique(row, return_counts=True) for row in sampled]
     width = max(len(rows) for rows, _ in parts)
     features = np.zeros((R, 2, width, waves.shape[2]))
     for own, (rows, repeats) in zip(features, parts, strict=True):

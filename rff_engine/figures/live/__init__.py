@@ -1,6 +1,6 @@
 """Live views of two-dimensional data: landmarks and a learned kernel under sliders, in a notebook or as one HTML page.
 
-The views are those of the app, drawn by the same JavaScript. `landmarks` and `kernel` compute one from arrays; the
+The views are those of the app, painted by the same JavaScript. `landmarks` and `kernel` compute one from arrays; the
 browser then needs neither Python nor a network.
 
     from rff_engine.figures import live

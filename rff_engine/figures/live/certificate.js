@@ -17,7 +17,7 @@ import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js
 /** @import { Certificate, Margins, Prices } from "./vote_bound.js" */
 /** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
 
-const POINTS = 600; // that are drawn at the most
+const POINTS = 600; // that are painted at the most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
 const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
 
@@ -157,8 +157,8 @@ class LiveCertificate extends LiveView {
     return !this.votes.has(this.value("D"));
   }
 
-  /** The D of the vote that is drawn: until that of the slider comes, the one before. */
-  get drawn() {
+  /** The D of the vote that is on screen: until that of the slider comes, the one before. */
+  get onScreen() {
     return this.waits ? this.votes.keys().next().value : this.value("D");
   }
 
@@ -172,7 +172,7 @@ class LiveCertificate extends LiveView {
   }
 
   compute() {
-    const [count, stretch] = [this.drawn, this.value("stretch")];
+    const [count, stretch] = [this.onScreen, this.value("stretch")];
     const vote = this.votes.get(count);
     this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
     const { prior, step } = vote.map;
@@ -204,8 +204,8 @@ class LiveCertificate extends LiveView {
     this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
-    const short = this.votes.get(this.drawn).step ** 2 / 2 < NO_LENGTH;
-    const { prior } = this.votes.get(this.drawn).rows;
+    const short = this.votes.get(this.onScreen).step ** 2 / 2 < NO_LENGTH;
+    const { prior } = this.votes.get(this.onScreen).rows;
     const tied = this.value("stretch") === 0 && prior.every((margin) => margin === 0);
     const free = tied
       ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
@@ -304,7 +304,7 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {Scale} px @param {Frame} frame @param {number} size
    */
   paintYardsticks(c, px, frame, size) {
-    const { heldOut } = this.votes.get(this.drawn);
+    const { heldOut } = this.votes.get(this.onScreen);
     /** @type {[number, string, keyof typeof DASHES][]} */
     const lines = [[this.now.test, "test error", "dot"]];
     if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
@@ -341,7 +341,7 @@ class LiveCertificate extends LiveView {
       size,
       inside: (px, py, frame) => {
         const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(stretches[k]), py(v)]);
-        const { heldOut } = this.votes.get(this.drawn);
+        const { heldOut } = this.votes.get(this.onScreen);
         if (heldOut !== null) {
           c.strokeStyle = this.ink;
           c.lineWidth = 1.5;

@@ -8,7 +8,7 @@ import { fontOf } from "./typeface.js";
 /** @typedef {{ low: number, high: number, ticks: Ticks }} Axis in the numbers that are plotted */
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels */
 /** @typedef {(value: number) => number} Scale from the numbers of an axis to pixels */
-/** @typedef {(px: Scale, py: Scale, frame: Frame) => void} Inside draws what is cut off at the frame */
+/** @typedef {(px: Scale, py: Scale, frame: Frame) => void} Inside paints what is cut off at the frame */
 /** @typedef {keyof typeof DASHES} Dash */
 /**
  * @typedef {object} Chart
@@ -32,7 +32,7 @@ export const DASHES = {
 };
 
 /**
- * Draw a chart and return the left and right end of its frame.
+ * Paint a chart and return the left and right end of its frame.
  *
  * @param {Context} c @param {number} w @param {number} h @param {Chart} chart
  */

@@ -167,7 +167,7 @@ class LiveDescent extends LiveView {
         const steps = jump || (STEPS_PER_SECOND * Math.min(passed, 100)) / 1000;
         slider.value = String(Number(slider.value) + steps);
         if (Number(slider.value) >= last) return this.stop();
-        this.request(); // before the next frame of Play: otherwise only every other frame is drawn
+        this.request(); // before the next frame of Play: otherwise only every other frame is painted
       }
       this.playTimer = requestAnimationFrame(frame);
     };

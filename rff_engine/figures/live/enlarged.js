@@ -345,7 +345,7 @@ export class Enlarged {
     c.stroke();
   }
 
-  /** Speeds |omega| at which a circle is drawn. */
+  /** Speeds |omega| at which a circle is painted. */
   get speeds() {
     const step = tickStep(this.fastest, 2);
     return Array.from({ length: Math.floor(this.fastest / step) }, (_, k) => Number(((k + 1) * step).toPrecision(3)));

@@ -51,7 +51,7 @@ export class Film {
     const { input, from, to } = this.track;
     input.value = String(from + part * (to - from));
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.view.draw(still ? [] : this.view.panels);
+    this.view.paint(still ? [] : this.view.panels);
   }
 
   /**

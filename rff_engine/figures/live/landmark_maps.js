@@ -138,7 +138,7 @@ export class LandmarkMaps extends LiveView {
     }
   }
 
-  /** Make room for what depends on the sliders. */
+  /** Reserve memory for what depends on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
     this.nodes = new Nodes(this.extent, GRID, this.omega);

@@ -258,11 +258,11 @@ export function kernelMap(Q, D, u, v, G, out) {
  * cos(omega_m . (x_l - x_j)) for every frequency of one landmark and every point, (D, n).
  *
  * @param {Floats} omega @param {number} offset @param {number} D @param {number} x @param {number} y
- * @param {Floats} points (n, 2) @param {Float32Array} [room] a table that is no longer needed, used if it has the size
+ * @param {Floats} points (n, 2) @param {Float32Array} [spare] a table that is no longer needed, used if it has the size
  */
-export function cosineTable(omega, offset, D, x, y, points, room) {
+export function cosineTable(omega, offset, D, x, y, points, spare) {
   const n = points.length / 2;
-  const table = room?.length === D * n ? room : new Float32Array(D * n);
+  const table = spare?.length === D * n ? spare : new Float32Array(D * n);
   // Numbers in double precision, one coordinate after the other, are read in half the time.
   const [along, across] = [new Float64Array(n), new Float64Array(n)];
   for (let j = 0; j < n; j++) {

@@ -39,7 +39,7 @@ __all__ = ["View", "kernel", "landmarks"]
 RADII = 10.0 ** np.array(exponents(*RHO))
 #: What a browser gets at most: rows, cosines of all landmarks at all points (4 bytes each), candidates of a kernel.
 MAX_ROWS, MAX_COSINES, MAX_CANDIDATES = 100_000, 20_000_000, 5000
-#: The lengths that single precision, in which the browser gets them, holds with room for their squares.
+#: The lengths that single precision, in which the browser gets them, holds so that their squares do not overflow.
 SPANS = (1e-15, 1e15)
 #: The plane shows frequencies up to this multiple of the median size: for the Gaussian kernel, WIDTHS / sigma.
 _MEDIANS = 3.33
@@ -53,7 +53,7 @@ class View:
     ----------
     name : {"landmarks", "kernel"}
     data : dict
-        What the browser draws, in JSON's types; arrays as base64.
+        What the browser shows, in JSON's types; arrays as base64.
     title : str
     height : int
         Of the frame in a notebook, in pixels.
@@ -125,7 +125,7 @@ def landmarks(
     Parameters
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
-        Points in any units, and labels of two classes; the larger one is drawn red.
+        Points in any units, and labels of two classes; the larger one is shown red.
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian".
     n_landmarks : int
@@ -198,7 +198,7 @@ def kernel(
     Parameters
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
-        Points in any units, and labels of two classes; the larger one is drawn red.
+        Points in any units, and labels of two classes; the larger one is shown red.
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian".
     N : int
@@ -236,10 +236,12 @@ def kernel(
         prior=prior.spectral_density(_points(grid)).reshape(PLANE_CELLS, PLANE_CELLS),
         loss=alignment_loss_plane(sample.X, sample.y, grid, grid),
     )
-    drawn = SimpleNamespace(omega=omega, loss=loss, n=len(sample.y))
+    candidates = SimpleNamespace(omega=omega, loss=loss, n=len(sample.y))
     optimized = np.stack([optimized_kernel_weights(loss, radius * N, mu) for radius in RADII])
     prior_map = prior(_points(_grid(delta_extent, KERNEL_CELLS)), np.zeros((1, 2))).reshape(KERNEL_CELLS, KERNEL_CELLS)
-    data = pack_kernel(plane, drawn, optimized, sample, prior_map, mu, frequency_extent, delta_extent, sample.extent)
+    data = pack_kernel(
+        plane, candidates, optimized, sample, prior_map, mu, frequency_extent, delta_extent, sample.extent
+    )
     return View("kernel", _with_settings(data, beta=beta, rho=rho), "A learned kernel", check_count(height, "height"))
 
 

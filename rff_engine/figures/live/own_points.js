@@ -1,16 +1,16 @@
 // @ts-check
-// A canvas to draw points of two classes on: a click adds, a drag moves or paints, an eraser erases. The server gets
+// A canvas to place points of two classes on: a click adds, a drag moves or paints, an eraser erases. The server gets
 // the points after every gesture, if each class has enough of them.
 
 import { INK } from "./colours.js";
 import { PALETTE } from "./constants.js";
 import { circle, diamond, fillAndOutline } from "./marks.js";
-import { countClasses, decodePoints, encodePoints, moved, nearestDrawn, without } from "./point_code.js";
+import { countClasses, decodePoints, encodePoints, moved, nearestPoint, without } from "./point_code.js";
 
-/** @import { DrawnPoint } from "./point_code.js" */
-/** @typedef {{ points: string, cells: number, extent: number, most: number, fewest: number, start: { name: string, points: string } }} Drawn */
+/** @import { OwnPoint } from "./point_code.js" */
+/** @typedef {{ points: string, cells: number, extent: number, most: number, fewest: number, start: { name: string, points: string } }} OwnPointsData */
 /** @typedef {(points: string) => void} Reporter */
-/** @typedef {HTMLElement & { drawing?: OwnPoints }} DrawingRoot */
+/** @typedef {HTMLElement & { ownPoints?: OwnPoints }} OwnPointsRoot */
 /** @typedef {{ x: number, y: number }} Cell of the grid */
 
 const ERASER = 0;
@@ -21,13 +21,13 @@ const APART = 16; // pixels between points that are painted in one stroke
 const STEP = 25; // cells that an arrow key moves the cross; a fifth of it with Shift
 
 class OwnPoints {
-  /** @type {Drawn} */
+  /** @type {OwnPointsData} */
   data;
 
   /** @type {Reporter} */
   report;
 
-  /** @type {DrawnPoint[]} */
+  /** @type {OwnPoint[]} */
   points = [];
 
   /** Codes that were reported, and that the server has not answered yet.
@@ -52,7 +52,7 @@ class OwnPoints {
    * @type {Cell} */
   cross;
 
-  /** @param {DrawingRoot} root */
+  /** @param {OwnPointsRoot} root */
   constructor(root) {
     this.root = root;
     this.canvas = root.querySelector("canvas");
@@ -65,7 +65,7 @@ class OwnPoints {
     /** @type {HTMLButtonElement} */ (root.querySelector(".clear")).onclick = () => this.clear();
     /** @type {HTMLButtonElement} */ (root.querySelector(".start")).onclick = () => this.restart();
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    new ResizeObserver(() => this.paint()).observe(this.canvas);
   }
 
   listen() {
@@ -74,10 +74,10 @@ class OwnPoints {
     canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && this.drag(event);
     canvas.onpointerup = canvas.onpointercancel = () => this.release();
     canvas.onkeydown = (event) => this.key(event);
-    canvas.onfocus = canvas.onblur = () => this.draw();
+    canvas.onfocus = canvas.onblur = () => this.paint();
   }
 
-  /** @param {Drawn} data @param {Reporter} report */
+  /** @param {OwnPointsData} data @param {Reporter} report */
   update(data, report) {
     this.data = data;
     this.report = report;
@@ -101,7 +101,7 @@ class OwnPoints {
       button.setAttribute("aria-pressed", String(Number(button.dataset.tool) === tool));
     }
     this.canvas.classList.toggle("erasing", tool === ERASER);
-    this.draw();
+    this.paint();
   }
 
   clear() {
@@ -150,7 +150,7 @@ class OwnPoints {
     const cell = this.cellAt(event);
     this.cross = cell;
     if (this.tool === ERASER) return this.erase(cell, this.reach(event));
-    this.held = nearestDrawn(this.points, cell.x, cell.y, this.reach(event));
+    this.held = nearestPoint(this.points, cell.x, cell.y, this.reach(event));
     if (this.held < 0) this.add(cell);
   }
 
@@ -163,7 +163,7 @@ class OwnPoints {
     else if (this.stroke && Math.hypot(cell.x - this.stroke.x, cell.y - this.stroke.y) >= APART * this.scale) {
       this.add(cell);
     }
-    this.draw();
+    this.paint();
   }
 
   release() {
@@ -191,7 +191,7 @@ class OwnPoints {
       else this.say("No point is near the cross.");
     } else return;
     event.preventDefault();
-    this.draw();
+    this.paint();
   }
 
   /** @param {Cell} cell */
@@ -205,19 +205,19 @@ class OwnPoints {
 
   /** @param {Cell} cell @param {number} label */
   add(cell, label = this.tool) {
-    const room = this.points.length < this.data.most;
-    if (room) this.points = [...this.points, { ...cell, label }];
+    const fits = this.points.length < this.data.most;
+    if (fits) this.points = [...this.points, { ...cell, label }];
     else this.say(`There are ${this.data.most} points already, the most allowed: erase one first.`, true);
     this.stroke = cell;
-    this.draw();
-    return room;
+    this.paint();
+    return fits;
   }
 
   /** @param {Cell} cell @param {number} within */
   erase(cell, within) {
-    const nearest = nearestDrawn(this.points, cell.x, cell.y, within);
+    const nearest = nearestPoint(this.points, cell.x, cell.y, within);
     if (nearest >= 0) this.points = without(this.points, nearest);
-    this.draw();
+    this.paint();
     return nearest >= 0;
   }
 
@@ -231,7 +231,7 @@ class OwnPoints {
     const { negative, positive } = countClasses(this.points);
     const code = encodePoints(this.points, cells);
     const last = this.reported[this.reported.length - 1] ?? this.known;
-    this.draw();
+    this.paint();
     if (Math.min(negative, positive) < fewest) {
       this.say(
         `There are ${positive} points of class +1 and ${negative} of class −1: each needs at least ${fewest}. ` +
@@ -252,9 +252,9 @@ class OwnPoints {
     this.said.classList.toggle("wanting", wanting);
   }
 
-  // --- drawing ------------------------------------------------------------------------------------------------------
+  // --- painting -----------------------------------------------------------------------------------------------------
 
-  draw() {
+  paint() {
     const { canvas, context: c, data } = this;
     const w = canvas.clientWidth;
     if (!data || !w) return;
@@ -267,7 +267,7 @@ class OwnPoints {
       else circle(c, ...at, RADIUS);
       fillAndOutline(c, label > 0 ? PALETTE.red : PALETTE.blue, "white", 1.1);
     }
-    if (canvas.matches(":focus-visible")) this.drawCross(w);
+    if (canvas.matches(":focus-visible")) this.paintCross(w);
     const { negative, positive } = countClasses(this.points);
     this.root.querySelector(".count").textContent =
       `${this.points.length} of at most ${data.most} points: ${positive} of class +1, ${negative} of class −1. ` +
@@ -275,7 +275,7 @@ class OwnPoints {
   }
 
   /** @param {number} w */
-  drawCross(w) {
+  paintCross(w) {
     const { context: c, cross, data } = this;
     const [x, y] = [(cross.x / data.cells) * w, (1 - cross.y / data.cells) * w];
     for (const [colour, width] of /** @type {[string, number][]} */ ([
@@ -299,11 +299,11 @@ function sign(label) {
   return label > 0 ? "+1" : "−1";
 }
 
-/** @param {{ parentElement: HTMLElement, data: Drawn, setTriggerValue: (name: string, value: string) => void }} component */
+/** @param {{ parentElement: HTMLElement, data: OwnPointsData, setTriggerValue: (name: string, value: string) => void }} component */
 export default function (component) {
   const { parentElement, data, setTriggerValue } = component;
-  /** @type {DrawingRoot} */
+  /** @type {OwnPointsRoot} */
   const root = parentElement.querySelector(".own-points");
-  root.drawing ??= new OwnPoints(root);
-  root.drawing.update(data, (points) => setTriggerValue("points", points));
+  root.ownPoints ??= new OwnPoints(root);
+  root.ownPoints.update(data, (points) => setTriggerValue("points", points));
 }

@@ -1,4 +1,4 @@
-"""What the engine computed, as the data that a live view draws: arrays as base64, and the rest as JSON has it.
+"""What the engine computed, as the data that a live view shows: arrays as base64, and the rest as JSON has it.
 
 The data of a view come from its ``pack_`` function. The browser evaluates only sums of cosines, softmax, a small linear
 SVM, and interpolation between two steps of a descent; tests compare these with the engine.

@@ -22,7 +22,7 @@ CONSTANTS: dict[str, Any] = {
     **{"GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS, "PLANE_CELLS": PLANE_CELLS},
 }
 
-#: What a view says until it is drawn. In the app, it names the figures that a page shows instead.
+#: What a view says until it is painted. In the app, it names the figures that a page shows instead.
 _WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
 
 

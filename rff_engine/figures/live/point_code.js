@@ -1,8 +1,8 @@
 // @ts-check
-// Drawn points on a grid of the plane: their code in the URL (own_points.py of the app's controls has it too), and what
+// The reader's points on a grid of the plane: their code in the URL (own_points.py of the app's controls has it too), and what
 // a reader does to them. Points are never changed, but replaced by others.
 
-/** @typedef {{ x: number, y: number, label: number }} DrawnPoint in cells of the grid, from 0; the class is -1 or 1 */
+/** @typedef {{ x: number, y: number, label: number }} OwnPoint in cells of the grid, from 0; the class is -1 or 1 */
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const LETTERS = 4; // of a point
@@ -10,7 +10,7 @@ const LETTERS = 4; // of a point
 /**
  * The code of points on a grid of `cells` + 1 places a side.
  *
- * @param {DrawnPoint[]} points @param {number} cells
+ * @param {OwnPoint[]} points @param {number} cells
  */
 export function encodePoints(points, cells) {
   const side = cells + 1;
@@ -26,7 +26,7 @@ export function encodePoints(points, cells) {
  * The points of a code, which the server has checked.
  *
  * @param {string} code @param {number} cells
- * @returns {DrawnPoint[]}
+ * @returns {OwnPoint[]}
  */
 export function decodePoints(code, cells) {
   const side = cells + 1;
@@ -39,11 +39,11 @@ export function decodePoints(code, cells) {
 }
 
 /**
- * The number of the nearest point within a distance, or -1; of equally near ones the last, which is drawn on top.
+ * The number of the nearest point within a distance, or -1; of equally near ones the last, which is painted on top.
  *
- * @param {DrawnPoint[]} points @param {number} x @param {number} y @param {number} within
+ * @param {OwnPoint[]} points @param {number} x @param {number} y @param {number} within
  */
-export function nearestDrawn(points, x, y, within) {
+export function nearestPoint(points, x, y, within) {
   let best = -1;
   let least = within;
   for (const [k, point] of points.entries()) {
@@ -56,7 +56,7 @@ export function nearestDrawn(points, x, y, within) {
 /**
  * Without one point: the last takes its place, so the others keep their numbers.
  *
- * @param {DrawnPoint[]} points @param {number} k
+ * @param {OwnPoint[]} points @param {number} k
  */
 export function without(points, k) {
   const rest = points.slice(0, -1);
@@ -67,7 +67,7 @@ export function without(points, k) {
 /**
  * With one point elsewhere.
  *
- * @param {DrawnPoint[]} points @param {number} k @param {number} x @param {number} y
+ * @param {OwnPoint[]} points @param {number} k @param {number} x @param {number} y
  */
 export function moved(points, k, x, y) {
   return points.map((point, j) => (j === k ? { ...point, x, y } : point));
@@ -76,7 +76,7 @@ export function moved(points, k, x, y) {
 /**
  * Numbers of points of class -1 and of class 1.
  *
- * @param {DrawnPoint[]} points
+ * @param {OwnPoint[]} points
  */
 export function countClasses(points) {
   const positive = points.filter(({ label }) => label > 0).length;

@@ -82,7 +82,7 @@ export class SvgContext {
   }
 
   /**
-   * A whole circle: painters draw no other arcs.
+   * A whole circle: painters paint no other arcs.
    *
    * @param {number} x @param {number} y @param {number} r @param {...number} _angles
    */

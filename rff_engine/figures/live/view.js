@@ -1,5 +1,5 @@
 // @ts-check
-// What the live views share: sliders that redraw the canvases at every frame, Play, gliding to settings that come from
+// What the live views share: sliders that repaint the canvases at every frame, Play, gliding to settings that come from
 // the server, and reports of the settings that a slider was left at.
 
 import { setTheme, tableOf } from "./rasters.js";
@@ -35,7 +35,7 @@ const OF_DRAWS = ["sigma", "noise"]; // sliders of what a view makes from draws
 
 export const reducedMotion = () => REDUCED_MOTION.matches;
 
-/** A canvas and the painter that fills it, in CSS pixels. The same painter draws the panel of a saved picture. */
+/** A canvas and the painter that fills it, in CSS pixels. The same painter paints the panel of a saved picture. */
 export class Panel {
   /** What `still` painted last, and the look and the size that it was painted for. */
   layer = { canvas: document.createElement("canvas"), look: "" };
@@ -59,7 +59,7 @@ export class Panel {
    * @param {string} look what the panel's picture depends on, apart from data, sliders and focus
    * @param {Data} data @param {string} focus
    */
-  redraw(look, { version, sample = version }, focus) {
+  repaint(look, { version, sample = version }, focus) {
     const { canvas, context } = this;
     const ratio = window.devicePixelRatio || 1;
     const w = canvas.clientWidth;
@@ -102,7 +102,7 @@ export class LiveView {
    * @type {Data} */
   given;
 
-  /** Data with all that the view draws.
+  /** Data with all that the view shows.
    * @type {Data} */
   data;
 
@@ -193,7 +193,7 @@ export class LiveView {
   // --- what a view implements ---------------------------------------------------------------------------------------
 
   /**
-   * Data with all that the view draws: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
+   * Data with all that the view shows: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
    *
    * @param {Data} data @returns {Data}
    */
@@ -500,17 +500,17 @@ export class LiveView {
     this.request();
   }
 
-  // --- drawing ------------------------------------------------------------------------------------------------------
+  // --- painting -----------------------------------------------------------------------------------------------------
 
-  /** Draw in the next frame, once for all requests before it. */
+  /** Paint in the next frame, once for all requests before it. */
   request() {
     this.frameRequest ??= requestAnimationFrame(() => {
       this.frameRequest = null;
-      if (this.data && !this.filming) this.draw();
+      if (this.data && !this.filming) this.paint();
     });
   }
 
-  draw(panels = this.panels) {
+  paint(panels = this.panels) {
     if (this.data.version !== this.version) this.complete();
     this.compute();
     for (const [name, input] of Object.entries(this.inputs)) {
@@ -526,7 +526,7 @@ export class LiveView {
     this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     const look = [this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
     const focus = JSON.stringify(this.focus);
-    for (const panel of panels) panel.redraw(look, this.data, focus);
+    for (const panel of panels) panel.repaint(look, this.data, focus);
     if (this.beta) followBeta(this.value("beta"));
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;
@@ -543,7 +543,7 @@ export class LiveView {
   }
 
   /**
-   * Paint in the colours of the light theme; the next `draw` brings back the page's.
+   * Paint in the colours of the light theme; the next `paint` brings back the page's.
    *
    * @template T
    * @param {() => T} paint
@@ -613,8 +613,8 @@ export function paintScale(c, w, h) {
 }
 
 /**
- * Moves the lines at beta in the page's Plotly figures, which the server draws only when a slider is settled.
- * Plotly draws each shape as a path, and all of them again with the figure.
+ * Moves the lines at beta in the page's Plotly figures, which the server makes only when a slider is settled.
+ * Plotly paints each shape as a path, and all of them again with the figure.
  *
  * @param {number} beta
  */

@@ -70,7 +70,7 @@ class Graphics {
    *
    * @param {string} name @param {number} format of its texels @param {number} width @param {number} height
    */
-  room(name, format, width, height) {
+  newTexture(name, format, width, height) {
     const { gl } = this;
     gl.activeTexture(gl.TEXTURE0 + this.units[name]);
     gl.deleteTexture(gl.getParameter(gl.TEXTURE_BINDING_2D));
@@ -97,14 +97,14 @@ class Graphics {
     if (cells % LANES || L * Math.max(cells, D) > gl.getParameter(gl.MAX_TEXTURE_SIZE)) return false;
     for (const name of WAVE_TABLES) {
       const of = name.startsWith("along") ? along : across;
-      this.room(name, gl.RGBA32F, width, L * D);
+      this.newTexture(name, gl.RGBA32F, width, L * D);
       for (const [l, { cos, sin }] of of.entries()) {
         const table = name.endsWith("Cos") ? cos : sin;
         gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, l * D, width, D, gl.RGBA, gl.FLOAT, table);
       }
     }
-    this.room("weights", gl.R32F, D, L);
-    const sums = this.room("sums", gl.RGBA32F, width, L * cells);
+    this.newTexture("weights", gl.R32F, D, L);
+    const sums = this.newTexture("sums", gl.RGBA32F, width, L * cells);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, sums, 0);
     gl.viewport(0, 0, width, L * cells);
     gl.uniform1i(this.place("cells"), cells);

@@ -120,7 +120,7 @@ def test_variables_that_dask_leaves_behind_are_restored(monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "5")
     monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
     before = dict(os.environ)
-    with cluster._kept_environment():
+    with cluster._keep_environment():
         os.environ |= {"PYTHONHASHSEED": "6640", "LOKY_MAX_CPU_COUNT": "1", "__DASK_PARENT_PID": "1"}
     assert dict(os.environ) == before
 

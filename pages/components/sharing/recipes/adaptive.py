@@ -61,9 +61,9 @@ def numbers(grid, descent, plane, counts, curves, gaps) -> pd.DataFrame:
         "landmarks": {
             "method": np.repeat(list(curves), len(counts)),
             "landmarks": np.tile(counts, len(curves)),
-            "error": np.concatenate([drawn.mean(axis=1) for drawn in curves.values()]),
-            "best": np.concatenate([drawn.min(axis=1) for drawn in curves.values()]),
-            "worst": np.concatenate([drawn.max(axis=1) for drawn in curves.values()]),
+            "error": np.concatenate([of_method.mean(axis=1) for of_method in curves.values()]),
+            "best": np.concatenate([of_method.min(axis=1) for of_method in curves.values()]),
+            "worst": np.concatenate([of_method.max(axis=1) for of_method in curves.values()]),
         },
         "differences of losses": {
             "frequencies": np.repeat(list(gaps), len(counts)),

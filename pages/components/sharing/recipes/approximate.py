@@ -26,7 +26,9 @@ methods = ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström")
 def numbers(pair, views, counts, errors, variances, fit, learned) -> pd.DataFrame:
     """All numbers of the page except the maps, as one table; frequencies and landmarks are those in the plane."""
     # Kernel ridge regression has one error and no features.
-    learned_counts = {method: learned.r_values if len(drawn) > 1 else (0,) for method, drawn in learned.errors.items()}
+    learned_counts = {
+        method: learned.r_values if len(of_method) > 1 else (0,) for method, of_method in learned.errors.items()
+    }
     frames = {
         **of_two_methods(pair, views),
         "errors": of_curves(counts, errors),
@@ -65,8 +67,8 @@ def of_curves(counts, errors) -> pd.DataFrame:
     """The error of every method, number r of features and draw."""
     rows = [
         (method, r, draw, error)
-        for method, drawn in errors.items()
-        for r, draws in zip(counts[method], drawn, strict=True)
+        for method, of_method in errors.items()
+        for r, draws in zip(counts[method], of_method, strict=True)
         for draw, error in enumerate(draws)
     ]
     return pd.DataFrame(rows, columns=["method", "r", "draw", "error"])

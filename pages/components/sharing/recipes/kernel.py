@@ -66,11 +66,11 @@ if __name__ == "__main__":
     }[kernel]()
     D_values = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
-    def draw(d: int):
+    def sampled(d: int):
         """Frequencies and phases for the largest D; a smaller D uses the first of them."""
         return toy_kernels.draw_frequencies_and_offsets(prior, 2 * D_values[-1], d, np.random.default_rng((seed, d)))
 
-    omega, offsets = draw(1)
+    omega, offsets = sampled(1)
     line = toy_kernels.kernel_line(prior, omega[: 2 * D], offsets[: 2 * D], frequency_range=10.0, delta_range=4.0)
     points = toy_kernels.uniform_points(1.0, 25, seed)
     n_features = [2 * D for D in D_values]
@@ -79,5 +79,5 @@ if __name__ == "__main__":
     circles = datasets.make_toy("circles", 300, 0.05, seed)
     fresh = datasets.make_toy("circles", 5000, 0.05, seed + 1_000_003)  # estimates the risk
     lift = toy_lift.lifted_circles(circles.X, circles.y, fresh.X, fresh.y)
-    table = numbers(line, draw(2)[0][:D], n_features, measured, expected, lift)
+    table = numbers(line, sampled(2)[0][:D], n_features, measured, expected, lift)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

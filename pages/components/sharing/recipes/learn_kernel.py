@@ -27,15 +27,15 @@ D = 10  # frequencies drawn
 C = 1.0  # of the linear SVM on their features
 
 
-def numbers(drawn, weights, mu, D_values, errors, kl_path, error_path) -> pd.DataFrame:
+def numbers(candidates, weights, mu, D_values, errors, kl_path, error_path) -> pd.DataFrame:
     """All numbers of the page as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     summaries = [toy_learning.weight_summary(Q, mu) for Q in weights.values()]
     mean, half_width = toy_learning.mean_and_margin(np.stack(list(errors.values())))
     tables = {
         "candidates": {
-            "omega_1": drawn.omega[:, 0],
-            "omega_2": drawn.omega[:, 1],
-            "loss": drawn.loss,
+            "omega_1": candidates.omega[:, 0],
+            "omega_2": candidates.omega[:, 1],
+            "loss": candidates.loss,
             **{f"Q_{method}": Q for method, Q in weights.items()},
         },
         "distributions": {
@@ -68,24 +68,24 @@ if __name__ == "__main__":
     else:
         sample = datasets.make_toy(data, n, noise, seed)
         fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
-    drawn = toy_learning.draw_candidates(sample.X, sample.y, rff.GaussianKernel(sigma), N, seed)
+    candidates = toy_learning.draw_candidates(sample.X, sample.y, rff.GaussianKernel(sigma), N, seed)
     weights = {
         "rff": np.full(N, 1 / N),
-        "pbrff": rff.pseudo_posterior(drawn.loss, beta, n),
-        "okrff": rff.optimized_kernel_weights(drawn.loss, rho * N, mu),
+        "pbrff": rff.pseudo_posterior(candidates.loss, beta, n),
+        "okrff": rff.optimized_kernel_weights(candidates.loss, rho * N, mu),
     }
     points = sample.X, sample.y, fresh.X, fresh.y
 
     def errors_of(Q, D_values):
         """Test errors, (len(D_values), 10), or of several Q (len(Q), len(D_values), 10)."""
         rng = np.random.default_rng((seed, 1))  # not the stream of the candidates
-        return toy_learning.feature_error_curve(*points, drawn.omega, Q, D_values, C, n_draws=10, random_state=rng)
+        return toy_learning.feature_error_curve(*points, candidates.omega, Q, D_values, C, n_draws=10, random_state=rng)
 
     D_values = sorted({1, 2, 5, 10, 20, 50, D})
     errors = {method: errors_of(Q, D_values) for method, Q in weights.items()}
     some, many = ([float(f"{10**power:.3g}") for power in np.linspace(-3, 3, count)] for count in (13, 61))
-    along = np.stack([rff.pseudo_posterior(drawn.loss, value, n) for value in some])
+    along = np.stack([rff.pseudo_posterior(candidates.loss, value, n) for value in some])
     error_path = (some, errors_of(along, [D])[:, 0])
-    kl_path = (many, toy_learning.kl_path(drawn, many))
-    table = numbers(drawn, weights, mu, D_values, errors, kl_path, error_path)
+    kl_path = (many, toy_learning.kl_path(candidates, many))
+    table = numbers(candidates, weights, mu, D_values, errors, kl_path, error_path)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

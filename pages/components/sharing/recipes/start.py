@@ -63,29 +63,29 @@ def numbers(opening, line, view, plane, posterior, curves, rows) -> pd.DataFrame
 
 if __name__ == "__main__":
 
-    def draw(name: str, n: int = 300, seed: int = seed):
-        drawn = datasets.make_toy(name, n, 0.1, seed)
-        return drawn.X, drawn.y
+    def points_of(name: str, n: int = 300, seed: int = seed):
+        sample = datasets.make_toy(name, n, 0.1, seed)
+        return sample.X, sample.y
 
     # 1: twenty frequencies, the first of a longer draw.
     kernel = rff.GaussianKernel(1.0)
     rng = np.random.default_rng((seed, 1))
-    omega, offsets = (drawn[:40] for drawn in toy_kernels.draw_frequencies_and_offsets(kernel, 2000, 1, rng))
+    omega, offsets = (sampled[:40] for sampled in toy_kernels.draw_frequencies_and_offsets(kernel, 2000, 1, rng))
     line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=10.0, delta_range=4.0)
 
     # First picture and 2: three and five landmarks on two moons. Another seed draws other points alike.
     wide = rff.GaussianKernel(0.501)
-    X, y = draw("moons")
-    fresh = draw("moons", 2000, seed + 1_000_003)
+    X, y = points_of("moons")
+    fresh = points_of("moons", 2000, seed + 1_000_003)
     three, five = (landmark_problem(X, y, wide, L, n_frequencies=20, random_state=seed) for L in (3, 5))
     opening, view = (landmark_view(problem, *fresh, beta=1.0, C=1.0, extent=2.0) for problem in (three, five))
 
     # 3: the alignment of every frequency with the labels of a checkerboard.
-    plane = toy_learning.frequency_plane(*draw("checkerboard"), rff.GaussianKernel(0.251), extent=3.5 / 0.251)
+    plane = toy_learning.frequency_plane(*points_of("checkerboard"), rff.GaussianKernel(0.251), extent=3.5 / 0.251)
     posterior = toy_learning.plane_posterior(plane, beta=10.0)
 
     # 4: bounds along beta, for the moons of the second figure.
-    X_fresh, y_fresh = draw("moons", 20_000, seed + 1_000_003)
+    X_fresh, y_fresh = points_of("moons", 20_000, seed + 1_000_003)
     risks = candidate_risks(X, y, X_fresh.astype(np.float32), y_fresh, wide, 200, random_state=seed)
     betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
     curves = bound_curves(risks, betas, epsilon=0.05, mu=5.0, form="corrected")

@@ -89,15 +89,15 @@ def landmark_numbers(problem, path, beta) -> pd.DataFrame:
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
 
 
-def kernel_numbers(drawn, beta, rho) -> pd.DataFrame:
+def kernel_numbers(candidates, beta, rho) -> pd.DataFrame:
     """Candidate frequencies, in radians per unit of the map, their losses, and their weights by both methods."""
     return pd.DataFrame(
         {
-            "omega_1": drawn.omega[:, 0],
-            "omega_2": drawn.omega[:, 1],
-            "loss": drawn.loss,
-            "Q_pbrff": rff.pseudo_posterior(drawn.loss, beta, drawn.n),
-            "Q_okrff": rff.optimized_kernel_weights(drawn.loss, rho * len(drawn.loss), 2.0),
+            "omega_1": candidates.omega[:, 0],
+            "omega_2": candidates.omega[:, 1],
+            "loss": candidates.loss,
+            "Q_pbrff": rff.pseudo_posterior(candidates.loss, beta, candidates.n),
+            "Q_okrff": rff.optimized_kernel_weights(candidates.loss, rho * len(candidates.loss), 2.0),
         }
     )
 
