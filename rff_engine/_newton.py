@@ -298,7 +298,7 @@ def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
         q = product(p, of_p)
         step = rho / (of_p @ q)
         x += step * p
-        r = r - step * q  # not in place: the first p is this array
+        r = r - step * q  # not in place: p is this array at first
         of_r = r if metric is None else metric(r)
         before, rho = rho, r @ of_r
         if rho <= target**2:
@@ -317,7 +317,7 @@ def line_minimum(slope, curvature, margin, change, C):
     violated = (margin > 0) | ((margin == 0) & (change < 0))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         kink = margin / change
-    kink[~(kink > 0)] = np.inf  # at a step below 0, or none
+    kink[~(kink > 0)] = np.inf  # at a negative step, or nowhere
     order = np.argsort(kink, axis=-1, kind="stable")
     ends, margin, change, left = (np.take_along_axis(a, order, axis=-1) for a in (kink, margin, change, violated))
     sign = np.where(np.isinf(ends), 0.0, np.where(left, -1.0, 1.0))  # a violator leaves at its kink, another row enters

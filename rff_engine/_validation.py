@@ -42,7 +42,7 @@ __all__ = [
     "check_size",
     "draw_seed",
     "shown",
-    "with_room_for_squares",
+    "widened_for_squares",
 ]
 
 
@@ -63,7 +63,7 @@ def shown(value) -> str:
 
 
 def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
-    """Refuse NaN, infinity, and numbers beyond `largest` on either side of 0."""
+    """Refuse NaN, infinity, and numbers above `largest` in size."""
     if values.size == 0:
         return
     size = float(np.maximum(values.max(), -values.min()))  # NaN if any is
@@ -142,7 +142,7 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
         raise ValueError(f"{message}; {error}.") from None
 
 
-def with_room_for_squares(X):
+def widened_for_squares(X):
     """`X`, in float64 if its values are too large for sums of their squares in float32."""
     values = X.data if sp.issparse(X) else X
     if X.dtype == np.float32 and values.size and max(values.max(), -values.min()) > 1e6:

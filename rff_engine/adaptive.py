@@ -37,7 +37,7 @@ from ._validation import (
     check_size,
     draw_seed,
     shown,
-    with_room_for_squares,
+    widened_for_squares,
 )
 from .kernels import GaussianKernel, SpectralKernel, check_kernel
 
@@ -112,7 +112,7 @@ def kernel_landmarks(
     rng = as_rng(random_state)
     if method == "sample":
         return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
-    points = with_room_for_squares(X)
+    points = widened_for_squares(X)
     enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: clusters without points weigh nothing.

@@ -681,13 +681,13 @@ def _for_frequency_blocks(
     class-wise sums, (n_classes, F) each, weighted if rows have `weights`. With `offsets(at, frequencies)`, (F,), `keep`
     gets the sums of cos(omega . x - offset) alone.
     """
-    order = np.argsort(codes, kind="stable")  # class-wise sums are then sums over runs of rows
+    order = np.argsort(codes, kind="stable")  # then each class is one run of rows
     codes = codes[order]
     weights = None if weights is None else weights[order]
     bound = PhaseBound(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     columns = slice(None)
-    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # else rows are gathered again for each block
+    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # others are gathered again for each block
         X, columns = without_zero_columns(X)
         X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))

@@ -40,10 +40,10 @@ __all__ = [
 ]
 
 FORMS = ("paper", "corrected")
-#: Of Corollary 5.
+#: Forms of Corollary 5.
 CHI_SQUARE_FORMS = (*FORMS, "sub_gaussian")
 KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
-#: On the risk of one landmark; they may hold for several at once.
+#: Bounds on the risk of one landmark, or of several at once.
 LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
 
 

@@ -143,7 +143,7 @@ class VotePosterior:
 
 
 def learn_vote(z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: float, choice: Choice) -> VotePosterior:
-    """The best found posterior for the bound on the vote, on features z (n, F) of length 1 and labels -1 and 1.
+    """The posterior of least bound on the vote among those tried, for features z (n, F) of length 1, labels -1 and 1.
 
     Means are minima of a convex surrogate of the margin error plus the divergence (Germain et al. 2009), over a path of
     costs and two thresholds, and points on the lines from the prior's mean through them.

@@ -66,8 +66,8 @@ def _chosen_kernel(kernel, X, sample_weight=None) -> SpectralKernel:
     return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
 
 
-def _leaves_out(sample_weight) -> bool:
-    """Whether weights only leave rows out: a bound for independent rows covers none that count differently."""
+def _are_zero_or_one(sample_weight) -> bool:
+    """Whether all weights are 0 or 1: a bound for independent rows covers no others."""
     return sample_weight is None or bool(np.isin(sample_weight, (0.0, 1.0)).all())
 
 
@@ -355,11 +355,11 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         if first:
             self._start(X, weights)
         self._add(X, y, weights)
-        # Always the same random numbers: the frequencies change no more than the weights do.
+        # The same random numbers at every call, so that frequencies change only as far as the weights do.
         return self._learn(deepcopy(self._rng)) if (self.alignment_sums_.counts > 0).sum() > 1 else self
 
     def _start(self, X, weights):
-        """Forget what was learned and draw the candidates; the generator for what is drawn next."""
+        """Forget what was learned and draw the candidates; return the generator for later draws."""
         self._check_parameters()
         rng = as_rng(self.random_state)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
@@ -381,7 +381,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
         first = not hasattr(self, "alignment_sums_")
         self.alignment_sums_: AlignmentSums = sums if first else self.alignment_sums_ + sums
-        self._is_sample = (first or self._is_sample) and _leaves_out(weights)
+        self._is_sample = (first or self._is_sample) and _are_zero_or_one(weights)
 
     def _learn(self, rng):
         """Weights of the candidates from the sums so far, and frequencies drawn by them."""
@@ -722,7 +722,7 @@ class LandmarkSimilarity(BaseTransformer):
                 n_jobs,
                 weights,
             )
-            covered = self.landmark_indices_ is not None and _leaves_out(weights)
+            covered = self.landmark_indices_ is not None and _are_zero_or_one(weights)
             self._learn_weights(self.alignment_loss_, len(y) if weights is None else float(weights.sum()), covered)
         return self
 

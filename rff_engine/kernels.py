@@ -3,7 +3,7 @@
 By Bochner's theorem such a kernel is an average of cosines, ``k(x - x') = E_{omega ~ p} cos(omega . (x - x'))``
 (Letarte et al. 2019, Eq. 3). A kernel here therefore knows its value, the density ``p`` of its frequencies, and how
 to draw them from ``p``: from a generator, from points of the unit cube, or as Gaussian vectors of random scale. It
-does not know how many features are made of them. `column_kernels` and `composed_kernels` have more of them.
+does not know how many features are made of them. More kernels are in `column_kernels` and `composed_kernels`.
 """
 
 from __future__ import annotations

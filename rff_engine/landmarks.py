@@ -31,7 +31,7 @@ from ._validation import (
     check_count,
     check_jobs,
     draw_seed,
-    with_room_for_squares,
+    widened_for_squares,
 )
 from .features import PhaseBound, phase_dtype, phases_of_pairs, without_zero_columns
 
@@ -151,7 +151,7 @@ def _quotas(available: np.ndarray, total: int) -> np.ndarray:
 
 
 def _centroids(points, n_clusters: int, rng, weights=None) -> np.ndarray:
-    dtype, points = points.dtype, with_room_for_squares(points)
+    dtype, points = points.dtype, widened_for_squares(points)
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -30,7 +30,7 @@ from ._validation import (
     check_positive,
     check_range,
     check_size,
-    with_room_for_squares,
+    widened_for_squares,
 )
 
 # Limits below which the terms of Newton's method are far from overflow.
@@ -117,7 +117,7 @@ def linear_svm_path(
     if sp.issparse(Z) or C_values.max() > _LARGEST_FLOAT32_C:
         Z = Z.astype(np.float64, copy=False)
     if not sp.issparse(Z):
-        Z = np.ascontiguousarray(with_room_for_squares(Z))
+        Z = np.ascontiguousarray(widened_for_squares(Z))
     check_choice(form, "form", ("auto", "primal", "gram"))
     if gram is not None:
         if np.shape(gram) != (n, n):

@@ -219,7 +219,7 @@ def _hover(name: str, column: str, row) -> str:
 
 
 def _cause_lines(row, error: str) -> list[str]:
-    """What reruns say of the cause of a number outside; `error` is that of the presumed cause's."""
+    """What reruns say of the cause of a number outside; `error` is the error of the presumed cause's rerun."""
     lines = [f"rerun of the presumed cause: {error}"] if np.isfinite(row["cause_error"]) else []
     if row.get("again", 0) > 0:
         lines.append(f"{row['as_far']:.0f} of {row['again']:.0f} more reruns lie at least as far out")

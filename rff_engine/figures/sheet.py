@@ -85,7 +85,7 @@ class Sheet:
     def add_frame(self, name: str, traces: list[int], data: list[dict[str, Any]]) -> None:
         """Add a frame, with what changes in these traces.
 
-        Its arrays are encoded at once, as Plotly sends them: frames are many, and nothing reads them in between.
+        Arrays are encoded here, as Plotly sends them: frames are many, and nothing reads them before they are sent.
         """
         kinds = [{"type": self.data[number]["type"]} for number in traces]
         moved = [kind | _encoded(what) for kind, what in zip(kinds, data, strict=True)]

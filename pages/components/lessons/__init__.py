@@ -167,7 +167,7 @@ class Tour:
             "moved": numbers and self._moved(self._settings_at(lesson, place)),
         }
         if classroom.seat() is None:
-            with st.container():  # as around the fragment: the browser keeps the card
+            with st.container():  # a fragment has one too: the browser then keeps the card
                 self._mount(lesson, data)
         else:
             looks = classroom.leads() or not place.decided
@@ -179,7 +179,7 @@ class Tour:
             st.rerun()
         room = classroom.seen(place.step, len(data["answers"]))
         if room is None or (room["revealed"] and (place.waits or (classroom.leads() and not place.decided))):
-            st.rerun()  # without a class, or with the outcome
+            st.rerun()  # the class has ended, or the outcome is shown
         if place.answer is None and not classroom.leads():
             if room["revealed"] and st.session_state.get(_ASKED) == (place.lesson, place.step):
                 st.session_state[_MISSED] = place.lesson, place.step

@@ -1,10 +1,10 @@
 """Who may compute now: slots for scripts of pages, and a line for sweeps on visitors' own data.
 
-Both serve first come, first served; further work of one script or visitor stands a little further back. As many scripts
-compute at a time as there are cores: all at once would hand the interpreter's lock around, and one whose work is many
-calls of NumPy, each of which releases the lock, would wait for all others at every call. A script that waits for a
-worker or for another script's result has no slot meanwhile. Fragments that poll a run each second take no slot: they
-compute nothing.
+Both serve first come, first served; later work of one script or visitor queues as if it came slightly later. As many
+scripts compute at a time as there are cores. If all computed at once, they would pass the interpreter's lock around: a
+script with many calls of NumPy, each of which releases the lock, would wait for all others at every call. A script that
+waits for a worker or for another script's result has no slot meanwhile. Fragments that poll a run each second take no
+slot, since they compute nothing.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class ComputeSlots:
     def release(self) -> Iterator[None]:
         """Free the slot for work that is long or mostly waits, and take one at once afterwards.
 
-        The script resumes at once, even if one script too many then computes for a moment, because it may hold locks
-        that waiting scripts need. After an exception it ends and takes no slot. Without a slot nothing happens.
+        The script resumes at once, even if that briefly exceeds the limit, because it may hold locks that others
+        need. After an exception it ends and takes no slot. Without a slot nothing happens.
         """
         held = getattr(self._mine, "held", False)
         if held:

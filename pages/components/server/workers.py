@@ -1,9 +1,8 @@
 """Processes that compute what takes long: a second core works, and scripts of light pages need not wait for heavy ones.
 
 Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
-work and end after an idle hour. Simultaneous calls of one script stand in the line one by one, with space between them,
-so that the single call of another script gets through. joblib's executor replaces a
-process that dies; the work is then done by the app itself.
+work and end after an idle hour. Parallel calls of one script are staggered, so that the single call of another
+script gets through. joblib's executor replaces a process that dies; the app itself then does its work.
 """
 
 from __future__ import annotations

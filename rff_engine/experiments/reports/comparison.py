@@ -299,7 +299,7 @@ def _first(pairs: pd.DataFrame, holds: pd.Series) -> pd.Series:
 
 
 def _as_far(comparison: pd.DataFrame, again: pd.DataFrame | None, by: list[str]) -> pd.DataFrame:
-    """Number of reruns of the method itself, of those as far out as the paper's number, and their cause if any is."""
+    """Number of reruns of the method itself, how many lie as far out as the paper's number, and their cause."""
     cells = comparison.loc[comparison["agreement"].isin(OUTSIDE), [*by, "paper", "rounding", "agreement"]]
     if again is None or again.empty or cells.empty:
         return pd.DataFrame(columns=["again", "as_far", "cause"], index=comparison.index[:0])
@@ -316,7 +316,7 @@ def _chance(
 ) -> pd.DataFrame:
     """Share of a number's own reruns that would lie outside, each left out in turn and judged by the others.
 
-    Draws on one split, which the spread of `splits` judges as well, where there are three; else random splits.
+    Draws on one split where there are three, judged by the spread of `splits` as well; else random splits.
     """
     draws = _left_out(one_split, by, rounding, between=True)
     spreads = draws[by].merge(_same_types(splits, draws, by), on=by, how="left")
@@ -329,7 +329,9 @@ def _chance(
 
 
 def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: bool = False) -> pd.DataFrame:
-    """Each of three reruns or more, and whether it lies outside the spread of the others, or also not between them."""
+    """Reruns of which there are three or more, and whether each lies outside the spread of the others.
+
+    With `between`, one that lies between others is inside."""
     left = reruns.groupby(by).filter(lambda cell: len(cell) >= 3)[[*by, "test_error"]].reset_index(drop=True)
     errors = left.groupby(by)["test_error"]
     n = errors.transform("size")

@@ -35,18 +35,18 @@ _log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10
 _POLL_SECONDS = 1.0
-# Repeats at a time: while the last units of one run, those of the next use the other workers.
+# Repeats at a time: workers that the last units of one do not use compute the next.
 _PLANS_UNDER_WAY = 2
-# Of a unit that Dask loses, with worker after worker or by itself.
+# How often a unit is submitted that Dask loses, with a worker or without.
 _MAX_TRIES = 5
 _REFUSED_SECONDS = 30.0
-# What a worker raises that cannot read a unit, or will not.
+# Errors of a worker that cannot read a unit, or refuses it.
 _OF_OTHER_CODE = (OtherCode, ImportError, AttributeError, TypeError)
 _LOST = "The Dask scheduler was lost, and the units it was running."
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SETTINGS = {
     "distributed.scheduler.allowed-failures": 20,  # a worker that dies costs time, not results
-    "distributed.admin.large-graph-warning-threshold": "1 TiB",  # a problem is meant to be in the graph
+    "distributed.admin.large-graph-warning-threshold": "1 TiB",  # graphs hold whole problems
     "distributed.worker.profile.enabled": False,
     "distributed.worker.preload": ["rff_engine.experiments.running.worker"],
     # Without Dask's own MALLOC_TRIM_THRESHOLD_, which returns the memory of every array to the system at once.

@@ -58,8 +58,8 @@ _NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _WITH_ON_CONFLICT = ("postgresql", "sqlite")
 _PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "psycopg[binary]", "MySQLdb": "mysqlclient"}
-# PostgreSQL drops its statistics when it recovers from a crash, of one of its processes too, and keeps them when it is
-# shut down. The time when the server started says neither.
+# PostgreSQL drops its statistics when it recovers from a crash, even of one process, and keeps them when it is shut
+# down. The time when the server started does not tell these apart.
 _crash_time = sa.func.pg_stat_get_bgwriter_stat_reset_time()
 _T = TypeVar("_T")
 
@@ -136,7 +136,7 @@ class Database:
     url : str or Path
         A SQLAlchemy URL, or the path of a SQLite file.
     read_only : bool, optional
-        Open an existing SQLite file for reading alone; with ``None``, one that cannot be written.
+        Open an existing SQLite file for reading alone; ``None`` does so where it cannot be written.
 
     Raises
     ------
