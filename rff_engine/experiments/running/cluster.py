@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import dask.config
@@ -40,6 +40,8 @@ _PLANS_UNDER_WAY = 2
 # How often a unit is submitted that Dask loses, with a worker or without.
 _MAX_TRIES = 5
 _REFUSED_SECONDS = 30.0
+# Looks in a row at which workers are free and none computes, though units are submitted.
+_IDLE_POLLS = 5
 # Errors of a worker that cannot read a unit, or refuses it.
 _OF_OTHER_CODE = (OtherCode, ImportError, AttributeError, TypeError)
 _LOST = "The Dask scheduler was lost, and the units it was running."
@@ -200,10 +202,14 @@ class Workers:
         if self.client.status != "running":
             raise ConnectionError(_LOST)
         if not self._refuse(str(future.key), error):
-            self._tries[name] += 1
-            if self._tries[name] == _MAX_TRIES:
-                raise ConnectionError(_failure(error))
+            self.count_loss(name, error)
         return None
+
+    def count_loss(self, name: str, error: BaseException | None = None) -> None:
+        """Count that Dask has lost what has this name; raise ConnectionError at the last of its tries."""
+        self._tries[name] += 1
+        if self._tries[name] == _MAX_TRIES:
+            raise ConnectionError(_failure(error))
 
     def _refuse(self, key: str, error: BaseException | None) -> bool:
         """Refuse the workers that other code made fail outside a unit; return whether there is one."""
@@ -285,6 +291,7 @@ class _Running:
         self._left: Counter[int] = Counter()  # unfinished units of each plan
 
     def reports(self) -> Iterator[Report]:
+        idle = 0
         try:
             while True:
                 yield from self._start_work()
@@ -295,13 +302,37 @@ class _Running:
                 except queue.Empty:
                     if self._client.status != "running":
                         raise ConnectionError(_LOST) from None
+                    idle = idle + 1 if self._is_idle() else 0
+                    if idle == _IDLE_POLLS:
+                        self._submit_again()
+                    continue
+                idle = 0
+                if key not in self._tasks:
                     continue
                 if step is None:
                     yield from self._end(key)
-                elif code == CODE and key in self._tasks and step == self._tasks[key].reported:
+                elif code == CODE and step == self._tasks[key].reported:
                     yield self._report(self._tasks[key], rows)  # else reported before its worker died
         finally:
             self._client.cancel([self._values[task.name].future for task in self._tasks.values()])
+
+    def _is_idle(self) -> bool:
+        """Whether units are submitted, workers are there, and none of them computes."""
+        if not self._tasks or not self._workers.threads():
+            return False
+        return not any(_answer(self._client.processing).values())
+
+    def _submit_again(self) -> None:
+        """Let all units under way, and what they need, be submitted again.
+
+        While workers die, Dask's scheduler can let a task wait for one that it has released and computes no more.
+        """
+        for task in self._tasks.values():
+            self._workers.count_loss(task.name)
+            self._again[task.name] = task
+        self._tasks.clear()
+        for value in self._values.values():
+            value.future = None
 
     def _start_work(self) -> Iterator[Report]:
         """Start plans as long as few are running, and units as long as a worker is free."""
@@ -429,7 +460,12 @@ class _Running:
 
 def _threads_of_workers(client: Client) -> dict[str, int]:
     """Number of threads of each worker, by its address; a ConnectionError if the scheduler does not answer."""
+    return _answer(client.nthreads)
+
+
+def _answer(request: Callable[[], Any]) -> Any:
+    """What the scheduler answers to a request of a client that is not asynchronous."""
     try:
-        return client.nthreads()  # pyright: ignore[reportReturnType] - a coroutine of an asynchronous client alone
+        return request()
     except OSError:  # a CommClosedError, if the scheduler is lost during the request
         raise ConnectionError(_LOST) from None

@@ -293,6 +293,24 @@ def test_external_cluster_gives_the_same_rows(other_cluster, split):
     assert len(worker_processes()) == 1  # it goes on
 
 
+def test_units_that_dask_has_lost_are_submitted_again(other_cluster, monkeypatch):
+    from distributed import Client, Future
+
+    submit, lost = Client.submit, []
+
+    def submit_or_lose(client, function, *arguments, **options):
+        if function is cluster.do and len(lost) < 3:
+            lost.append(Future(options["key"], client))  # the scheduler knows its name and computes nothing
+            return lost[-1]
+        return submit(client, function, *arguments, **options)
+
+    monkeypatch.setattr(Client, "submit", submit_or_lose)
+    monkeypatch.setattr(cluster, "_IDLE_POLLS", 1)
+    found = list(run(SMALL_SWEEP, make_split(), dataset="toy", scheduler=other_cluster.scheduler_address))
+    assert len(lost) == 3
+    same(frame_of(found), frame_of(run(SMALL_SWEEP, make_split(), dataset="toy")))
+
+
 def test_cancelled_unit_stops_between_two_steps(other_cluster, split):
     from distributed import Client
 
