@@ -81,6 +81,7 @@ class Project:
 
     def __init__(self, name: str, more: Path):
         self.port = free_ports(1)
+        self.run = ""  # id of the run whose rows count
         self._command = ["docker", "compose", "--project-name", name]
         self._command += ["--file", str(ROOT / COMPOSE), "--file", str(more)]
         passwords = {name: secrets.token_hex(32) for name in ("POSTGRES_PASSWORD", "COOKIE_SECRET")}
@@ -98,8 +99,9 @@ class Project:
         return process.stdout
 
     def rows(self) -> set[str]:
-        """The rows in PostgreSQL; none before it has their table."""
-        command = ["psql", "-U", "rff", "-d", "rff", "-Atc", "SELECT r FROM rff_results r"]
+        """The rows of the run in PostgreSQL; none before it has their table. The first page has a run of its own."""
+        of_run = f"SELECT key FROM rff_run_rows WHERE run = '{self.run}'"
+        command = ["psql", "-U", "rff", "-d", "rff", "-Atc", f"SELECT r FROM rff_results r WHERE key IN ({of_run})"]
         return set(self.ask("exec", "-T", "store", *command).stdout.splitlines())
 
     def healthy(self, service: str) -> bool:
@@ -276,9 +278,11 @@ def run(name: str) -> list[Event]:
         trial.start()
         undisturbed = ["exec", "-T", "--env", "RFF_STORE=/tmp/undisturbed.sqlite", "app1", *RUN, "--output", "-"]
         expected = rows_of(whole.do(*undisturbed))
+        whole.run = expected[0]["run"]
         asyncio.run(trial.under_load(expected))
         trial.compare(expected)
     with project(f"{name}-small", **SHARE, volumes={"results": {"driver_opts": SMALL_VOLUME}}) as small:
+        small.run = whole.run
         trial.fill(small, len(expected))
     return trial.events
 
