@@ -125,6 +125,21 @@ def test_tests_import_no_tests_of_other_folders():
                 assert not (node.module or "").startswith("tests."), f"{path} imports {node.module}"
 
 
+# --- statements ---------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_makes_no_two_calls_for_two_names():
+    """A pair such as `a, b = 0, 1` may stand in one line; of `a, b = f(x), g(y)` a reader misses the second."""
+    packed = []
+    for path in (*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "deploy").rglob("*.py"), *MODULES.values()):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else []
+                if sum(any(isinstance(part, ast.Call) for part in ast.walk(value)) for value in values) > 1:
+                    packed.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert packed == []
+
+
 # --- docstrings ---------------------------------------------------------------------------------------------------
 
 # Names without a formula of a paper.

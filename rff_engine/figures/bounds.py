@@ -59,7 +59,7 @@ BOUNDS = {
     "chi_square": Look("Corollary 5", SKY, "dot"),
 }
 BOUND_NAMES = {key: bound.name for key, bound in BOUNDS.items()}
-#: Colour of the bounds beside a chosen one.
+#: Colour of the bounds that are not the chosen one.
 OTHER_COLOUR = "#949494"
 
 #: The terms of a bound.

@@ -21,14 +21,23 @@ def _logarithmic(low: int, high: int, per_decade: int) -> str:
     return f'data-scale="log" {_even(low, high, 0, 1 / per_decade)}'
 
 
-#: Inverse temperature, width of the prior, and radius rho / N: the ends as powers of ten, and how many in a decade.
-BETA, SIGMA, RHO = (-3, 3, 10), (-1, 1, 10), (-4, 0, 5)
+# Ends as powers of ten, and the number of values in a decade.
+#: Inverse temperature.
+BETA = (-3, 3, 10)
+#: Width of the prior.
+SIGMA = (-1, 1, 10)
+#: Radius rho / N.
+RHO = (-4, 0, 5)
 #: The width where it has a slider of a live view, on which each of the values is a place.
 SIGMA_LIVE = (*SIGMA[:2], 50)
-#: Noise, and the step away from the prior's weights: ends, where the control of the app starts, and step.
-NOISE, STRETCH = (0.0, 0.5, 0.1, 0.01), (0.0, 3.0, 1.0, 0.02)
-#: Inverse temperatures of curves, and of those of errors, which cost more.
-BETAS, PATH_BETAS = powers(*BETA), powers(*BETA[:2], 5)
+# Ends, where the control of the app starts, and step.
+NOISE = (0.0, 0.5, 0.1, 0.01)
+#: Length of the step away from the prior's weights.
+STRETCH = (0.0, 3.0, 1.0, 0.02)
+#: Inverse temperatures of curves.
+BETAS = powers(*BETA)
+#: Those of curves of errors, which cost more.
+PATH_BETAS = powers(*BETA[:2], 5)
 #: Standard deviations of the Gaussian prior that the plane of frequencies shows, to either side.
 WIDTHS = 3.5
 #: Attributes of the sliders, by their names in the HTML; a logarithmic one holds the exponent.
