@@ -20,7 +20,7 @@ LIVE = {page.name: page.view for page in PAGES if page.view}
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     if page != "start":
         app.run()
         app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py

@@ -36,7 +36,7 @@ class Reader:
     """A session on the page of the lesson, whose card is pressed as the browser does."""
 
     def __init__(self, visitor: str, **query: str):
-        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
         self.app.session_state["browser"] = visitor
         self.app.session_state[entry._ENTERED] = "kernel"  # from here on the page runs without app.py
         self.app.query_params.update({"lesson": LESSON.key, "step": "1"} | query)
@@ -177,7 +177,7 @@ def test_a_closed_room_leaves_the_lesson_with_a_sentence(rooms):
 def test_those_who_enter_the_code_come_to_the_step_of_the_lecturer(rooms):
     lecturer, code = opened_room()
     lecturer.act("next")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.text_input(key="room_code").set_value(f" {shown(code).lower()} ")
     next(button for button in app.button if button.label == "Join").click().run()
     assert not app.exception and not app.error
@@ -198,7 +198,7 @@ def test_those_who_enter_the_code_come_to_the_step_of_the_lecturer(rooms):
     ],
 )
 def test_a_wrong_code_is_refused_in_one_sentence(rooms, text, said):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.text_input(key="room_code").set_value(text)
     next(button for button in app.button if button.label == "Join").click().run()
     assert [error.value for error in app.error] == [said] and not app.exception
@@ -271,7 +271,7 @@ def test_a_full_room_does_not_count_and_lets_the_reader_wait_with_the_class(room
 def test_a_server_without_rooms_offers_none(monkeypatch):
     monkeypatch.setattr(classroom, "offered", lambda: False)
     assert not Reader("a").card["app"]["rooms"]
-    assert not AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().text_input
+    assert not AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run().text_input
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def near(monkeypatch):
 @pytest.fixture
 def page():
     """The page, with settings that no other test uses: its results are not cached."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     at.switch_page("pages/adaptive.py")
     at.query_params["seed"] = "4711"
     return at

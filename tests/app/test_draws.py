@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def opened(page: str, **settings: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.query_params["view"] = "opening"  # the least that opens the app
     app.run()
     app.query_params.clear()

@@ -32,7 +32,7 @@ def queue(tmp_path, monkeypatch, swept_store):
 
 
 def opened(page: str, **query) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.query_params.update(query)  # of the page: Start here would drop them
     app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
     app.switch_page(f"pages/{page}.py").run()

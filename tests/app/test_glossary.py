@@ -46,7 +46,7 @@ def test_marks_become_links_and_anything_else_stays():
 
 
 def test_the_list_has_every_term():
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.switch_page("pages/glossary.py").run()
     assert not app.exception
     assert {(header.value, header.proto.anchor) for header in app.header} == {(term.name, term.key) for term in TERMS}

@@ -256,7 +256,7 @@ def test_a_run_that_is_too_large_is_refused_with_a_grid_that_fits(
 
 
 def real_data() -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     return app.switch_page("pages/real_data.py").run()
 
 
@@ -398,7 +398,7 @@ def test_a_sweep_waits_in_line_and_a_full_line_is_reported(arrive, monkeypatch):
     line = WaitingLine("sweep", 1)
     monkeypatch.setattr(your_data_results, "_line", line)
     holder, waiter = arrive(line, "a"), arrive(line, "b")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.switch_page("pages/your_data.py").run()
     press(app, "Breast cancer")
     choose(app, view="error against D")
@@ -543,7 +543,7 @@ def test_a_page_waits_for_a_slot_and_a_sweep_releases_it(monkeypatch):
     line, free = ComputeSlots(1), []
     monkeypatch.setattr(queues, "compute_slot", line.hold)
     monkeypatch.setattr(queues, "release_slot", line.release)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     with line.hold():
         opened = threading.Thread(target=app.run)
         opened.start()
@@ -709,7 +709,7 @@ def test_cache_has_the_size_of_its_limit():
 @pytest.mark.slow
 def test_a_rerun_and_another_session_recompute_nothing():
     def landmarks():
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
         return app.switch_page("pages/landmarks.py").run()
 
     app = landmarks()

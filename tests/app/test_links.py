@@ -20,7 +20,7 @@ GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho"
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
     app.query_params.update(query)
     app.switch_page(f"pages/{page}.py").run()

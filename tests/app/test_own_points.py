@@ -20,7 +20,7 @@ CODE = encode(X, Y)
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.query_params.update(query)
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception and not app.error

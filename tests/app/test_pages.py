@@ -16,7 +16,7 @@ PAGES = [page.name for page in catalogue.PAGES if page.measured]
 
 
 def launch(name: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.run()
     if name != "start":
         app.session_state[entry._ENTERED] = name  # from here on the page runs without app.py

@@ -91,7 +91,7 @@ def test_differences_are_named_by_label():
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.query_params.update(query)
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception and not app.error and not app.warning

@@ -19,7 +19,7 @@ OFFERED = {
 
 
 def opened(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     return app.switch_page(f"pages/{page}.py").run()
 
 

@@ -301,7 +301,7 @@ def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, mo
         rows = []
     rerun_results.beside_paper.cache_clear()
     monkeypatch.setattr(reproduction, "known_rows", lambda *_, **__: rows)
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=300).run()
     app.switch_page("pages/paper.py").run()
     for _ in range(2):  # r applies to Table 2 only
         for key, value in settings.items():

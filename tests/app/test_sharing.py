@@ -75,7 +75,7 @@ def offered(monkeypatch):
 
 
 def launch(page: str, settings: dict | None = None, query: dict | None = None) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.query_params.update(query or {})
     if page != "start":
         app.switch_page(f"pages/{page}.py").run()

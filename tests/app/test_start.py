@@ -27,7 +27,7 @@ def page():
         patch.setattr(live, "mount", lambda *args, **kwargs: (given.append(args), show(*args, **kwargs)))
         offer = sharing.offer
         patch.setattr(sharing, "offer", lambda *args: (given.append(args[3]()), offer(*args)))
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     assert not app.exception and not app.error
     return app, given
 

@@ -93,7 +93,7 @@ class Watcher:
     """A session on the page Real data."""
 
     def __init__(self):
-        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
         self.app.switch_page("pages/real_data.py").run()
         self.app.session_state["seed"] = 7
         self.app.run()

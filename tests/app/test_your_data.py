@@ -27,7 +27,7 @@ RESULTS = "results on your data"
 
 
 def opened() -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.run()
     return app.switch_page("pages/your_data.py").run()
 
