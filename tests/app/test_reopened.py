@@ -5,9 +5,7 @@ The browser's tabs are simulated (`benchmarks.tab`), the server is real.
 
 from __future__ import annotations
 
-import asyncio
 import random
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -18,6 +16,7 @@ from benchmarks.app_response import served
 from benchmarks.load import paste_table
 from benchmarks.tab import Tab, as_text
 from pages.components.controls.widgets import Control, Tabs, without_headings
+from tests.loops import run
 
 ROOT = Path(__file__).parents[2]
 #: Names of the tabs of a page; they are no controls of the sidebar, and `tests/browser/test_live.py` opens their links.
@@ -100,6 +99,5 @@ async def walk(server: str, page: str) -> list[str]:
 @pytest.mark.xdist_group("reopened")  # of one server
 @pytest.mark.parametrize("page", PAGES)
 def test_a_new_session_with_the_link_has_the_settings(page, server):
-    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
-        moved = pool.submit(asyncio.run, walk(server, page)).result()
+    moved = run(walk(server, page))
     assert moved == [control.key for control in controls_of(page)]

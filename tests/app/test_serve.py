@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow
 import pytest
@@ -15,6 +14,7 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from serve import ENCODINGS, POLICY, CompressedOnce, Guarded
+from tests.loops import run
 
 SCRIPT = b"let frequency = 0;" * 1000
 FOREVER = {"cache-control": "public, immutable, max-age=31536000", "etag": '"one"'}
@@ -45,12 +45,6 @@ def served(asked):
         return Response(SCRIPT, media_type=kind, headers=headers)
 
     return CompressedOnce(Starlette(routes=[Route(path, endpoint) for path in ANSWERS]))
-
-
-def run(coroutine):
-    """What a coroutine returns, run in a thread of its own: Playwright may keep a loop running in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
 
 
 def get(served, *requests):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from starlette.formparsers import MultiPartParser
@@ -14,6 +11,7 @@ from datasets.tables.preparation import prepare
 from datasets.tables.uploads import read_table
 from pages.components.results import your_data as your_data_results
 from pages.components.upload import LIMITS
+from tests.loops import run
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
 
@@ -35,8 +33,7 @@ def received(n_bytes: int):
         assert found.size == n_bytes
         return found
 
-    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
-        return pool.submit(asyncio.run, form()).result()
+    return run(form())
 
 
 def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):

@@ -1,10 +1,8 @@
 """The load benchmark: its tabs read messages as a browser does, and it computes growth and times correctly."""
 
-import asyncio
 import os
 import random
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import psutil
@@ -14,6 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import load
 from benchmarks.tab import LostError, Tab, widget
+from tests.loops import apart, run
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
@@ -97,8 +96,8 @@ def test_a_tab_caches_messages_that_the_server_refers_to(tab):
     assert [one.default for one in tab.widgets] == ["moons", "moons"]
     assert list(tab._request().rerun_script.cached_message_hashes) == ["abc"]
     assert not tab.faults
-    for run in "2345":  # runs without the message
-        tab.take(message(run=run, new_session={"config": {"max_cached_message_age": 2}}))
+    for number in "2345":  # runs without the message
+        tab.take(message(run=number, new_session={"config": {"max_cached_message_age": 2}}))
         tab.take(message(script_finished=0))
     assert not tab.widgets and not tab.values
     tab.take(message([0, 0], ref_hash="abc"))
@@ -214,7 +213,7 @@ def test_a_session_that_loses_its_next_process_too_is_opened_again(monkeypatch):
 
     found = load.Load("http://127.0.0.1", psutil.Process(), load.parser().parse_args([]))
     found.killed = True
-    asyncio.run(found.visit("kernel", random.Random(0), work))
+    run(found.visit("kernel", random.Random(0), work))
     assert not found.record.errors and len(found.record.reopened) == 2
 
 
@@ -224,8 +223,7 @@ def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
     words = ["--sessions", "4", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--processes", "2", "--kill"]
     asked = load.parser().parse_args(words)
     asked.pages, asked.kept, asked.output = ["kernel?width=2"], 1, tmp_path / "load.json"
-    with ThreadPoolExecutor(1) as pool:
-        results = pool.submit(load.run, asked).result()
+    results = apart(load.run, asked)
     found = results["load"]
     assert found["errors"] == {} and 1 <= found["reopened"]["moves"] <= 3
     assert found["reopened"]["with other settings"] == 0
@@ -236,8 +234,7 @@ def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
     asked = load.parser().parse_args(["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1"])
     asked.pages, asked.kept, asked.output = ["kernel", "your_data"], 1, tmp_path / "load.json"
     before = set(psutil.Process().children(recursive=True))
-    with ThreadPoolExecutor(1) as pool:  # the main thread may already have the browser's event loop
-        results = pool.submit(load.run, asked).result()
+    results = apart(load.run, asked)
     assert set(psutil.Process().children(recursive=True)) <= before  # a run of another test may have ended meanwhile
     for phase in ("warm-up", "load", "soak"):
         assert results[phase]["errors"] == {}
@@ -258,8 +255,7 @@ def test_browsers_are_measured_beside_sessions(tmp_path):
     words = ["--sessions", "1", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--browsers", "2"]
     asked = load.parser().parse_args(words)
     asked.pages, asked.kept, asked.output = ["kernel", "approximate"], 1, tmp_path / "load.json"
-    with ThreadPoolExecutor(1) as pool:
-        results = pool.submit(load.run, asked).result()
+    results = apart(load.run, asked)
     assert results["load"]["errors"] == {}
     assert results["load"]["overall"]["moves"] > 0
     assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]

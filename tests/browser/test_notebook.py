@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import wait_until
+from conftest import violations, wait_until
 
 import rff_engine as rff
 from datasets import make_toy
@@ -106,6 +106,9 @@ def test_a_cell_shows_a_frame_that_reaches_nothing_outside(open_file):
     frame.get_by_role("button", name="Close").click()
     refused = "() => fetch('https://example.org').then(() => 'fetched', () => 'refused')"
     assert frame.locator("body").evaluate(refused) == "refused"
+    wait_until(lambda: len(violations) >= 2)  # the directive, and the request
+    assert all("example.org" in one for one in violations)
+    violations.clear()
     assert (
         frame.locator("body").evaluate("() => { try { return String(parent.document) } catch { return 'apart' } }")
         == "apart"
