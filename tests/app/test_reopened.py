@@ -16,7 +16,7 @@ from benchmarks.app_response import served
 from benchmarks.load import paste_table
 from benchmarks.tab import Tab, as_text
 from pages.components.controls.widgets import Control, Tabs, without_headings
-from tests.loops import run
+from tests import loops
 
 ROOT = Path(__file__).parents[2]
 #: Names of the tabs of a page; they are no controls of the sidebar, and `tests/browser/test_live.py` opens their links.
@@ -99,5 +99,5 @@ async def walk(server: str, page: str) -> list[str]:
 @pytest.mark.xdist_group("reopened")  # of one server
 @pytest.mark.parametrize("page", PAGES)
 def test_a_new_session_with_the_link_has_the_settings(page, server):
-    moved = run(walk(server, page))
+    moved = loops.run(walk(server, page))
     assert moved == [control.key for control in controls_of(page)]

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from serve import ENCODINGS, POLICY, CompressedOnce, Guarded
-from tests.loops import run
+from tests import loops
 
 SCRIPT = b"let frequency = 0;" * 1000
 FOREVER = {"cache-control": "public, immutable, max-age=31536000", "etag": '"one"'}
@@ -65,7 +65,7 @@ def get(served, *requests):
     async def all_of_them():
         return await asyncio.gather(*(one(path, **dict(options)) for path, options in requests))
 
-    return run(all_of_them())
+    return loops.run(all_of_them())
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -140,7 +140,7 @@ def test_a_client_that_disconnects_does_not_affect_the_next(tmp_path, disconnect
             bodies.append(b"".join(message.get("body", b"") for message in said))
         return bodies[-1]
 
-    assert gzip.decompress(run(visits())) == SCRIPT * 20
+    assert gzip.decompress(loops.run(visits())) == SCRIPT * 20
 
 
 def test_an_incomplete_response_is_not_cached(served, monkeypatch):
@@ -197,7 +197,7 @@ def guarded(path: str, **headers: str) -> dict[str, list[str]]:
 
     app = Guarded(Starlette(routes=[Route("/{path:path}", page)]))
     found = {}
-    for name, value in run(headers_of(app, path, headers)):
+    for name, value in loops.run(headers_of(app, path, headers)):
         found.setdefault(name.decode(), []).append(value.decode())
     return found
 

@@ -11,7 +11,7 @@ from datasets.tables.preparation import prepare
 from datasets.tables.uploads import read_table
 from pages.components.results import your_data as your_data_results
 from pages.components.upload import LIMITS
-from tests.loops import run
+from tests import loops
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
 
@@ -33,7 +33,7 @@ def received(n_bytes: int):
         assert found.size == n_bytes
         return found
 
-    return run(form())
+    return loops.run(form())
 
 
 def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):

@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import classroom
 from benchmarks.tab import Tab
-from tests.loops import apart
+from tests import loops
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
@@ -41,6 +41,6 @@ def test_a_lost_prediction_is_an_error(capsys):
 @pytest.mark.slow("starts two processes of the app and holds a lesson, in about 30 seconds")
 def test_a_killed_process_loses_no_prediction():
     asked = classroom.parser().parse_args(["--students", "5", "--within", "1"])
-    record = apart(classroom.run, asked)
+    record = loops.apart(classroom.run, asked)
     assert record.steps == [(step, 5, 0) for step in range(1, len(classroom.LESSON.steps) + 1)]
     assert not record.faults and record.reopened and len(record.seen) == 5 * len(record.steps)

@@ -12,7 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import load
 from benchmarks.tab import LostError, Tab, widget
-from tests.loops import apart, run
+from tests import loops
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
@@ -213,7 +213,7 @@ def test_a_session_that_loses_its_next_process_too_is_opened_again(monkeypatch):
 
     found = load.Load("http://127.0.0.1", psutil.Process(), load.parser().parse_args([]))
     found.killed = True
-    run(found.visit("kernel", random.Random(0), work))
+    loops.run(found.visit("kernel", random.Random(0), work))
     assert not found.record.errors and len(found.record.reopened) == 2
 
 
@@ -223,7 +223,7 @@ def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
     words = ["--sessions", "4", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--processes", "2", "--kill"]
     asked = load.parser().parse_args(words)
     asked.pages, asked.kept, asked.output = ["kernel?width=2"], 1, tmp_path / "load.json"
-    results = apart(load.run, asked)
+    results = loops.apart(load.run, asked)
     found = results["load"]
     assert found["errors"] == {} and 1 <= found["reopened"]["moves"] <= 3
     assert found["reopened"]["with other settings"] == 0
@@ -234,7 +234,7 @@ def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
     asked = load.parser().parse_args(["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1"])
     asked.pages, asked.kept, asked.output = ["kernel", "your_data"], 1, tmp_path / "load.json"
     before = set(psutil.Process().children(recursive=True))
-    results = apart(load.run, asked)
+    results = loops.apart(load.run, asked)
     assert set(psutil.Process().children(recursive=True)) <= before  # a run of another test may have ended meanwhile
     for phase in ("warm-up", "load", "soak"):
         assert results[phase]["errors"] == {}
@@ -255,7 +255,7 @@ def test_browsers_are_measured_beside_sessions(tmp_path):
     words = ["--sessions", "1", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--browsers", "2"]
     asked = load.parser().parse_args(words)
     asked.pages, asked.kept, asked.output = ["kernel", "approximate"], 1, tmp_path / "load.json"
-    results = apart(load.run, asked)
+    results = loops.apart(load.run, asked)
     assert results["load"]["errors"] == {}
     assert results["load"]["overall"]["moves"] > 0
     assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]

@@ -155,6 +155,7 @@ def test_the_code_is_entered_on_the_first_page(open_page, lecturer):
 
 def on_board(page) -> list:
     """Rules of axe-core that the board breaks; the page behind it cannot be reached."""
+    at_rest(page)  # Streamlit fades elements while the script runs
     page.evaluate(axe_core())
     return page.evaluate(
         """async () => (await axe.run('.board', {resultTypes: ['violations']})).violations
@@ -179,7 +180,6 @@ def test_on_a_projector_code_question_and_predictions_are_large(lecturer, enter,
     board.get_by_label("Bars before the reveal").uncheck()
     expect(board.locator(".bar")).to_have_count(0)
     expect(board.locator(".board-tally")).to_have_text("1 prediction")
-    at_rest(lecturer)
     assert on_board(lecturer) == []
     # All by keyboard: the focus stays on the board, which the lecturer leaves as it was opened.
     board.locator(".board-reveal").press("Enter")

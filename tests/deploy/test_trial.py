@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from deploy import compose, trial
-from tests.loops import run
+from tests import loops
 
 
 def logged() -> list[trial.Event]:
@@ -69,7 +69,7 @@ class Undisturbed(trial.Project):
 
 def test_no_command_of_docker_pauses_the_load(tmp_path):
     found = trial.Trial(Undisturbed("rff-none", tmp_path / "more.yaml"))
-    run(found._disturb(Undisturbed.planned))
+    loops.run(found._disturb(Undisturbed.planned))
     assert [one.seen.removeprefix("healthy again by itself; ") for one in found.events] == ["9 rows, 0 lost"] * 5
 
 
