@@ -30,6 +30,8 @@ def shows_a_page(port: int) -> bool:
     address = "/".join(part for part in (f"ws://{name}:{port}", path, "_stcore/stream") if part)
     asked = BackMsg()
     asked.rerun_script.page_name = PAGE
+    # Without it, the first script of a new server goes on with the app's first page, which starts a run.
+    asked.rerun_script.context_info.url = f"http://{name}/{PAGE}"
     end = time.monotonic() + PATIENCE
     try:
         with connect(address, address=("127.0.0.1", port), proxy=None, open_timeout=TO_OPEN, max_size=None) as browser:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from deploy import __main__ as deployed, compose, health
+from rff_engine.experiments.running.store import Store
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"shown": "st.title('Glossary')", "failing": "raise OSError('no thread is left')", "empty": ""}
@@ -154,7 +155,7 @@ def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
 
 @pytest.mark.slow("starts the app")
 @pytest.mark.parametrize("hosts", ["rff.example.org localhost", "*.example.org"])
-def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts, tmp_path, monkeypatch):
+def test_the_check_of_health_knows_names_and_path_uses_no_proxy_and_starts_no_run(hosts, tmp_path, monkeypatch):
     settings = {"STREAMLIT_SERVER_ALLOWED_HOSTS": hosts, "STREAMLIT_SERVER_BASE_URL_PATH": "rff"}
     settings |= {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
     store = {"RFF_STORE": f"sqlite:///{tmp_path / 'results.sqlite'}"}
@@ -167,3 +168,8 @@ def test_the_check_of_health_knows_the_servers_names_and_path_and_no_proxy(hosts
         monkeypatch.setattr(deployed.Worker, "has_ended", lambda worker: False)
         worker.started = time.monotonic()
         assert codes == [0, 0] and worker.wait_until_healthy()
+        # The app's first page starts a run, which is stored after seconds.
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            assert not Store(store["RFF_STORE"]).runs()
+            time.sleep(0.5)

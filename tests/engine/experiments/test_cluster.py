@@ -180,7 +180,7 @@ def dask_command(tmp_path):
 def address_in(file):
     """Address of a scheduler, as soon as it has written its file."""
     deadline = time.monotonic() + SECONDS
-    while not file.exists() and time.monotonic() < deadline:
+    while not (file.exists() and file.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return json.loads(file.read_text())["address"]
 
