@@ -39,6 +39,17 @@ def pytest_xdist_auto_num_workers(config):
     return cores + 2 * ("not browser" not in config.option.markexpr)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(items):
+    """Make each fixture of a module in one worker only, which runs the tests that use it."""
+    for item in items:
+        fixtures = [name for name, found in item._fixtureinfo.name2fixturedefs.items() if found[-1].scope == "module"]
+        if fixtures and not item.get_closest_marker("xdist_group"):
+            values = item.callspec.params if hasattr(item, "callspec") else {}
+            made_of = [str(values[name]) for name in sorted(fixtures) if name in values]
+            item.add_marker(pytest.mark.xdist_group("-".join((item.path.stem, *made_of))))
+
+
 def pytest_make_parametrize_id(val):
     """Name bytes by their length: archives contain the time, and all workers need the same test ids."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None

@@ -134,7 +134,7 @@ def test_citation_has_the_version_and_what_an_archive_needs():
 # --- the finished site ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site() -> Path:
     if not (SITE / "index.html").exists():
         reason = "the documentation is not built; `make docs` does"

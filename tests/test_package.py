@@ -113,10 +113,7 @@ def python(installed, tmp_path):
     )
 
 
-pytestmark = [
-    pytest.mark.slow(reason="builds a wheel, installs it, and starts Python for each test"),
-    pytest.mark.xdist_group("wheel"),
-]
+pytestmark = pytest.mark.slow("builds a wheel, installs it, and starts Python for each test")
 
 
 def test_the_ten_lines_of_the_readme_print_an_error_and_a_divergence(python):

@@ -96,7 +96,6 @@ async def walk(server: str, page: str) -> list[str]:
 
 
 @pytest.mark.slow("moves every control of a page on a server, and opens its link each time")
-@pytest.mark.xdist_group("reopened")  # of one server
 @pytest.mark.parametrize("page", PAGES)
 def test_a_new_session_with_the_link_has_the_settings(page, server):
     moved = loops.run(walk(server, page))

@@ -36,7 +36,7 @@ SVM = {
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shipped():
     with Store(reproduction.SHIPPED, read_only=True) as store:
         yield store

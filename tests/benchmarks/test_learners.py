@@ -7,7 +7,7 @@ import pytest
 from benchmarks.studies import learners
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rows() -> pd.DataFrame:
     return pd.read_csv(learners.SHIPPED)
 

@@ -8,7 +8,7 @@ from benchmarks import peers
 GAMMA = 0.5
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def split():
     return peers.scaled_split("breast")
 

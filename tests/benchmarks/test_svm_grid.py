@@ -12,7 +12,7 @@ from benchmarks.studies.svm_grid import BandedSVM, errors
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs the C compiler cc")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wide():
     """Points that one column spreads far apart, so that most kernel values are 0."""
     rng = np.random.default_rng(0)

@@ -151,7 +151,7 @@ def read_idx(index: int) -> np.ndarray:
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * n_axes).reshape(shape)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def idx() -> tuple[np.ndarray, ...]:
     return tuple(read_idx(i) for i in range(4))
 

@@ -64,7 +64,7 @@ def problem(shape=(9, 3, 5), seed=0, kernel=KERNELS[0]):
     return rng.normal(size=(n, d)), weights, kernel.sample_frequencies(r, d, rng), rng.uniform(0, 0.4, r)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wine():
     """The training rows of wine, and the kernel of the paper's protocol."""
     found = datasets.load("wine")

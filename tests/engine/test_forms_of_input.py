@@ -426,7 +426,7 @@ def dense_forms(points, folder):
     }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def forms_of(tmp_path_factory):
     """Dense forms of points by name, and sparse ones, of SciPy's matrices and arrays by turns; no test changes them."""
     made = {}

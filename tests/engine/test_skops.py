@@ -20,7 +20,7 @@ KERNELS = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sample():
     X = np.random.default_rng(0).normal(size=(60, 3))
     return X, (X[:, 0] > 0).astype(int)

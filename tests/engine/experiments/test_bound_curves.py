@@ -18,7 +18,7 @@ def risks_of(n=60, D=30, sigma=0.5, seed=0, fresh=2000, dtype=np.float64):
     return bc.candidate_risks(sample.X, sample.y, other.X.astype(dtype), other.y, kernel, D, seed)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def risks():
     return risks_of()
 

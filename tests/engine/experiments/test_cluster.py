@@ -41,7 +41,7 @@ SECONDS = 60
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def split():
     return datasets.published_split("breast")
 

@@ -11,7 +11,6 @@ import rff_engine as rff
 from rff_engine.experiments.running.cluster_losses import alignment_loss_on_cluster
 
 N, D, d = 700, 50, 4
-pytestmark = pytest.mark.xdist_group("cluster losses")  # one cluster for all of them
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from rff_engine.experiments.studies.feature_methods import LABELLED, METHODS, Ny
 KERNEL = rff.GaussianKernel.from_gamma(0.25)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def points():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
