@@ -1,4 +1,4 @@
-"""Write the tables of pages in README.md and docs/, from the records of the pages: `python .ci/page_tables.py`."""
+"""Write tables and lists in README.md and docs/ from the records of pages and bounds: `python .ci/page_tables.py`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 from pages.components.catalogue import PAGES  # noqa: E402
+from rff_engine.bounds import ALIGNMENT_BOUNDS  # noqa: E402
 
-_MARKED = re.compile(r"(<!-- pages: begin.*?-->\n).*?(?=<!-- pages: end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- (\w+): begin.*?-->\n).*?(?=\s*<!-- \2: end -->)", re.DOTALL)
 
 
 def table(*rows: tuple[str, ...]) -> str:
@@ -25,13 +26,13 @@ def documented(file: str) -> str:
     return f"[{'example' if file.endswith('.py') else heading[0].lower() + heading[1:]}]({file})"
 
 
-#: By file, its table.
+#: By file and mark, what stands between the marks.
 TABLES = {
-    "README.md": table(
+    ("README.md", "pages"): table(
         ("page", "question", "what it shows"),
         *((page.title, page.question, page.shows) for page in PAGES if page.question),
     ),
-    "docs/app.md": table(
+    ("docs/app.md", "pages"): table(
         ("page of the app", "its documentation"),
         *(
             (f"[{page.title}](http://localhost:8501/{page.path})", ", ".join(map(documented, page.documentation)))
@@ -39,7 +40,7 @@ TABLES = {
             if page.documentation
         ),
     ),
-    "docs/embedding.md": table(
+    ("docs/embedding.md", "pages"): table(
         ("page", "`view=`"),
         *(
             (f"`{page.path or '/'}`", ", ".join(f"`{picture.name}`" for picture in page.pictures))
@@ -47,14 +48,16 @@ TABLES = {
             if page.pictures
         ),
     ),
+    ("docs/reference/index.md", "bounds"): "\n".join(f"   bounds.{name}" for name in ALIGNMENT_BOUNDS),
 }
+FILES = sorted({file for file, _ in TABLES})
 
 
 def renewed(file: str) -> str:
-    """The text of a file, with its table between the marks."""
-    return _MARKED.sub(lambda match: f"{match[1]}{TABLES[file]}\n", (ROOT / file).read_text(encoding="utf-8"))
+    """The text of a file, with its tables between the marks."""
+    return _MARKED.sub(lambda match: f"{match[1]}{TABLES[file, match[2]]}", (ROOT / file).read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    for name in TABLES:
+    for name in FILES:
         (ROOT / name).write_text(renewed(name), encoding="utf-8")

@@ -17,7 +17,7 @@ from pages.components.results.bounds import (
     worst_case,
 )
 from pages.components.sharing.recipes import bounds as recipe
-from rff_engine.bounds import KL_BOUNDS
+from rff_engine.bounds import ALIGNMENT_BOUNDS, KL_BOUNDS
 from rff_engine.figures import bounds as figures
 
 NAMES = figures.BOUND_NAMES
@@ -185,8 +185,8 @@ def what_curves_show(values, curves) -> tuple[str, str]:
 
 def what_terms_show(values, curve) -> tuple[str, str]:
     """What to see in the terms of a bound, and details."""
-    one_form = curve.name.endswith(("_inverse", "_two_class"))
-    which = values.bound if one_form else f"{values.bound}, {form_in_words(values.form)}"
+    has_forms = ALIGNMENT_BOUNDS[curve.name].forms
+    which = f"{values.bound}, {form_in_words(values.form)}" if has_forms else values.bound
     return f"**The areas add up to {which}.**", largest_terms(curve)
 
 

@@ -12,7 +12,10 @@ such as KL / t at t = 1e-308. Arguments that cannot come from one sample are ref
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, gammaln, lambertw, ndtr, xlogy
@@ -42,9 +45,6 @@ __all__ = [
 FORMS = ("paper", "corrected")
 #: Forms of Corollary 5.
 CHI_SQUARE_FORMS = (*FORMS, "sub_gaussian")
-KL_BOUNDS = ("landmark_kl", "first_order_kl", "second_order_kl")
-#: Bounds on the risk of one landmark, or of several at once.
-LANDMARK_BOUNDS = ("landmark_kl", "landmark_kl_inverse")
 
 
 class KLTerms(NamedTuple):
@@ -112,19 +112,11 @@ def kl_terms(
     kl = as_within(kl, "kl")
     t = _above_zero(t, "t")
     _check_shapes(loss=loss, kl=kl, t=t)
-    # t / width is the deviation term. Corrected: Hoeffding's lemma for losses in [0, 1]; for the U-statistic,
-    # Hoeffding (1963) averages floor(n / 2) independent pairs.
-    if bound == "landmark_kl":
-        factor, count = 1, check_count(n_landmarks, "n_landmarks")
-        width = 2 * (n - 1) if form == "paper" else 8 * (n - 1)
-    elif bound == "first_order_kl":
-        factor, count = 2, n + 1
-        width = 2 * (n - 1) if form == "paper" else 8 * (n - 1)
-    else:
-        factor, count = 1, 1
-        width = 2 * n if form == "paper" else 8 * (n // 2)
+    constants = ALIGNMENT_BOUNDS[bound].constants
+    assert constants is not None  # it is one of KL_BOUNDS
+    width, factor, events = constants(n, form, n_landmarks)
     with np.errstate(over="ignore"):
-        return KLTerms(loss, factor * kl / t, factor * t / width, factor * (np.log(count) - np.log(epsilon)) / t)
+        return KLTerms(loss, factor * kl / t, factor * t / width, factor * (np.log(events) - np.log(epsilon)) / t)
 
 
 def landmark_kl(
@@ -845,3 +837,83 @@ def _check_shapes(**arguments) -> None:
     except ValueError:
         given = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(f"shapes differ: {given}; arrays of one shape, or numbers, are needed.") from None
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+# Constants of the KL bounds: the width, by which t is divided in the deviation term, the factor of all terms but the
+# loss, and the number of events that share epsilon. Corrected: Hoeffding's lemma for losses in [0, 1]; for the
+# U-statistic, Hoeffding (1963) averages floor(n / 2) independent pairs.
+
+
+def _landmark_constants(n: int, form: str, n_landmarks: int) -> tuple[int, int, int]:
+    return (2 if form == "paper" else 8) * (n - 1), 1, check_count(n_landmarks, "n_landmarks")
+
+
+def _first_order_constants(n: int, form: str, n_landmarks: int) -> tuple[int, int, int]:
+    return (2 if form == "paper" else 8) * (n - 1), 2, n + 1
+
+
+def _second_order_constants(n: int, form: str, n_landmarks: int) -> tuple[int, int, int]:
+    return 2 * n if form == "paper" else 8 * (n // 2), 1, 1
+
+
+@dataclass(frozen=True)
+class AlignmentBound:
+    """A bound on an alignment loss, from which lists of bounds, curves, simulations and tests are made.
+
+    An argument has the same name in all functions: the signature says what a bound depends on.
+    """
+
+    function: Callable[..., FloatOrArray]
+    forms: tuple[str, ...] = ()
+    """Empty: it has one form, and no argument `form`"""
+    constants: Callable[[int, str, int], tuple[int, int, int]] | None = None
+    """Of a KL bound, by n, form and n_landmarks: width, factor and number of events"""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(inspect.signature(self.function).parameters)
+
+    @property
+    def of_landmark(self) -> bool:
+        """Whether it is about one landmark, or several at once; otherwise it is about the whole kernel."""
+        return "n_landmarks" in self.arguments
+
+    def value(self, **given: Any) -> FloatOrArray:
+        """The bound for those of `given` that are its arguments."""
+        return self.function(**self._own(given))
+
+    def terms(self, **given: Any) -> dict[str, Any]:
+        """What the bound is the sum of: the terms of `KLTerms`, or "loss" and "rest"."""
+        if self.constants:
+            return kl_terms(self.name, **self._own(given))._asdict()
+        return {"loss": given["loss"], "rest": self.value(**given) - given["loss"]}
+
+    def _own(self, given: dict[str, Any]) -> dict[str, Any]:
+        return {name: given[name] for name in self.arguments if name in given}
+
+
+#: By name, those of a landmark first, in the order in which figures show them.
+ALIGNMENT_BOUNDS = {
+    bound.name: bound
+    for bound in (
+        AlignmentBound(landmark_kl, FORMS, _landmark_constants),
+        AlignmentBound(landmark_kl_inverse),
+        AlignmentBound(first_order_kl, FORMS, _first_order_constants),
+        AlignmentBound(second_order_kl, FORMS, _second_order_constants),
+        AlignmentBound(second_order_kl_inverse),
+        AlignmentBound(second_order_two_class),
+        AlignmentBound(empirical_bernstein),
+        AlignmentBound(f_divergence, FORMS),
+        AlignmentBound(chi_square, CHI_SQUARE_FORMS),
+    )
+}
+#: They hold at a t fixed in advance. The others have no t.
+KL_BOUNDS = tuple(name for name, bound in ALIGNMENT_BOUNDS.items() if bound.constants)
+#: They are about one landmark, or several at once.
+LANDMARK_BOUNDS = tuple(name for name, bound in ALIGNMENT_BOUNDS.items() if bound.of_landmark)

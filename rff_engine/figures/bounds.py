@@ -47,7 +47,7 @@ class Look(NamedTuple):
     dash: str = "solid"
 
 
-#: By the names of the engine's functions.
+#: Of the bounds along beta, by the names of the engine's functions and in the order of its records.
 BOUNDS = {
     "landmark_kl": Look("Theorem 1", ORANGE),
     "landmark_kl_inverse": Look("PAC-Bayes-kl", BROWN, "dashdot"),
@@ -290,11 +290,11 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int 
     plotly.graph_objects.Figure
     """
     fig = Sheet()
-    orange, brown = BOUNDS["landmark_kl"].colour, BOUNDS["landmark_kl_inverse"].colour
+    theorem, inverse = BOUNDS["landmark_kl"], BOUNDS["landmark_kl_inverse"]
     for values, name, line in (
-        (union.together, "Theorem 1", {"color": orange, "width": 2.5}),
-        (np.full(len(union.counts), union.alone), "not paid", {"color": orange, "width": 2, "dash": "dot"}),
-        (union.inverse, "PAC-Bayes-kl", {"color": brown, "width": 2.5, "dash": "dashdot"}),
+        (union.together, theorem.name, {"color": theorem.colour, "width": 2.5}),
+        (np.full(len(union.counts), union.alone), "not paid", {"color": theorem.colour, "width": 2, "dash": "dot"}),
+        (union.inverse, inverse.name, {"color": inverse.colour, "width": 2.5, "dash": inverse.dash}),
         (np.full(len(union.counts), union.risk), "true risk", TRUE_LINE),
     ):
         _add_against_count(fig, union.counts, values, name, line)
@@ -320,10 +320,10 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
     -------
     plotly.graph_objects.Figure
     """
-    fig, orange = Sheet(), BOUNDS["landmark_kl"].colour
+    fig, theorem = Sheet(), BOUNDS["landmark_kl"]
     for values, name, line in (
-        (union.failures_together, "Theorem 1", {"color": orange, "width": 2.5}),
-        (union.failures_alone, "not paid", {"color": orange, "width": 2, "dash": "dot"}),
+        (union.failures_together, theorem.name, {"color": theorem.colour, "width": 2.5}),
+        (union.failures_alone, "not paid", {"color": theorem.colour, "width": 2, "dash": "dot"}),
         (np.full(len(union.counts), epsilon), "allowed: ε", {"color": GREY, "width": 1.5, "dash": "dash"}),
     ):
         _add_against_count(fig, union.counts, values, name, line)

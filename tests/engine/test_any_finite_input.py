@@ -454,6 +454,9 @@ def test_divergences(Q, mu):
         assert divergence is None or np.min(divergence) >= 0
 
 
+AT_MOST_1 = ("_inverse", "_two_class", "_bernstein")
+
+
 @about(*(f"bounds.{name}" for name in bounds.__all__))
 @examples(500)
 @given(st.data())
@@ -476,27 +479,20 @@ def test_bounds(data):
         kl = np.array([kl, kl])
     form = data.draw(st.sampled_from(bounds.FORMS))
     bound = data.draw(st.sampled_from(bounds.KL_BOUNDS))
-    found = [
-        answer(bounds.landmark_kl, loss, kl, n, t, epsilon, n_landmarks, form, **may),
-        answer(bounds.first_order_kl, loss, kl, n, t, epsilon, form, **may),
-        answer(bounds.second_order_kl, loss, kl, n, t, epsilon, form, **may),
-    ]
     terms = answer(bounds.kl_terms, bound, loss, kl, n, t, epsilon, n_landmarks, form, **may)
     assert terms is None or isinstance(terms, bounds.KLTerms)
-    # At epsilon = 1e-324 these are 1e300 or infinite.
-    found += [
-        answer(bounds.f_divergence, loss, kl, mu, n, epsilon, form, must=tame, infinite=True),
-        answer(bounds.chi_square, loss, kl, n, epsilon, form, must=tame, infinite=True),
-        answer(bounds.chi_square, loss, kl, n, epsilon, "sub_gaussian", **may),
-    ]
-    assert all(value is None or np.min(value) >= 0 for value in found)
-    inverses = [
-        answer(bounds.landmark_kl_inverse, loss, kl, n, epsilon, n_landmarks, must=tame),
-        answer(bounds.second_order_kl_inverse, loss, kl, n, epsilon, must=tame),
-        answer(bounds.second_order_two_class, loss / 2 if tame else loss, kl, n, epsilon, must=tame),
-        answer(bounds.empirical_bernstein, loss, 0.1 if tame else kl, kl, n, epsilon),
-    ]
-    assert all(inverse is None or (np.min(inverse) >= 0 and np.max(inverse) <= 1) for inverse in inverses)
+    given = {"kl": kl, "divergence": kl, "chi2": kl, "n": n, "t": t, "epsilon": epsilon, "mu": mu}
+    given |= {"n_landmarks": n_landmarks, "variance": 0.1 if tame else kl}
+    for name, record in bounds.ALIGNMENT_BOUNDS.items():
+        # A loss of two classes is at most 1/2; how large a variance may be depends on n and the loss.
+        own = loss / 2 if tame and name == "second_order_two_class" else loss
+        must = tame and "variance" not in record.arguments
+        for each in record.forms or [None]:
+            # At epsilon = 1e-324 a bound by a power divergence is 1e300 or infinite.
+            infinite = (each in bounds.FORMS and not record.constants) or (each is not None and not tame)
+            value = answer(record.value, must=must, infinite=infinite, loss=own, form=each, **given)
+            assert value is None or np.min(value) >= 0
+            assert value is None or not name.endswith(AT_MOST_1) or np.max(value) <= 1
 
 
 # --- landmarks ----------------------------------------------------------------------------------------------------

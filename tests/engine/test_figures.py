@@ -13,8 +13,10 @@ import pytest
 from plotly.subplots import make_subplots
 
 import datasets
+from rff_engine.bounds import LANDMARK_BOUNDS
 from rff_engine.experiments.studies import feature_methods
 from rff_engine.experiments.toy import approximation as toy_approximation, coverage
+from rff_engine.experiments.toy.bounds import KERNEL_BOUNDS
 from rff_engine.figures import adaptive, approximation, bounds, comparison, landmarks, narrow, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet, validate
 from rff_engine.figures.style import CLASS_COLOURS
@@ -361,6 +363,12 @@ def test_values_of_a_map_are_rounded_to_12_bits():
     rounded = style.for_colours(values)
     np.testing.assert_allclose(rounded, values, rtol=COLOURS)
     assert len(zlib.compress(rounded.tobytes())) < 0.8 * len(zlib.compress(values.tobytes()))
+
+
+def test_every_bound_along_beta_has_a_name_and_a_line_of_its_own():
+    assert list(bounds.BOUNDS) == [*LANDMARK_BOUNDS, *KERNEL_BOUNDS]
+    assert len(set(bounds.BOUND_NAMES.values())) == len(bounds.BOUNDS)
+    assert len({(look.colour, look.dash) for look in bounds.BOUNDS.values()}) == len(bounds.BOUNDS)
 
 
 def test_bounds_for_many_landmarks_are_named_by_their_number():

@@ -31,6 +31,8 @@ LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA, "land
 COEF, INTERCEPT = RNG.normal(size=(3, D_IN)), np.zeros(3)
 TARGETS = np.sin(X[:, 0])
 OF_KL = {"loss": np.array([0.2, 0.3]), "kl": np.array([1.0, 2.0])}
+ARRAYS = OF_KL | {"divergence": OF_KL["kl"], "chi2": OF_KL["kl"], "variance": np.array([0.0, 0.125])}
+SCALARS = {"n": 50, "t": 5.0, "epsilon": 0.05, "mu": 3.0}
 LABELS = ("y", "classes", "landmark_labels")
 #: Functions whose `y` is a number a row, not a label.
 OF_NUMBERS = ("ridge_path", "kernel_ridge_path", *(f"losses.{name}" for name in losses.__all__))
@@ -151,31 +153,17 @@ CALLS = {
     "linear.error_rate": (linear.error_rate, {"decision": X[:, 0], "y": Y}, {}),
     "linear.gram_matrix": (lambda Z: np.tril(linear.gram_matrix(Z)), {"Z": X}, {}),
     **{
-        f"bounds.{name}": (getattr(bounds, name), OF_KL, {"n": 50, "t": 5.0, "epsilon": 0.05})
-        for name in bounds.KL_BOUNDS
+        f"bounds.{name}": (
+            bound.function,
+            {argument: ARRAYS[argument] for argument in bound.arguments if argument in ARRAYS},
+            {argument: SCALARS[argument] for argument in bound.arguments if argument in SCALARS},
+        )
+        for name, bound in bounds.ALIGNMENT_BOUNDS.items()
     },
     "bounds.kl_terms": (
         lambda **given: np.stack(bounds.kl_terms(**given)[:2]),
         OF_KL,
         {"bound": "landmark_kl", "n": 50, "t": 5.0, "epsilon": 0.05},
-    ),
-    "bounds.landmark_kl_inverse": (bounds.landmark_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
-    "bounds.second_order_kl_inverse": (bounds.second_order_kl_inverse, OF_KL, {"n": 50, "epsilon": 0.05}),
-    "bounds.second_order_two_class": (bounds.second_order_two_class, OF_KL, {"n": 50, "epsilon": 0.05}),
-    "bounds.empirical_bernstein": (
-        bounds.empirical_bernstein,
-        {"loss": np.array([0.0, 0.5]), "kl": OF_KL["kl"], "variance": np.array([0.0, 0.25])},
-        {"n": 50, "epsilon": 0.05},
-    ),
-    "bounds.f_divergence": (
-        bounds.f_divergence,
-        {"loss": OF_KL["loss"], "divergence": OF_KL["kl"]},
-        {"mu": 3.0, "n": 50, "epsilon": 0.05},
-    ),
-    "bounds.chi_square": (
-        bounds.chi_square,
-        {"loss": OF_KL["loss"], "chi2": OF_KL["kl"]},
-        {"n": 50, "epsilon": 0.05},
     ),
     "bounds.gibbs_classifier": (
         bounds.gibbs_classifier,

@@ -42,6 +42,8 @@ def changed(array, value, at=0):
 
 
 # The arguments above that each function takes, then others that it needs.
+OF_BOUNDS = {"loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 2.0, "n_landmarks": 2, "form": "paper"}
+OF_BOUNDS |= {"kl": 1.0, "chi2": 1.0, "divergence": 1.0, "variance": 0.1}
 FUNCTIONS = {
     "kernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
     "density": (rff.GaussianKernel().spectral_density, {"omega": "omega"}, {}),
@@ -103,44 +105,14 @@ FUNCTIONS = {
         {},
     ),
     **{
-        bound: (
-            getattr(rff.bounds, bound),
-            {},
-            {"loss": 0.3, "kl": 1.0, "n": 50, "t": 5.0, "epsilon": 0.05, "form": "paper"},
-        )
-        for bound in rff.bounds.KL_BOUNDS
+        name: (bound.function, {}, {argument: OF_BOUNDS[argument] for argument in bound.arguments})
+        for name, bound in rff.bounds.ALIGNMENT_BOUNDS.items()
     },
     "kl_terms": (
         rff.bounds.kl_terms,
         {},
         {"bound": "landmark_kl", "loss": 0.3, "kl": 1.0, "n": 50, "t": 5.0, "epsilon": 0.05, "n_landmarks": 2},
     ),
-    "landmark_kl_inverse": (
-        rff.bounds.landmark_kl_inverse,
-        {},
-        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05, "n_landmarks": 2},
-    ),
-    "second_order_kl_inverse": (
-        rff.bounds.second_order_kl_inverse,
-        {},
-        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05},
-    ),
-    "second_order_two_class": (
-        rff.bounds.second_order_two_class,
-        {},
-        {"loss": 0.3, "kl": 1.0, "n": 50, "epsilon": 0.05},
-    ),
-    "empirical_bernstein": (
-        rff.bounds.empirical_bernstein,
-        {},
-        {"loss": 0.3, "variance": 0.1, "kl": 1.0, "n": 50, "epsilon": 0.05},
-    ),
-    "f_divergence": (
-        rff.bounds.f_divergence,
-        {},
-        {"loss": 0.3, "divergence": 1.0, "mu": 2.0, "n": 50, "epsilon": 0.05, "form": "paper"},
-    ),
-    "chi_square": (rff.bounds.chi_square, {}, {"loss": 0.3, "chi2": 1.0, "n": 50, "epsilon": 0.05, "form": "paper"}),
 }
 
 _NUMBERS = good()

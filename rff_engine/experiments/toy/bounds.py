@@ -24,8 +24,6 @@ from .coverage import landmark_failures
 
 __all__ = [
     "KERNEL_BOUNDS",
-    "LANDMARK_BOUNDS",
-    "WITH_T",
     "BoundCurve",
     "BoundCurves",
     "CandidateRisks",
@@ -36,14 +34,12 @@ __all__ = [
     "landmark_union",
 ]
 
-#: Names of functions of `rff_engine.bounds` on the risk of one landmark, and on that of the whole kernel.
-LANDMARK_BOUNDS = bounds.LANDMARK_BOUNDS
-KERNEL_BOUNDS = (
-    *("first_order_kl", "second_order_kl", "second_order_kl_inverse", "second_order_two_class"),
-    *("f_divergence", "chi_square"),
+#: Bounds on the risk of the whole kernel that need no variances, by name.
+KERNEL_BOUNDS = tuple(
+    name
+    for name, bound in bounds.ALIGNMENT_BOUNDS.items()
+    if not bound.of_landmark and "variance" not in bound.arguments
 )
-#: Bounds that hold at a t fixed in advance. The others have no t: along their curves only Q changes.
-WITH_T = bounds.KL_BOUNDS
 
 
 @dataclass(frozen=True)
@@ -195,11 +191,11 @@ class BoundCurves:
     landmark: PosteriorCurve
     kernel: PosteriorCurve
     bounds: Mapping[str, BoundCurve]
-    """By name: those of `LANDMARK_BOUNDS`, then those of `KERNEL_BOUNDS`."""
+    """By name: those of `bounds.LANDMARK_BOUNDS`, then those of `KERNEL_BOUNDS`."""
 
     def posterior(self, name: str) -> PosteriorCurve:
         """Posterior curve whose risk the bound `name` bounds."""
-        return self.landmark if name in LANDMARK_BOUNDS else self.kernel
+        return self.landmark if name in bounds.LANDMARK_BOUNDS else self.kernel
 
 
 def bound_curves(
@@ -225,10 +221,10 @@ def bound_curves(
     form : {"corrected", "paper"}
         As in `rff_engine.bounds`. The PAC-Bayes-kl bounds have one form.
     pay_for_beta : bool
-        Whether the bounds of `WITH_T` hold at all betas at once, with epsilon / B for each (union bound), so that the
-        best may be read off the curve. The others hold at all betas anyway.
+        Whether those of `bounds.KL_BOUNDS` hold at all betas at once, with epsilon / B for each (union bound), so that
+        the best may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
-        Number of landmarks that each of `LANDMARK_BOUNDS` covers at once (Section 4.2).
+        Number of landmarks that each of `bounds.LANDMARK_BOUNDS` covers at once (Section 4.2).
 
     Returns
     -------
@@ -246,27 +242,13 @@ def bound_curves(
     epsilon = check_probability(epsilon, "epsilon")
     landmark = _posterior_curve(risks.landmark_loss, risks.landmark_risk, betas, risks.n, mu)
     kernel = _posterior_curve(risks.kernel_loss, risks.kernel_risk, betas, risks.n, mu)
-    each = epsilon / len(betas) if pay_for_beta else epsilon
-    terms = {
-        "landmark_kl": _kl_parts("landmark_kl", landmark, betas, risks.n, each, form, n_landmarks),
-        "landmark_kl_inverse": _two_parts(
-            landmark, bounds.landmark_kl_inverse(landmark.loss, landmark.kl, risks.n, epsilon, n_landmarks)
-        ),
-        "first_order_kl": _kl_parts("first_order_kl", kernel, betas, risks.n, each, form),
-        "second_order_kl": _kl_parts("second_order_kl", kernel, betas, risks.n, each, form),
-        "second_order_kl_inverse": _two_parts(
-            kernel, bounds.second_order_kl_inverse(kernel.loss, kernel.kl, risks.n, epsilon)
-        ),
-        "second_order_two_class": _two_parts(
-            kernel, bounds.second_order_two_class(kernel.loss, kernel.kl, risks.n, epsilon)
-        ),
-        "f_divergence": _two_parts(
-            kernel, bounds.f_divergence(kernel.loss, kernel.divergence, mu, risks.n, epsilon, form)
-        ),
-        "chi_square": _two_parts(kernel, bounds.chi_square(kernel.loss, kernel.chi2, risks.n, epsilon, form)),
-    }
-    held = {name: n_landmarks if name in LANDMARK_BOUNDS else 1 for name in terms}
-    curves = {name: BoundCurve(name, betas, parts, held[name]) for name, parts in terms.items()}
+    shared = {"n": risks.n, "t": betas * np.sqrt(risks.n), "mu": mu, "n_landmarks": n_landmarks, "form": form}
+    curves = {}
+    for name in (*bounds.LANDMARK_BOUNDS, *KERNEL_BOUNDS):
+        bound = bounds.ALIGNMENT_BOUNDS[name]
+        share = epsilon / len(betas) if pay_for_beta and name in bounds.KL_BOUNDS else epsilon
+        terms = bound.terms(**shared, epsilon=share, **vars(landmark if bound.of_landmark else kernel))
+        curves[name] = BoundCurve(name, betas, terms, n_landmarks if bound.of_landmark else 1)
     return BoundCurves(betas, landmark, kernel, curves)
 
 
@@ -334,13 +316,3 @@ def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
     divergences = kl_divergence(Q), power_divergence(Q, 2.0), power_divergence(Q, mu)
     kl, chi2, divergence = (np.asarray(values) for values in divergences)
     return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)
-
-
-def _kl_parts(name: str, posterior: PosteriorCurve, betas, n: int, epsilon, form: str, n_landmarks: int = 1) -> dict:
-    t = betas * np.sqrt(n)
-    return bounds.kl_terms(name, posterior.loss, posterior.kl, n, t, epsilon, n_landmarks, form)._asdict()
-
-
-def _two_parts(posterior: PosteriorCurve, values) -> dict:
-    """The loss, and the rest of the bound."""
-    return {"loss": posterior.loss, "rest": values - posterior.loss}

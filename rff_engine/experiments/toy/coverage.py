@@ -314,9 +314,8 @@ def simulate_two_gaussians(
     Returns
     -------
     list of BoundFailures
-        landmark_kl, first_order_kl, second_order_kl, f_divergence and chi_square in all forms, and
-        landmark_kl_inverse, second_order_kl_inverse, second_order_two_class and, for 4 points or more,
-        empirical_bernstein, which have one ("corrected").
+        Of `bounds.ALIGNMENT_BOUNDS` in all forms; one that has one form is "corrected". Below 4 points
+        empirical_bernstein is left out.
 
     Raises
     ------
@@ -347,31 +346,26 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
     Q, landmark_Q = (pseudo_posterior(losses, beta, n) for losses in (pair_losses, landmark_losses))
     loss = (Q * pair_losses).sum(axis=1)
     landmark_loss = (landmark_Q * landmark_losses).sum(axis=1)
-    truth = Q @ distribution.true_losses(omega)
+    kernel_truth = Q @ distribution.true_losses(omega)
     landmark_truth = (landmark_Q * distribution.true_landmark_losses(X[:, 0], y[:, 0], omega)).sum(axis=1)
-    kl = kl_divergence(Q)
-    landmark_kl = kl_divergence(landmark_Q)
-    divergence = power_divergence(Q, mu)
-    chi2 = power_divergence(Q, 2.0)
-
+    shared = {"n": n, "t": t, "mu": mu, "epsilon": epsilon}
+    of_landmark = shared | {"loss": landmark_loss, "kl": kl_divergence(landmark_Q)}
+    of_kernel = shared | {"loss": loss, "kl": kl_divergence(Q), "variance": (Q * variances).sum(axis=1)}
+    of_kernel |= {"divergence": power_divergence(Q, mu), "chi2": power_divergence(Q, 2.0)}
     slacks = {}
-    for form in ("paper", "corrected"):
-        bound = bounds.landmark_kl(landmark_loss, landmark_kl, n, t, epsilon, form=form)
-        slacks["landmark_kl", form] = landmark_truth - bound
-        for name in ("first_order_kl", "second_order_kl"):
-            slacks[name, form] = truth - getattr(bounds, name)(loss, kl, n, t, epsilon, form=form)
-        slacks["f_divergence", form] = truth - bounds.f_divergence(loss, divergence, mu, n, epsilon, form)
-        slacks["chi_square", form] = truth - bounds.chi_square(loss, chi2, n, epsilon, form)
-    slacks["chi_square", "sub_gaussian"] = truth - bounds.chi_square(loss, chi2, n, epsilon, "sub_gaussian")
-    slacks["second_order_kl_inverse", "corrected"] = truth - bounds.second_order_kl_inverse(loss, kl, n, epsilon)
-    slacks["second_order_two_class", "corrected"] = truth - bounds.second_order_two_class(loss, kl, n, epsilon)
-    if n >= 4:
-        variance = (Q * variances).sum(axis=1)
-        bernstein = bounds.empirical_bernstein(loss, variance, kl, n, epsilon)
-        slacks["empirical_bernstein", "corrected"] = truth - bernstein
-    inverse = bounds.landmark_kl_inverse(landmark_loss, landmark_kl, n, epsilon)
-    slacks["landmark_kl_inverse", "corrected"] = landmark_truth - inverse
+    for bound, form in _forms():
+        if "variance" not in bound.arguments or n >= 4:
+            truth, given = (landmark_truth, of_landmark) if bound.of_landmark else (kernel_truth, of_kernel)
+            slacks[bound.name, form] = truth - bound.value(form=form, **given)
     return slacks
+
+
+def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
+    """All bounds on alignment losses in all forms, those with one form last and under the name "corrected"."""
+    every = bounds.ALIGNMENT_BOUNDS.values()
+    with_forms = [(bound, form) for form in bounds.CHI_SQUARE_FORMS for bound in every if form in bound.forms]
+    without = [(bound, "corrected") for bound in every if not bound.forms]
+    return with_forms + sorted(without, key=lambda pair: pair[0].of_landmark)
 
 
 def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import rff_engine as rff
+from rff_engine.bounds import ALIGNMENT_BOUNDS
 from rff_engine.experiments.toy.coverage import (
     PAIR_CASES,
     WORST_CASES,
@@ -140,7 +141,8 @@ def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
 @pytest.mark.parametrize("n", [10, 100])
 def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
     found = simulate_two_gaussians(n, 20, beta, 3.0, EPSILON, 2000, random_state=0)
-    assert len(found) == 15 and len({(bound.name, bound.form) for bound in found}) == 15
+    forms = {(name, form) for name, bound in ALIGNMENT_BOUNDS.items() for form in bound.forms or ("corrected",)}
+    assert len(found) == len(forms) and {(bound.name, bound.form) for bound in found} == forms
     for bound in found:
         assert bound.slack.shape == (2000,) and np.isfinite(bound.slack).all()
         if bound.form != "paper":
