@@ -30,7 +30,7 @@ from pages.components.results.approximation import (
     variance_curves,
     views_side_by_side,
 )
-from pages.components.results.kernel import KERNELS
+from pages.components.results.kernel import KERNELS, WITH_NU
 from pages.components.results.regression import learning_errors, learning_seconds, line_fit
 from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
@@ -49,7 +49,7 @@ CONTROLS = (
         options=(*DATA.options, *REAL_DATA),
         default="wine",
     ),
-    Options("kernel", "Kernel", None, tuple(KERNELS), "Gaussian"),
+    Options("kernel", "Kernel", None, KERNELS, "Gaussian"),
     Scale(
         "width",
         "Width",
@@ -63,7 +63,7 @@ CONTROLS = (
         "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
         (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
         1.5,
-        only_if=("kernel", ("Matérn",)),
+        only_if=("kernel", WITH_NU),
     ),
     SEED,
     "Error curves",

@@ -13,6 +13,7 @@ from pages.components.results.kernel import (
     FREQUENCY_COUNTS,
     FREQUENCY_RANGE,
     KERNELS,
+    WITH_NU,
     kernel_draw,
     kernel_errors,
     kernel_line,
@@ -25,7 +26,7 @@ from rff_engine.figures import kernel as figures, lift as lift_figures
 
 CONTROLS = (
     "Kernel",
-    Options("kernel", "Kernel", None, tuple(KERNELS), "Gaussian"),
+    Options("kernel", "Kernel", None, KERNELS, "Gaussian"),
     Scale(
         "width",
         "Width",
@@ -39,7 +40,7 @@ CONTROLS = (
         "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
         (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
         1.5,
-        only_if=("kernel", ("Matérn",)),
+        only_if=("kernel", WITH_NU),
     ),
     "Random features",
     Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50),

@@ -12,7 +12,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -387,7 +387,8 @@ def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
         return kernel
     name = "gaussian" if kernel is None else kernel
     if isinstance(name, str) and name in KERNELS:
-        return KERNELS[name](**{KERNELS[name]._width: SCALE})
+        named = KERNELS[name].kernel
+        return named(**{named._width: SCALE})
     allowed = ", ".join(map(repr, KERNELS))
     raise ValueError(f"kernel is {shown(kernel)}; None, one of {allowed}, or a kernel of rff_engine is needed.")
 
@@ -851,10 +852,33 @@ class CauchyKernel(SpectralKernel):
         return 2 * self._numeric_width**2
 
 
-KERNELS: dict[str, type[SpectralKernel]] = {
-    "gaussian": GaussianKernel,
-    "laplacian": LaplacianKernel,
-    "matern": MaternKernel,
-    "cauchy": CauchyKernel,
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NamedKernel:
+    """A kernel that estimators take by its name and pages by its title."""
+
+    title: str
+    kernel: type[SpectralKernel]
+    distance: Callable[[int], float]
+    """Of standardised points, by their number of columns; a width "scale" is in proportion to it"""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(inspect.signature(self.kernel).parameters)
+
+    def of_width(self, width: float, **others: float) -> SpectralKernel:
+        """The kernel of a width in units of x, with those of `others` that are its parameters."""
+        own = {name: others[name] for name in self.parameters if name in others}
+        return self.kernel(**own, **{self.kernel._width: 1 / width if self.kernel._width == "gamma" else width})
+
+
+#: By the names that estimators accept.
+KERNELS: dict[str, NamedKernel] = {
+    "gaussian": NamedKernel("Gaussian", GaussianKernel, lambda d: np.sqrt(d / 2)),
+    "laplacian": NamedKernel("Laplacian", LaplacianKernel, float),
+    "matern": NamedKernel("Matérn", MaternKernel, lambda d: np.sqrt(d / 2)),
+    "cauchy": NamedKernel("Cauchy", CauchyKernel, np.sqrt),
 }
-"""Kernels by the names that estimators accept."""
+KERNELS_BY_TITLE = {named.title: named for named in KERNELS.values()}

@@ -15,10 +15,8 @@ from sklearn.svm import LinearSVC
 
 import datasets
 from rff_engine import (
-    CauchyKernel,
     GaussianKernel,
     LaplacianKernel,
-    MaternKernel,
     adapt_frequencies,
     draw_frequencies,
     feature_weights,
@@ -31,8 +29,9 @@ from rff_engine import (
 from rff_engine._approximation_loss import KernelApproximationLoss, least_nonnegative
 from rff_engine.adaptive import _TASKS, SOLVERS, _Hinge, _JointObjective
 from rff_engine.frequencies import SAMPLING_SCHEMES
+from rff_engine.kernels import KERNELS as NAMED
 
-KERNELS = [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(1.5, 2.0), CauchyKernel(0.4)]
+KERNELS = [named.of_width(1.5, nu=1.5) for named in NAMED.values()]
 SHAPES = [(9, 3, 5), (6, 15, 8), (12, 1, 4)]  # landmarks, dimensions, frequencies
 
 

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rff_engine as rff
 from rff_engine import bounds, losses
 from rff_engine.frequencies import SAMPLING_SCHEMES
+from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.linear import gram_matrix, linear_svm_batch, linear_svm_decision
 
 pytestmark = pytest.mark.slow
@@ -134,12 +135,12 @@ def distributions(draw, shape):
 _LENGTHS = [1e-50, 1e-30, 1e-3, 0.3, 1.0, 20.0, 1e30, 1e50]
 _SMOOTHNESS = [1e-50, 1e-5, 0.04, 0.3, 0.5, 1.0, 1.5, 2.5, 7.0, 50.0, 51.0, 1e9]
 GAUSSIAN = st.builds(rff.GaussianKernel, st.sampled_from(_LENGTHS))
-NAMED_KERNELS = st.sampled_from([None, "gaussian", "laplacian", "matern", "cauchy", rff.MaternKernel(0.3, "scale")])
+NAMED_KERNELS = st.sampled_from([None, *NAMED, rff.MaternKernel(0.3, "scale")])
 KERNELS = st.one_of(
-    GAUSSIAN,
-    st.builds(rff.LaplacianKernel, st.sampled_from(_LENGTHS)),
-    st.builds(rff.CauchyKernel, st.sampled_from(_LENGTHS)),
-    st.builds(rff.MaternKernel, st.sampled_from(_SMOOTHNESS), st.sampled_from(_LENGTHS)),
+    *(
+        st.builds(named.kernel, *(st.sampled_from(_SMOOTHNESS if p == "nu" else _LENGTHS) for p in named.parameters))
+        for named in NAMED.values()
+    ),
     st.builds(
         rff.RationalQuadraticKernel, st.sampled_from([1e-6, 0.3, 1.0, 2.5, 60.0, 1e6]), st.sampled_from(_LENGTHS)
     ),
@@ -152,7 +153,7 @@ KERNELS = st.one_of(
     st.builds(rff.ProductKernel, st.lists(KERNELS, min_size=1, max_size=3)),
 )
 TAME_KERNELS = st.sampled_from(
-    [rff.GaussianKernel(), rff.LaplacianKernel(), rff.CauchyKernel(2.0), rff.MaternKernel(0.8), rff.MaternKernel(1.5)]
+    [*(named.of_width(1.0, nu=0.8) for named in NAMED.values()), rff.CauchyKernel(2.0), rff.MaternKernel(1.5)]
 )
 
 
@@ -231,11 +232,8 @@ def test_answer_fails_for_infinite_results_and_unclear_errors():
 # --- kernels and frequencies --------------------------------------------------------------------------------------
 
 MADE = {
-    rff.GaussianKernel: 1,
+    **{named.kernel: len(named.parameters) for named in NAMED.values()},
     rff.GaussianKernel.from_gamma: 1,
-    rff.LaplacianKernel: 1,
-    rff.CauchyKernel: 1,
-    rff.MaternKernel: 2,
     rff.RationalQuadraticKernel: 2,
     rff.PeriodicKernel: 2,
     lambda length: rff.AnisotropicGaussianKernel([length, 1.0]): 1,
@@ -244,8 +242,8 @@ MADE = {
 }
 
 
-@about("GaussianKernel", "LaplacianKernel", "CauchyKernel", "MaternKernel", "RationalQuadraticKernel")
-@about("PeriodicKernel", "AnisotropicGaussianKernel", "SumKernel", "ProductKernel")
+@about(*(named.kernel.__name__ for named in NAMED.values()), "RationalQuadraticKernel", "PeriodicKernel")
+@about("AnisotropicGaussianKernel", "SumKernel", "ProductKernel")
 @examples(300)
 @given(make=st.sampled_from(list(MADE)), parameters=st.tuples(SCALARS, SCALARS))
 def test_parameters_of_kernels(make, parameters):

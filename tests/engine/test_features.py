@@ -5,17 +5,14 @@ import pytest
 import scipy.sparse as sp
 
 from rff_engine import (
-    CauchyKernel,
-    GaussianKernel,
-    LaplacianKernel,
-    MaternKernel,
     features,
     fourier_features,
     phases,
     random_phase_features,
 )
+from rff_engine.kernels import KERNELS as NAMED
 
-KERNELS = [GaussianKernel(1.2), LaplacianKernel(0.4), MaternKernel(0.8), CauchyKernel(0.7)]
+KERNELS = [named.of_width(1.2, nu=0.8) for named in NAMED.values()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 import rff_engine as rff
 from rff_engine import bounds, linear, losses
+from rff_engine.kernels import KERNELS as NAMED, as_kernel
 
 N, D_IN, D, L = 12, 2, 5, 3
 RNG = np.random.default_rng(0)
@@ -40,8 +41,10 @@ INDICES = ("landmark_indices", "indices")
 
 # Each function with the arguments that are arrays, then the others.
 CALLS = {
-    "MaternKernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": X, "Y": X[:4]}, {}),
-    "LaplacianKernel": (lambda X: rff.LaplacianKernel()(X), {"X": X}, {}),
+    **{
+        named.kernel.__name__: (named.of_width(1.0, nu=0.8).__call__, {"X": X, "Y": X[:4]}, {})
+        for named in NAMED.values()
+    },
     "GaussianKernel": (KERNEL.spectral_density, {"omega": OMEGA}, {}),
     "AnisotropicGaussianKernel": (lambda length_scales: rff.AnisotropicGaussianKernel(length_scales)(X), LENGTHS, {}),
     "PeriodicKernel": (rff.PeriodicKernel().spectral_mass, {"multiples": np.arange(-3, 3).reshape(3, 2)}, {}),
@@ -431,10 +434,7 @@ def forms_of(tmp_path_factory):
 
 
 KERNELS = [
-    rff.GaussianKernel("scale"),
-    rff.LaplacianKernel("scale"),
-    rff.MaternKernel(0.8, "scale"),
-    rff.CauchyKernel("scale"),
+    *(as_kernel(name) for name in NAMED),
     rff.RationalQuadraticKernel(2.0, "scale"),
     rff.AnisotropicGaussianKernel("scale"),
     rff.PeriodicKernel(),
@@ -642,10 +642,10 @@ OTHERS = {
         {"n_frequencies": 3, "n_features": 2, "random_state": 0},
     ),
     "scaled_to": (rff.GaussianKernel("scale").scaled_to, {"X": X, "sample_weight": WEIGHTS}, {}),
-    "MaternKernel()": (rff.MaternKernel, {}, {"nu": 0.5, "length_scale": 1.0}),
-    "GaussianKernel()": (rff.GaussianKernel, {}, {"sigma": 1.0}),
-    "LaplacianKernel()": (rff.LaplacianKernel, {}, {"gamma": 1.0}),
-    "CauchyKernel()": (rff.CauchyKernel, {}, {"gamma": 1.0}),
+    **{
+        f"{named.kernel.__name__}()": (named.kernel, {}, named.of_width(1.0, nu=0.5).get_params())
+        for named in NAMED.values()
+    },
     "PeriodicKernel()": (rff.PeriodicKernel, {}, {"period": 1.0, "length_scale": 1.0}),
     "RationalQuadraticKernel()": (rff.RationalQuadraticKernel, {}, {"alpha": 1.0, "length_scale": 1.0}),
     "AnisotropicGaussianKernel()": (rff.AnisotropicGaussianKernel, {}, LENGTHS),

@@ -12,6 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import rff_engine as rff
 from rff_engine.experiments.toy.approximation import scaled_kernel
+from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
 
 ESTIMATORS = [
     rff.RandomFourierFeatures(n_components=3, random_state=0),
@@ -24,13 +25,8 @@ ESTIMATORS = [
     rff.LandmarkBoosting(n_estimators=2, n_components=3, random_state=0),
 ]
 # Each kernel by its name, and the parameter that is its width.
-WIDTHS = {"gaussian": "sigma", "laplacian": "gamma", "matern": "length_scale", "cauchy": "gamma"}
-KERNELS = {
-    "gaussian": rff.GaussianKernel,
-    "laplacian": rff.LaplacianKernel,
-    "matern": rff.MaternKernel,
-    "cauchy": rff.CauchyKernel,
-}
+KERNELS = {name: named.kernel for name, named in NAMED.items()}
+WIDTHS = {name: kernel._width for name, kernel in KERNELS.items()}
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 
@@ -41,13 +37,8 @@ def sample(n=30, d=3, seed=0):
 
 
 def expected_width(name, X):
-    d, variance = X.shape[1], np.var(X)
-    return {
-        "gaussian": np.sqrt(d * variance / 2),
-        "laplacian": 1 / (d * np.sqrt(variance)),
-        "matern": np.sqrt(d * variance / 2),
-        "cauchy": 1 / np.sqrt(d * variance),
-    }[name]
+    length = NAMED[name].distance(X.shape[1]) * np.std(X)
+    return 1 / length if WIDTHS[name] == "gamma" else length
 
 
 # --- kernels on their own -----------------------------------------------------------------------------------------
@@ -165,7 +156,7 @@ def test_name_stands_for_the_kernel_of_width_scale_and_none_for_the_gaussian(est
     assert clone(estimator).fit(X, y).kernel_ == clone(estimator).set_params(kernel="gaussian").fit(X, y).kernel_
 
 
-@pytest.mark.parametrize("shown", ["Gaussian", "Laplacian", "Matérn", "Cauchy"])
+@pytest.mark.parametrize("shown", KERNELS_BY_TITLE)
 def test_names_and_widths_are_those_of_the_pages(shown):
     X = sample()[0]
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from rff_engine import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel
+from rff_engine.kernels import KERNELS as NAMED
 
 from . import naive
 
@@ -20,6 +21,10 @@ CASES = [
 ]
 KERNELS = [kernel for kernel, _ in CASES]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+def test_every_named_kernel_has_a_case():
+    assert {type(kernel) for kernel in KERNELS} == {named.kernel for named in NAMED.values()}
 
 
 def points(n, d, seed=0):

@@ -8,12 +8,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
+from rff_engine.kernels import KERNELS as NAMED
 
 io = pytest.importorskip("skops.io", reason="skops is not installed")
 
 ESTIMATORS = [value for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
 KERNELS = [
-    *(rff.GaussianKernel(0.5), rff.LaplacianKernel(0.5), rff.MaternKernel(2.5, 0.5), rff.CauchyKernel(0.5)),
+    *(named.of_width(0.5, nu=2.5) for named in NAMED.values()),
     *(rff.RationalQuadraticKernel(1.0, 2.0), rff.AnisotropicGaussianKernel((0.5, 1.0, 2.0)), rff.PeriodicKernel()),
     rff.SumKernel((rff.GaussianKernel(0.5), rff.MaternKernel())),
     rff.ProductKernel((rff.GaussianKernel(0.5), rff.LaplacianKernel())),

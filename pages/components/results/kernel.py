@@ -11,6 +11,7 @@ import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
+from rff_engine.kernels import KERNELS_BY_TITLE
 
 #: Numbers of frequencies on the sliders, about evenly spaced in their logarithm.
 FREQUENCY_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -24,17 +25,14 @@ APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
 #: Points of the two circles, of their fresh sample, and their noise.
 CIRCLE_POINTS, CIRCLE_FRESH, CIRCLE_NOISE = 300, 5000, 0.05
 
-KERNELS = {
-    "Gaussian": lambda width, nu: rff.GaussianKernel(width),
-    "Laplacian": lambda width, nu: rff.LaplacianKernel(1 / width),
-    "Matérn": lambda width, nu: rff.MaternKernel(nu, width),
-    "Cauchy": lambda width, nu: rff.CauchyKernel(1 / width),
-}
+#: Titles of the kernels, and of those that have a smoothness nu.
+KERNELS = tuple(KERNELS_BY_TITLE)
+WITH_NU = tuple(title for title, named in KERNELS_BY_TITLE.items() if "nu" in named.parameters)
 
 
 @dataclass(frozen=True)
 class KernelSettings:
-    """A kernel and the seed of its frequencies; only the Matérn kernel uses `nu`."""
+    """A kernel and the seed of its frequencies; only those of `WITH_NU` use `nu`."""
 
     name: str
     width: float
@@ -42,12 +40,12 @@ class KernelSettings:
     seed: int
 
     def kernel(self) -> rff.SpectralKernel:
-        return KERNELS[self.name](self.width, self.nu)
+        return KERNELS_BY_TITLE[self.name].of_width(self.width, nu=self.nu)
 
 
 def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSettings:
     """The settings of the controls; `nu` is fixed for kernels that do not use it."""
-    return KernelSettings(name, width, nu if name == "Matérn" else 0.0, seed)
+    return KernelSettings(name, width, nu if name in WITH_NU else 0.0, seed)
 
 
 @shared_cache

@@ -24,7 +24,7 @@ from ...adaptive import (
 )
 from ...alignment import alignment_loss
 from ...features import fourier_features, phases
-from ...frequencies import draw_frequencies
+from ...frequencies import SAMPLING_SCHEMES, draw_frequencies
 from ...kernels import SpectralKernel
 from ...nystroem import NystroemMap
 from ...posteriors import optimized_kernel_weights, pseudo_posterior
@@ -33,6 +33,7 @@ __all__ = [
     "DESCENDED",
     "LABELLED",
     "METHODS",
+    "SAMPLED",
     "TASKS",
     "UNLABELLED",
     "VARIANTS",
@@ -248,19 +249,25 @@ def _alignment_loss(X, y, omega, task):
     return (1 - (cosines**2 + sines**2 - y @ y) / (n * (n - 1))) / 2
 
 
-_SAMPLED = (
-    "monte_carlo",
-    "orthogonal",
-    "structured_orthogonal",
-    "fastfood",
-    "halton",
-    "sobol",
-    "lattice",
-    "digital_net",
-    "moment_matching",
-)
+VARIANTS = {
+    "moment_matching_unscaled": "moment_matching",
+    "sobol_leaped": "sobol",
+    "weight_regression": "weight",
+    "sample_alternating": "sample",
+    "cluster_alternating": "cluster",
+    "sample_large_steps": "sample",
+    "cluster_large_steps": "cluster",
+    "cluster_larger_steps": "cluster",
+    "cluster_largest_steps": "cluster",
+    "supervise_alternating": "supervise",
+    "supervise_alternating_15": "supervise",
+    "supervise_one_step": "supervise",
+}
+"""Methods as their papers or published code have them, and the methods that stand for them here"""
+#: Those that are schemes of `draw_frequencies`.
+SAMPLED = tuple(name for name in SAMPLING_SCHEMES if name not in VARIANTS)
 METHODS: dict[str, Callable[..., FourierMap | NystroemMap]] = {
-    **{name: partial(_sampled, name) for name in _SAMPLED},
+    **{name: partial(_sampled, name) for name in SAMPLED},
     "weight": _weighted,
     "align": _aligned,
     "pbrff": _pseudo_posterior,
@@ -284,21 +291,6 @@ METHODS: dict[str, Callable[..., FourierMap | NystroemMap]] = {
     "supervise_one_step": partial(_supervised, rule=_ONE_STEP),
 }
 """Functions by name, called by `fit_features`. "nearest" is "cluster" with the row nearest to each centroid."""
-VARIANTS = {
-    "moment_matching_unscaled": "moment_matching",
-    "sobol_leaped": "sobol",
-    "weight_regression": "weight",
-    "sample_alternating": "sample",
-    "cluster_alternating": "cluster",
-    "sample_large_steps": "sample",
-    "cluster_large_steps": "cluster",
-    "cluster_larger_steps": "cluster",
-    "cluster_largest_steps": "cluster",
-    "supervise_alternating": "supervise",
-    "supervise_alternating_15": "supervise",
-    "supervise_one_step": "supervise",
-}
-"""Methods as their papers or published code have them, and the methods that stand for them here"""
 LABELLED = ("align", "pbrff", *(name for name in METHODS if name.startswith("supervise")))
 """Methods that use labels"""
 DESCENDED = (

@@ -15,7 +15,7 @@ from ..._sampling import covariance_is_matched
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
 from ...features import fourier_features, random_phase_features
-from ...kernels import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel, SpectralKernel
+from ...kernels import KERNELS_BY_TITLE, SpectralKernel
 from ..studies.feature_methods import NystroemMap, fit_features
 from .plane import cell_centres, plane_points
 
@@ -41,7 +41,8 @@ def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> 
 
     Parameters
     ----------
-    name : {"Gaussian", "Laplacian", "Matérn", "Cauchy"}
+    name : str
+        A title of `rff_engine.kernels.KERNELS`.
     width : float
     n_features : int
         d.
@@ -59,13 +60,8 @@ def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> 
     """
     width = check_positive(width, "width")
     d = check_count(n_features, "n_features")
-    kernels = {
-        "Gaussian": lambda: GaussianKernel(width * np.sqrt(d / 2)),
-        "Laplacian": lambda: LaplacianKernel(1 / (width * d)),
-        "Matérn": lambda: MaternKernel(nu, width * np.sqrt(d / 2)),
-        "Cauchy": lambda: CauchyKernel(1 / (width * np.sqrt(d))),
-    }
-    return kernels[check_choice(name, "name", tuple(kernels))]()
+    named = KERNELS_BY_TITLE[check_choice(name, "name", tuple(KERNELS_BY_TITLE))]
+    return named.of_width(width * named.distance(d), nu=nu)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import datasets
 import rff_engine as rff
 from rff_engine.experiments.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.experiments.toy.plane import cell_centres
+from rff_engine.kernels import KERNELS as NAMED
 
-KERNELS = [rff.GaussianKernel(0.7), rff.LaplacianKernel(1.3), rff.MaternKernel(1.5, 0.6), rff.CauchyKernel(0.9)]
+KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 
 
 def sample(n=60, seed=0, name="moons"):

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 import datasets
-import rff_engine as rff
 from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
+from rff_engine.kernels import KERNELS_BY_TITLE
 
 # The experiment
 kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
@@ -58,12 +58,7 @@ def numbers(line, omega, n_features, measured, expected, lift) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    prior = {
-        "Gaussian": lambda: rff.GaussianKernel(width),
-        "Laplacian": lambda: rff.LaplacianKernel(1 / width),
-        "Matérn": lambda: rff.MaternKernel(nu, width),
-        "Cauchy": lambda: rff.CauchyKernel(1 / width),
-    }[kernel]()
+    prior = KERNELS_BY_TITLE[kernel].of_width(width, nu=nu)
     D_values = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
     def sampled(d: int):
