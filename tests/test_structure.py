@@ -125,6 +125,53 @@ def test_tests_import_no_tests_of_other_folders():
                 assert not (node.module or "").startswith("tests."), f"{path} imports {node.module}"
 
 
+# --- docs/architecture.md -----------------------------------------------------------------------------------------
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FILES = {path.relative_to(ROOT).as_posix(): module for module, path in MODULES.items()}
+WALKS = dict(re.findall(r"^## ([^\n]+, from [^\n]+)\n(.*?)(?=^## )", ARCHITECTURE, re.DOTALL | re.MULTILINE))
+
+
+def lines_of_the_plan():
+    """The lines of the plan, by the beginnings of the files in them."""
+    (figure,) = re.findall(r"^```text\n(.*?)^```", ARCHITECTURE, re.DOTALL | re.MULTILINE)
+    lines, folder = {}, ""
+    for number, line in enumerate(figure.splitlines()):
+        if " " not in line:
+            folder = line
+        else:
+            names = re.split(" {2,}", line.strip())[0].split(", ")
+            lines |= {folder + name.rstrip("*"): number for name in names}
+    return lines
+
+
+def test_a_line_of_the_plan_imports_nothing_above_it():
+    lines = lines_of_the_plan()
+    line_of = {
+        module: lines[max((start for start in lines if file.startswith(start)), key=len)]
+        for file, module in FILES.items()
+    }
+    assert set(line_of.values()) == set(lines.values())
+    arrows = [(module, name) for module, imported in structure.graph(ROOT).items() for name in imported]
+    assert [arrow for arrow in arrows if line_of[arrow[1]] < line_of[arrow[0]]] == []
+
+
+def hands_over(file, other):
+    """Whether a file imports another or names it: as a module, a file, or an entry of a list such as `parts.VIEWS`."""
+    if FILES.get(other) in structure.graph(ROOT).get(FILES.get(file), ()):
+        return True
+    named = (FILES.get(other, other), Path(other).name, f'"{Path(other).stem}"')
+    return any(name in (ROOT / file).read_text(encoding="utf-8") for name in named)
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_file_of_a_walk_imports_one_before_it_or_is_imported_there(walk):
+    files = re.findall(r"^\d+\. `([^`]+)`", WALKS[walk], re.MULTILINE)
+    assert len(files) > 1
+    for k, file in enumerate(files[1:], 1):
+        assert any(hands_over(before, file) or hands_over(file, before) for before in files[:k]), file
+
+
 # --- statements ---------------------------------------------------------------------------------------------------
 
 
