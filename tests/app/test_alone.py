@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,22 +11,11 @@ from streamlit.testing.v1 import AppTest
 from pages.components.catalogue import BY_NAME, PAGES
 from pages.components.controls import alone
 from pages.components.controls.alone import View
-from pages.components.server import entry
 from rff_engine.figures.live import parts as live_parts
 
-ROOT = Path(__file__).parents[2]
+from .sessions import opened
+
 LIVE = {page.name: page.view for page in PAGES if page.view}
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
-    if page != "start":
-        app.run()
-        app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
-    app.query_params.update(query)
-    (app if page == "start" else app.switch_page(f"pages/{page}.py")).run()
-    assert not app.exception and not app.error
-    return app
 
 
 def views(app: AppTest) -> dict[str, dict]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,18 +16,7 @@ from pages.components.controls.toy_data import ToyData
 from pages.components.results import landmarks, learning
 from pages.learn_kernel import RADIUS
 
-ROOT = Path(__file__).parents[2]
-
-
-def opened(page: str, **settings: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
-    app.query_params["view"] = "opening"  # the least that opens the app
-    app.run()
-    app.query_params.clear()
-    app.query_params.update(settings)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception and not app.error
-    return app
+from .sessions import opened
 
 
 def sent(app: AppTest) -> dict:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.components import glossary
 from pages.components.glossary.terms import TERMS
 
-ROOT = Path(__file__).parents[2]
+from .sessions import ROOT, opened
+
 FORMS = {form: term for term in TERMS for form in term.forms}
 
 
@@ -46,8 +45,6 @@ def test_marks_become_links_and_anything_else_stays():
 
 
 def test_the_list_has_every_term():
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    app.switch_page("pages/glossary.py").run()
-    assert not app.exception
+    app = opened("glossary")
     assert {(header.value, header.proto.anchor) for header in app.header} == {(term.name, term.key) for term in TERMS}
     assert {term.meaning for term in TERMS} <= {text.value for text in app.markdown}

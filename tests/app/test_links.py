@@ -5,27 +5,17 @@ from __future__ import annotations
 import json
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components.controls.presentation import Hide
 from pages.components.controls.widgets import Control, without_headings
-from pages.components.server import entry
 
-ROOT = Path(__file__).parents[2]
+from .sessions import ROOT, opened
+
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
 GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho": "ρ"}
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    app.session_state[entry._ENTERED] = page  # from here on the page runs without app.py
-    app.query_params.update(query)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    return app
 
 
 def notes(app: AppTest) -> list[str]:

@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +19,9 @@ from datasets.papers.catalogue import describe
 from pages.components.server import logs, runs
 from pages.components.server.runs import RunQueue, RunSettings
 from rff_engine.experiments.running.failures import redacted_traceback
+
+from .sessions import soon
+from .test_runs import wait
 
 
 @pytest.fixture
@@ -35,13 +37,6 @@ def log():
     runs._log.addHandler(handler)
     yield lines
     runs._log.removeHandler(handler)
-
-
-def wait(run):
-    end = time.monotonic() + 180
-    while run.active and time.monotonic() < end:
-        time.sleep(0.02)
-    return run
 
 
 def settings(dataset):
@@ -154,18 +149,11 @@ raise ValueError("diagnosis " + st.query_params["cell"])
     with (tmp_path / "log.txt").open("w") as log:
         server = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
-        wait_until(lambda: health(port) == 200)
+        assert soon(lambda: health(port) == 200, 120)
         yield port, tmp_path / "log.txt"
     finally:
         server.terminate()
         server.wait(30)
-
-
-def wait_until(condition):
-    end = time.monotonic() + 120
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert condition()
 
 
 def health(port, **headers):
@@ -191,10 +179,11 @@ def test_no_visitor_writes_lines_into_the_log_and_no_error_its_message(failing):
     with connect(f"ws://127.0.0.1:{port}/_stcore/stream", proxy=None, max_size=None) as browser:
         for message in (run, operation):
             browser.send(message.SerializeToString())
-        wait_until(lambda: "Uncaught" in log.read_text("utf-8"))
+        assert soon(lambda: "Uncaught" in log.read_text("utf-8"), 120)
         browser.send(fragment.SerializeToString())
         browser.send(b"\xff" + FORGED.encode())  # no message at all
-        wait_until(lambda: all(word in log.read_text("utf-8") for word in ("fragment", "mismatch", "deserializing")))
+        errors = "fragment", "mismatch", "deserializing"
+        assert soon(lambda: all(word in log.read_text("utf-8") for word in errors), 120)
     text = log.read_text("utf-8")
     assert "ValueError in <module> (page.py:3)" in text and "DecodeError in " in text
     assert "diagnosis" not in text and "Traceback" not in text

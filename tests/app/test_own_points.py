@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,18 +12,11 @@ from pages.components.controls import own_points
 from pages.components.controls.own_points import OWN, POINTS, decode, encode
 from pages.components.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 
-ROOT = Path(__file__).parents[2]
+from .sessions import ROOT, opened
+
 X = np.array([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]])
 Y = np.array([-1, 1, 1, -1, 1])
 CODE = encode(X, Y)
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    app.query_params.update(query)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception and not app.error
-    return app
 
 
 def canvas(app: AppTest) -> dict | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode
 
@@ -15,7 +14,8 @@ from pages.components.controls import own_points
 from pages.components.controls.pins import DEFAULTS, Pin
 from pages.components.controls.widgets import Number, Options, Scale, Switch
 
-ROOT = Path(__file__).parents[2]
+from .sessions import opened
+
 CODE = own_points.encode([[0, 0], [0, 1], [1, 1], [1, 0]], [1, 1, -1, -1])
 PIN = Pin(
     (
@@ -90,14 +90,6 @@ def test_differences_are_named_by_label():
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    app.query_params.update(query)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception and not app.error and not app.warning
-    return app
-
-
 def headings(app: AppTest) -> list[str]:
     return [part.value for part in app.markdown if part.value.startswith(("**A", "**B"))]
 
@@ -138,7 +130,7 @@ def test_a_pin_keeps_the_settings_that_are_seen():
 )
 def test_a_link_with_a_pin_opens_with_both_sides(page, pinned):
     app = opened(page, pin=pinned)
-    assert len(headings(app)) == 3 and link(app)["pin"] == pinned
+    assert len(headings(app)) == 3 and link(app)["pin"] == pinned and not app.warning
     charts = [part.proto.id for part in app.get("plotly_chart")]
     assert sum("compared_" in found for found in charts) == 2
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components.controls import presets
 
-ROOT = Path(__file__).parents[2]
+from .sessions import opened, pressed
+
 OFFERED = {
     "landmarks": presets.LANDMARK_PRESETS,
     "approximate": presets.APPROXIMATION_PRESETS,
     "adaptive": presets.ADAPTIVE_PRESETS,
 }
-
-
-def opened(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    return app.switch_page(f"pages/{page}.py").run()
 
 
 def marked(app: AppTest) -> list[str]:
@@ -46,7 +41,7 @@ def test_no_two_presets_of_a_page_are_the_same(page):
 def test_the_active_preset_is_marked_and_explained():
     app, (first, second, *_) = opened("landmarks"), presets.LANDMARK_PRESETS
     assert marked(app) == [first.name] and first.look_for in line(app)
-    next(button for button in app.button if button.label == second.name).click().run()
+    pressed(app, second.name)
     assert marked(app) == [second.name] and second.look_for in line(app)
     app.session_state["beta"] = 100.0  # no preset sets it
     app.run()

@@ -7,12 +7,10 @@ import re
 import sqlite3
 from contextlib import closing
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages import paper
 from pages.components.results import reruns as rerun_results
@@ -21,6 +19,8 @@ from rff_engine.experiments.reports.comparison import OUTSIDE, RARE_DRAW, RARE_S
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies.protocols import LandmarkStudy
+
+from .sessions import ROOT, chosen, opened
 
 # Errors of the RBF SVM on the published split, of so many test points; the paper prints these numbers.
 SVM = {
@@ -32,8 +32,6 @@ SVM = {
     "mnist49": (40, 3446),
     "mnist56": (18, 3298),
 }
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -301,12 +299,9 @@ def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, mo
         rows = []
     rerun_results.beside_paper.cache_clear()
     monkeypatch.setattr(reproduction, "known_rows", lambda *_, **__: rows)
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=300).run()
-    app.switch_page("pages/paper.py").run()
+    app = opened("paper")
     for _ in range(2):  # r applies to Table 2 only
-        for key, value in settings.items():
-            app.session_state[key] = value
-        app.run()
+        chosen(app, **settings)
     assert not app.exception and not app.error
     (chart,) = app.get("plotly_chart")
     texts = [note["text"] for note in json.loads(chart.proto.spec)["layout"]["annotations"]]

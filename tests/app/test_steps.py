@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components.controls import own_points
 from pages.components.controls.steps import MAX_STEPS, Steps
 
-from .test_own_points import opened
-
-ROOT = Path(__file__).parents[2]
+from .sessions import opened
 
 
 def went(*values: int) -> Steps:

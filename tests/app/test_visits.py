@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import threading
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.components.server import runs, visits
 from pages.components.server.runs import Run, RunQueue
 from pages.components.server.visits import Visitors, visitor_of_cookie
 
-ROOT = Path(__file__).parents[2]
+from .sessions import chosen, opened, pressed, soon
+
 TOKEN = bytes(range(16))
 
 
@@ -93,10 +91,7 @@ class Watcher:
     """A session on the page Real data."""
 
     def __init__(self):
-        self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-        self.app.switch_page("pages/real_data.py").run()
-        self.app.session_state["seed"] = 7
-        self.app.run()
+        self.app = chosen(opened("real_data"), seed=7)
 
     def buttons(self) -> set[str]:
         names = {"Run", "Resume", "Cancel", "Stop watching", "Watch again"}
@@ -104,8 +99,7 @@ class Watcher:
 
     def press(self, name: str) -> None:
         self.app.run()
-        next(button for button in self.app.button if button.label == name).click()
-        self.app.run()
+        pressed(self.app, name)
         assert not self.app.exception
 
     def text(self) -> str:
@@ -128,7 +122,7 @@ def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
     owner, watcher, run = two
     assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Stop watching"}
     owner.press("Cancel")
-    wait(lambda: run.state == "cancelled")
+    assert soon(lambda: run.state == "cancelled")
     assert "You cancelled it at 25 %, after " in owner.text()
     assert "Cancelled at 25 %, after " in watcher.text() and "by the visitor who started it" in watcher.text()
     assert watcher.buttons() == {"Resume"}
@@ -152,7 +146,7 @@ def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
     gone.add(run.owner)
     assert watcher.buttons() == {"Cancel"}
     watcher.press("Cancel")
-    wait(lambda: run.state == "cancelled")
+    assert soon(lambda: run.state == "cancelled")
     assert "by another visitor, after the one who started it had left" in owner.text()
     assert "You cancelled it" in watcher.text()
 
@@ -160,12 +154,3 @@ def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
 def test_no_visitor_cancels_a_run_of_the_app(queue):
     run = Run(runs.BREAST_SWEEP, queue.store)
     assert not run.may_cancel("anyone")
-
-
-def wait(condition) -> None:
-    event = threading.Event()
-    for _ in range(1000):
-        if condition():
-            return
-        event.wait(0.01)
-    raise AssertionError("it did not come about in time")

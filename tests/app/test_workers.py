@@ -20,6 +20,8 @@ from pages.components.server import cache, queues, workers
 from pages.components.server.cache import shared_cache
 from pages.components.server.limits import LIMITS
 
+from .sessions import soon
+
 HERE, ROOT = os.getpid(), Path(__file__).parents[2]
 
 
@@ -89,11 +91,6 @@ def test_later_calls_of_a_script_let_another_script_pass(one_worker, monkeypatch
         workers.compute(wait_for_file, str(path))
         order.append(name)
 
-    def waits(count):
-        deadline = time.monotonic() + 30
-        while len(workers._turns) < count and time.monotonic() < deadline:
-            time.sleep(0.01)
-
     calls = {name: partial(call, name) for name in ("one", "two", "three")}
     scripts = [
         threading.Thread(target=work, daemon=True) for work in (lambda: workers.results(calls), lambda: call("other"))
@@ -101,7 +98,7 @@ def test_later_calls_of_a_script_let_another_script_pass(one_worker, monkeypatch
     try:
         for count, script in enumerate(scripts, 2):
             script.start()
-            waits(count)
+            assert soon(lambda count=count: len(workers._turns) >= count)
     finally:
         path.touch()
     for script in scripts:

@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +19,17 @@ from streamlit.testing.v1 import AppTest
 
 from datasets.tables.table import UploadError
 from pages.components import sharing, upload
+from pages.components.results import your_data as results
+from pages.components.server.cache import n_bytes
+from pages.components.server.limits import LIMITS
 from pages.components.sharing.recipes import your_data as recipe
 from tests import programs
+
+from .sessions import opened, pressed
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
 RESULTS = "results on your data"
-
-
-def opened() -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
-    app.run()
-    return app.switch_page("pages/your_data.py").run()
 
 
 def uploaded(app: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
@@ -46,10 +46,6 @@ def words(app: AppTest) -> str:
     return " ".join(element.value for kind in ("markdown", "caption", "info", "error") for element in app.get(kind))
 
 
-def pressed(app: AppTest, label: str) -> AppTest:
-    return next(button for button in app.button if button.label == label).click().run()
-
-
 def shown(app: AppTest, view: str, plain: bool = False) -> list:
     app.session_state["view"], app.session_state["plain"] = view, plain
     app.run()
@@ -58,7 +54,7 @@ def shown(app: AppTest, view: str, plain: bool = False) -> list:
 
 
 def test_a_certificate_of_the_upload_says_its_assumption_first():
-    app = uploaded(opened(), table(n=400))
+    app = uploaded(opened("your_data"), table(n=400))
     shown(app, "bounds")
     found = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
     text = words(app)
@@ -72,7 +68,7 @@ def test_a_certificate_of_the_upload_says_its_assumption_first():
 
 
 def test_limits_are_shown_before_an_upload():
-    app = opened()
+    app = opened("your_data")
     assert not app.exception and not app.error
     assert re.search(r"10 MB, 20000 rows, 500 columns", words(app)) and "no disk" in words(app)
     assert app.title[0].value.endswith("?")
@@ -91,7 +87,7 @@ def test_limits_are_shown_before_an_upload():
     ids=["two classes", "three classes", "numbers"],
 )
 def test_every_view_shows_figures_of_an_upload(target, plain):
-    app = uploaded(opened(), table(target=target))
+    app = uploaded(opened("your_data"), table(target=target))
     assert "60 rows, 4 columns" in words(app)
     for view in VIEWS:
         figures = shown(app, view, plain)
@@ -105,7 +101,7 @@ def test_every_view_shows_figures_of_an_upload(target, plain):
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", ["Breast cancer", "White wine"])
 def test_a_sample_can_be_tried(sample):
-    app = pressed(opened(), sample)
+    app = pressed(opened("your_data"), sample)
     assert not app.exception and not app.error
     assert {"Breast cancer": "569 rows, 31 columns", "White wine": "4898 rows, 12 columns"}[sample] in words(app)
 
@@ -113,7 +109,7 @@ def test_a_sample_can_be_tried(sample):
 def test_text_can_be_pasted_and_is_read_once(monkeypatch):
     read, readings = upload.read_table, []
     monkeypatch.setattr(upload, "read_table", lambda *given: readings.append(given) or read(*given))
-    app = opened()
+    app = opened("your_data")
     app.text_area[0].set_value(table().decode()).run()
     pressed(app, "Read the text")
     assert "60 rows, 4 columns" in words(app) and not app.error
@@ -172,7 +168,7 @@ BAD = {
 
 @pytest.mark.slow
 def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
-    app = opened()
+    app = opened("your_data")
     for name, data in BAD.items():
         uploaded(app, data, name)
         assert not app.exception, name
@@ -190,18 +186,18 @@ def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     ],
 )
 def test_tables_without_a_learning_problem_are_refused_in_one_sentence(data, problem):
-    app = uploaded(opened(), data)
+    app = uploaded(opened("your_data"), data)
     assert not app.exception and len(app.error) == 1 and problem in app.error[0].value
 
 
 def test_a_target_of_one_class_is_refused_in_one_sentence():
-    app = uploaded(opened(), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
+    app = uploaded(opened("your_data"), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
     next(box for box in app.selectbox if box.label == "Target").select("flat").run()
     assert not app.exception and len(app.error) == 1 and "only one class" in app.error[0].value
 
 
 def test_a_class_that_is_too_rare_is_reported_in_one_sentence():
-    app = uploaded(opened(), table(target=lambda i: "rare" if i == 30 else "common"))
+    app = uploaded(opened("your_data"), table(target=lambda i: "rare" if i == 30 else "common"))
     for view in VIEWS:
         app.session_state["view"] = view
         app.run()
@@ -213,7 +209,7 @@ def test_a_class_that_is_too_rare_is_reported_in_one_sentence():
 
 def test_hostile_names_reach_markdown_as_code():
     names = "<b>size</b>,$x$,**day**,:red[y]"
-    app = uploaded(opened(), table(names=names))
+    app = uploaded(opened("your_data"), table(names=names))
     assert not app.exception and not app.error
     for view in VIEWS:
         shown(app, view)
@@ -223,7 +219,7 @@ def test_hostile_names_reach_markdown_as_code():
 
 
 def test_a_removed_upload_is_deleted_with_its_results():
-    app = uploaded(opened(), table())
+    app = uploaded(opened("your_data"), table())
     assert RESULTS in app.session_state
     app.file_uploader[0].clear().run()
     assert not app.exception and not app.get("plotly_chart") and not app.dataframe
@@ -232,26 +228,41 @@ def test_a_removed_upload_is_deleted_with_its_results():
 
 @pytest.mark.slow
 def test_a_session_keeps_few_results_for_itself():
-    app = uploaded(opened(), table())
+    app = uploaded(opened("your_data"), table())
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
         for view in ("landmarks", "kernel learning", "bounds"):
             app.session_state["beta"] = beta
             shown(app, view, plain=True)
     assert len(app.session_state[RESULTS]) <= 12
-    other = opened()
+    other = opened("your_data")
     assert "your table" not in other.session_state or other.session_state["your table"] is None
     assert not other.get("plotly_chart") and "60 rows" not in words(other)
+
+
+@pytest.mark.parametrize("megabytes", [0, 1, 32])
+def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes):
+    state, shared = {}, np.zeros(50_000)
+    monkeypatch.setattr(results.st, "session_state", state)
+    monkeypatch.setattr(results, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
+    for i in range(30):
+        found = results.remembered(i, lambda i=i: (shared, np.full(30_000, i)))
+        assert found[1][0] == i and results.known(i) is found
+        kept = state[RESULTS]
+        assert len(kept) == 1 or n_bytes(kept) <= 1_000_000 * megabytes
+    # 400 kB shared by all, and 240 kB each.
+    assert list(kept) == {0: [29], 1: [28, 29], 32: list(range(18, 30))}[megabytes]
 
 
 def test_uploads_are_in_no_cache_of_the_server():
     for name in ("upload.py", "results/your_data.py"):
         source = (ROOT / "pages" / "components" / name).read_text(encoding="utf-8")
         assert not re.search(r"@st\.cache_|@shared_cache|lru_cache", source)
+    assert not [name for name, value in vars(results).items() if hasattr(value, "cache_lock")]
 
 
 @pytest.mark.slow
 def test_columns_can_be_removed_while_a_map_shows_them():
-    app = uploaded(opened(), table())
+    app = uploaded(opened("your_data"), table())
     shown(app, "landmarks", plain=True)
     (how,) = (one for one in app.get("button_group") if one.label == "Map of")
     how.set_value("two columns").run()
@@ -268,7 +279,7 @@ def test_columns_can_be_removed_while_a_map_shows_them():
 @pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_control_works_at_both_ends(view):
-    app = uploaded(opened(), table(target=lambda i: f"{i * 0.37:.2f}"))
+    app = uploaded(opened("your_data"), table(target=lambda i: f"{i * 0.37:.2f}"))
     shown(app, view, plain=True)
     for kind in ("slider", "select_slider"):
         for key in [widget.key for widget in app.sidebar.get(kind)]:
@@ -282,7 +293,7 @@ def test_every_control_works_at_both_ends(view):
 
 
 def test_the_default_class_is_nearest_to_half_of_the_rows():
-    app = uploaded(opened(), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
+    app = uploaded(opened("your_data"), table(target=lambda i: "rare" if i < 5 else "frequent" if i % 2 else "other"))
     assert "` frequent ` (28 rows)" in words(app) or "` other ` (27 rows)" in words(app)
     assert "and blue, the others" in words(app)
 
@@ -302,7 +313,7 @@ def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_pa
     monkeypatch.setattr(sharing.st, "download_button", recorded)
     hostile = 'size,"<b>kind\n# "" = 3</b>",day,outcome'
     data = table(n=120, target=target, names=hostile)
-    app = uploaded(opened(), data, "mine.csv")
+    app = uploaded(opened("your_data"), data, "mine.csv")
     shown(app, view)
     if view == "error against D":
         pressed(app, "Run")

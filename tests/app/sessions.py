@@ -1,0 +1,49 @@
+"""A visitor's session without a browser: opening a page, pressing and choosing; and waiting for other threads."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from pages.components.catalogue import BY_NAME
+from pages.components.server import entry
+
+ROOT = Path(__file__).parents[2]
+
+
+def reached(page: str, **query: str) -> AppTest:
+    """A page with settings in its address, whatever it shows."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    app.query_params["view"] = "opening"  # the least that opens the app
+    app.run()
+    app.query_params.clear()
+    app.query_params.update(query)
+    app.session_state[entry._ENTERED] = BY_NAME[page].path  # from here on the page runs without app.py
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def opened(page: str, **query: str) -> AppTest:
+    """A page with settings in its address, without errors."""
+    app = reached(page, **query)
+    assert not app.exception and not app.error
+    return app
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    return next(button for button in app.button if button.label == label).click().run()
+
+
+def chosen(app: AppTest, **values) -> AppTest:
+    for key, value in values.items():
+        app.session_state[key] = value
+    return app.run()
+
+
+def soon(condition, seconds: float = 30.0) -> bool:
+    """Whether a condition becomes true in time."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
