@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from pages.components.catalogue import BY_NAME
+from pages.components.controls.widgets import Control, without_headings
 from pages.components.server import entry
 
 ROOT = Path(__file__).parents[2]
+#: Those with controls.
+PAGES = [name for name in BY_NAME if hasattr(import_module(f"pages.{name}"), "CONTROLS")]
+
+
+def controls_of(page: str) -> list[Control]:
+    return without_headings(import_module(f"pages.{page}").CONTROLS)
 
 
 def reached(page: str, **query: str) -> AppTest:
@@ -39,6 +50,18 @@ def chosen(app: AppTest, **values) -> AppTest:
     for key, value in values.items():
         app.session_state[key] = value
     return app.run()
+
+
+@contextmanager
+def logged(log: logging.Logger, form: str) -> Iterator[list[str]]:
+    """The lines that a log gets meanwhile."""
+    lines = []
+    handler = logging.Handler()
+    handler.setFormatter(logging.Formatter(form))
+    handler.emit = lambda record: lines.append(handler.format(record))
+    log.addHandler(handler)
+    yield lines
+    log.removeHandler(handler)
 
 
 def soon(condition, seconds: float = 30.0) -> bool:

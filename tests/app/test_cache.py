@@ -16,7 +16,7 @@ from pages.components.server import cache
 from pages.components.server.cache import n_bytes, shared_cache
 from pages.components.server.limits import LIMITS
 
-from .sessions import ROOT, opened
+from .sessions import opened
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,3 @@ def test_a_rerun_and_another_session_recompute_nothing():
     again = dict(cache._results.items())
     assert again.keys() == known.keys() and all(again[key] is known[key] for key in known)
     assert not any(known[key].X.flags.writeable for key in known if key[1] == "toy_sample")
-
-
-def test_no_page_uses_another_cache():
-    """Streamlit's caches count results, not bytes, and any visitor's message may clear them."""
-    for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
-        assert "st.cache_" not in path.read_text(encoding="utf-8"), path

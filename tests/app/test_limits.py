@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 
 from pages.components.server import limits
 from pages.components.server.limits import ServerLimits
 
-ROOT = Path(__file__).parents[2]
+from .sessions import ROOT, logged
 
 
 @pytest.fixture
 def log():
-    lines = []
-
-    class Keep(logging.Handler):
-        def emit(self, record):
-            lines.append(record.getMessage())
-
-    handler = Keep()
-    limits._log.addHandler(handler)
-    yield lines
-    limits._log.removeHandler(handler)
+    with logged(limits._log, "%(message)s") as lines:
+        yield lines
 
 
 @pytest.mark.parametrize("one", fields(ServerLimits), ids=lambda one: one.name)
@@ -45,8 +35,8 @@ def test_a_variable_sets_its_limit_within_its_range_only(one, log):
 
 
 def test_an_invalid_variable_leaves_the_others():
-    found = ServerLimits.from_environment({"RFF_MAX_COSINES": "3e9", "RFF_CACHE_MB": "lots", "HOME": "7"})
-    assert found == replace(ServerLimits(), cosines=3_000_000_000)
+    known = ServerLimits.from_environment({"RFF_MAX_COSINES": "3e9", "RFF_CACHE_MB": "lots", "HOME": "7"})
+    assert known == replace(ServerLimits(), cosines=3_000_000_000)
 
 
 def test_the_readme_has_every_variable_with_its_default():

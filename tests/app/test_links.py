@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import import_module
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components.controls.presentation import Hide
-from pages.components.controls.widgets import Control, without_headings
 
-from .sessions import ROOT, opened
+from .sessions import PAGES, controls_of, opened
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
 GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho": "ρ"}
 
 
@@ -31,10 +28,6 @@ def link(app: AppTest) -> dict[str, str]:
     """The query of the link that the last row of the page copies."""
     data = [json.loads(found.proto.json) for found in app.get("bidi_component") if found.proto.json]
     return next(dict(found["query"]) for found in data if "query" in found)
-
-
-def controls_of(page: str) -> list[Control]:
-    return without_headings(import_module(f"pages.{page}").CONTROLS)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -20,23 +20,15 @@ from pages.components.server import logs, runs
 from pages.components.server.runs import RunQueue, RunSettings
 from rff_engine.experiments.running.failures import redacted_traceback
 
-from .sessions import soon
+from .sessions import logged, soon
 from .test_runs import wait
 
 
 @pytest.fixture
 def log():
     """The lines that the queue writes."""
-    lines = []
-
-    class Keep(logging.Handler):
-        def emit(self, record):
-            lines.append(f"{record.levelname} {self.format(record)}")
-
-    handler = Keep()
-    runs._log.addHandler(handler)
-    yield lines
-    runs._log.removeHandler(handler)
+    with logged(runs._log, "%(levelname)s %(message)s") as lines:
+        yield lines
 
 
 def settings(dataset):
@@ -52,9 +44,9 @@ def test_redacted_traceback_has_types_and_lines_but_no_message_and_no_folder():
 
     with pytest.raises(KeyError) as caught:
         read("diagnosis-4711")
-    logged = redacted_traceback(caught.value)
-    assert logged.startswith("KeyError in read (test_logs.py:") and "; after ValueError in read" in logged
-    assert "4711" not in logged and "ann" not in logged and "/" not in logged and "\n" not in logged
+    line = redacted_traceback(caught.value)
+    assert line.startswith("KeyError in read (test_logs.py:") and "; after ValueError in read" in line
+    assert "4711" not in line and "ann" not in line and "/" not in line and "\n" not in line
 
 
 @pytest.mark.slow

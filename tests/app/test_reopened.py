@@ -6,8 +6,6 @@ The browser's tabs are simulated (`benchmarks.tab`), the server is real.
 from __future__ import annotations
 
 import random
-from importlib import import_module
-from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -15,15 +13,15 @@ import pytest
 from benchmarks.app_response import served
 from benchmarks.load import paste_table
 from benchmarks.tab import Tab, as_text
-from pages.components.controls.widgets import Control, Tabs, without_headings
+from pages.components.controls.widgets import Control, Tabs
 from tests import loops
 
-ROOT = Path(__file__).parents[2]
+from .sessions import PAGES, controls_of
+
 #: Names of the tabs of a page; they are no controls of the sidebar, and `tests/browser/test_live.py` opens their links.
 TABS = {"question"}
 #: Other data may be missing on this machine, and the page then says so in place of its last row, with the link.
 CHOSEN = {("real_data", "dataset"): "adult"}
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if "\nCONTROLS = (" in path.read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +30,9 @@ def server():
         yield address
 
 
-def controls_of(page: str) -> list[Control]:
+def in_sidebar(page: str) -> list[Control]:
     """The controls of the sidebar."""
-    return [one for one in without_headings(import_module(f"pages.{page}").CONTROLS) if not isinstance(one, Tabs)]
+    return [one for one in controls_of(page) if not isinstance(one, Tabs)]
 
 
 async def move(tab: Tab, key: str, name: str | None = None) -> None:
@@ -79,7 +77,7 @@ async def walk(server: str, page: str) -> list[str]:
     async with Tab(server, page, random.Random(page)) as tab:
         if page == "your_data":
             await paste_table(tab)
-        for control in controls_of(page):
+        for control in in_sidebar(page):
             if control.key not in tab.settings:  # it applies for another value of an earlier one
                 await move(tab, control.only_if[0], control.only_if[1][0])
             await move(tab, control.key, CHOSEN.get((page, control.key)))
@@ -99,4 +97,4 @@ async def walk(server: str, page: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_new_session_with_the_link_has_the_settings(page, server):
     moved = loops.run(walk(server, page))
-    assert moved == [control.key for control in controls_of(page)]
+    assert moved == [control.key for control in in_sidebar(page)]

