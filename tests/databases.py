@@ -84,3 +84,11 @@ def postgres(postgres_server):
     yield f"postgresql+psycopg://rff@/{name}?host={postgres_server.folder}"
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=pytest.mark.xdist_group("postgres"))])
+def url(request, tmp_path):
+    """URL of an empty database, of each supported kind."""
+    if request.param == "PostgreSQL":
+        return request.getfixturevalue("postgres")
+    return f"sqlite:///{tmp_path / 'results.sqlite'}"

@@ -22,16 +22,10 @@ from pages.components.server.limits import LIMITS
 from pages.components.server.room_codes import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, clean_code, shown
 from pages.components.server.rooms import Rooms
 from rff_engine.experiments.running.store import Store, StoreError
+from tests import databases
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=pytest.mark.xdist_group("postgres"))])
-def url(request, tmp_path):
-    """URL of an empty database, of each supported kind."""
-    if request.param == "PostgreSQL":
-        return request.getfixturevalue("postgres")
-    return f"sqlite:///{tmp_path / 'results.sqlite'}"
+url = databases.url
 
 
 class Clock:

@@ -26,6 +26,9 @@ from rff_engine.experiments.running.leases import RunLease
 from rff_engine.experiments.running.runner import run_repeats, run_stored
 from rff_engine.experiments.running.store import Store, StoreError, default_store
 from rff_engine.experiments.studies.protocols import RunSpec
+from tests import databases
+
+url = databases.url
 
 
 def split_of(seed):
@@ -40,14 +43,6 @@ def one_split(seed):
 def kept(tmp_path):
     with Store(tmp_path / "results.sqlite") as found:
         yield found
-
-
-@pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=pytest.mark.xdist_group("postgres"))])
-def url(request, tmp_path):
-    """URL of an empty store, of each supported kind."""
-    if request.param == "PostgreSQL":
-        return request.getfixturevalue("postgres")
-    return f"sqlite:///{tmp_path / 'results.sqlite'}"
 
 
 @pytest.fixture
