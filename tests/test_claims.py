@@ -32,6 +32,8 @@ from pathlib import Path
 
 import pytest
 
+from .test_docs import anchors
+
 ROOT = Path(__file__).resolve().parent.parent
 #: Written by a command, or holding no text of their own.
 LEFT_OUT = {"docs/changelog.md", "docs/contributing.md", "docs/readme.md", "docs/licences.md"}
@@ -123,11 +125,6 @@ def lines() -> list[tuple[str, str, str]]:
     return [(file, *rest.rsplit(" => ", 1)) for file, rest in (line.split(": ", 1) for line in text.splitlines())]
 
 
-def anchors(page: str) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", (ROOT / page).read_text("utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
 def is_held(file: str, holder: str) -> bool:
     kind, _, what = holder.partition(" ")
     if kind == "test":
@@ -144,7 +141,7 @@ def is_held(file: str, holder: str) -> bool:
         return exists and what in " ".join((ROOT / file).read_text("utf-8").split())
     if kind == "proof":
         page, _, anchor = what.partition("#")
-        return anchor in anchors(page)
+        return anchor in anchors(ROOT / page)
     if kind == "arithmetic":
         return eval(what, {"__builtins__": {}, "math": math, "abs": abs, "round": round}) is True
     return (kind == "source" and bool(what)) or holder == "definition"

@@ -219,7 +219,6 @@ def public():
 
 PUBLIC = dict(public())
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if not inspect.isclass(value)}
-CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value) and not inspect.isabstract(value)}
 
 
 def sections(value):

@@ -116,7 +116,6 @@ FUNCTIONS = {
 }
 
 _NUMBERS = good()
-_POSITIVE = [0, -1.0, np.nan, np.inf, "1", None, True]
 _NONNEGATIVE = [-1.0, -1e-12, np.nan, np.inf, "1", None]
 _COUNT = [0, -1, 2.0, np.nan, "3", None, True]
 _NAME = ["unknown", None, 3, ["random"]]

@@ -9,6 +9,7 @@ import datasets
 import rff_engine as rff
 from rff_engine.experiments.toy import bounds as bc
 from rff_engine.experiments.toy.landmarks import landmark_problem
+from tests.engine import naive
 
 BETAS = np.logspace(-3, 3, 61)
 
@@ -111,7 +112,7 @@ def test_empirical_and_true_losses_are_those_of_all_pairs():
         (sample.X, sample.y, risks.landmark_loss, risks.kernel_loss),
         (other.X, other.y, risks.landmark_risk, risks.kernel_risk),
     ):
-        np.testing.assert_allclose(pairs, _mean_pair_loss(X, y, omega), atol=1e-12)
+        np.testing.assert_allclose(pairs, naive.alignment_loss(X, y, omega), atol=1e-12)
         others = np.arange(n) != l if X is sample.X else slice(None)
         delta = (X[others] - sample.X[l]) @ omega.T
         agree = np.where(y[others] == sample.y[l], 1, -1)[:, None]
@@ -122,13 +123,6 @@ def _frequencies(kernel, D, seed):
     rng = np.random.default_rng(seed)
     _, drawing = (int(rng.integers(2**31)) for _ in range(2))
     return kernel.sample_frequencies(D, 2, drawing)
-
-
-def _mean_pair_loss(X, y, omega):
-    cosines = np.cos((X[:, None] - X[None]) @ omega.T)
-    loss = (1 - np.where(y[:, None] == y, 1, -1)[..., None] * cosines) / 2
-    apart = ~np.eye(len(X), dtype=bool)
-    return loss[apart].mean(axis=0)
 
 
 def test_true_risk_agrees_with_independent_pairs():

@@ -10,6 +10,7 @@ import rff_engine as rff
 from rff_engine.experiments.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.kernels import KERNELS as NAMED
+from tests.engine import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 
@@ -17,14 +18,6 @@ KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 def sample(n=60, seed=0, name="moons"):
     data = datasets.make_toy(name, n, 0.1, seed)
     return data.X, data.y
-
-
-def naive_loss(X, y, omega):
-    """Mean of (1 - lambda cos(omega . (x_i - x_j))) / 2 over pairs i != j."""
-    apart = ~np.eye(len(X), dtype=bool)
-    sign = np.where(y[:, None] == y[None], 1, -1)[apart]
-    delta = (X[:, None] - X[None])[apart]
-    return np.array([np.mean(1 - sign * np.cos(delta @ w)) / 2 for w in omega])
 
 
 # --- grids and draws ----------------------------------------------------------------------------------------------
@@ -235,7 +228,7 @@ def test_frequency_plane_has_prior_density_and_losses():
     kernel = rff.GaussianKernel(0.5)
     plane = toy_learning.frequency_plane(X, y, kernel, 6.0, cells=5)
     omega = np.array([(u, v) for v in plane.grid for u in plane.grid])
-    np.testing.assert_allclose(plane.loss.ravel(), naive_loss(X, y, omega), atol=1e-12)
+    np.testing.assert_allclose(plane.loss.ravel(), naive.alignment_loss(X, y, omega), atol=1e-12)
     np.testing.assert_allclose(plane.prior.ravel(), kernel.spectral_density(omega))
     assert plane.n == 25
 
@@ -287,7 +280,7 @@ def test_candidates_have_their_losses():
     X, y = sample(25)
     drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.5), 30, 4)
     np.testing.assert_array_equal(drawn.omega, rff.GaussianKernel(0.5).sample_frequencies(30, 2, 4))
-    np.testing.assert_allclose(drawn.loss, naive_loss(X, y, drawn.omega), atol=1e-12)
+    np.testing.assert_allclose(drawn.loss, naive.alignment_loss(X, y, drawn.omega), atol=1e-12)
     assert drawn.n == 25
 
 
