@@ -19,9 +19,9 @@ SETTINGS = {"listen_addresses": "", "fsync": "off", "deadlock_timeout": "100ms",
 
 def _programs() -> Path | None:
     """Folder of the server's programs: on the path, or the newest version of Debian."""
-    found = shutil.which("initdb")
+    initdb = shutil.which("initdb")
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
-    folders = ([Path(found).resolve().parent] if found else []) + debian[::-1]
+    folders = ([Path(initdb).resolve().parent] if initdb else []) + debian[::-1]
     return next((folder for folder in folders if (folder / "postgres").exists()), None)
 
 

@@ -107,15 +107,15 @@ def docstrings(source: str) -> Iterator[str]:
 @cache
 def claims() -> list[tuple[str, str]]:
     """File and words of every claim."""
-    found = []
+    claims = []
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         name = path.relative_to(ROOT).as_posix()
         if name not in LEFT_OUT and "generated" not in name and "gallery" not in name:
-            found += [(name, claim) for claim in claims_of(path.read_text("utf-8"))]
+            claims += [(name, claim) for claim in claims_of(path.read_text("utf-8"))]
     for path in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("[!_]*.py")):
         texts = docstrings(path.read_text("utf-8"))
-        found += [(path.relative_to(ROOT).as_posix(), claim) for text in texts for claim in claims_of(prose(text))]
-    return found
+        claims += [(path.relative_to(ROOT).as_posix(), claim) for text in texts for claim in claims_of(prose(text))]
+    return claims
 
 
 @cache

@@ -43,8 +43,8 @@ MODULES = structure.modules(ROOT)
 
 def test_modules_and_their_imports_are_found():
     assert {structure.part_of(module) for module in MODULES} == set(structure.PARTS)
-    found = set(structure.imports(ROOT, "rff_engine.estimators"))
-    assert found >= {"numpy", "sklearn.base", "rff_engine.alignment"}
+    imported = set(structure.imports(ROOT, "rff_engine.estimators"))
+    assert imported >= {"numpy", "sklearn.base", "rff_engine.alignment"}
     assert "rff_engine.bounds" in structure.graph(ROOT)["rff_engine"]
 
 

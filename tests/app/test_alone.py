@@ -20,8 +20,8 @@ LIVE = {page.name: page.view for page in PAGES if page.view}
 
 def views(app: AppTest) -> dict[str, dict]:
     """The data of live views on the page."""
-    found = [part for part in app.get("bidi_component") if part.proto.component_name.startswith("live_")]
-    return {part.proto.component_name.removeprefix("live_"): json.loads(part.proto.json) for part in found}
+    parts = [part for part in app.get("bidi_component") if part.proto.component_name.startswith("live_")]
+    return {part.proto.component_name.removeprefix("live_"): json.loads(part.proto.json) for part in parts}
 
 
 def whole_page_link(app: AppTest) -> str:

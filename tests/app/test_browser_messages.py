@@ -29,15 +29,15 @@ ROOT = Path(__file__).parents[2]
 
 def message(kind: str, operation: str = "") -> BackMsg:
     """A message of a kind, with a false session where it names one."""
-    found = BackMsg()
+    back_message = BackMsg()
     field = BackMsg.DESCRIPTOR.fields_by_name[kind]
     if field.message_type is None:
-        setattr(found, kind, True)
+        setattr(back_message, kind, True)
     else:
-        getattr(found, kind).SetInParent()
+        getattr(back_message, kind).SetInParent()
     if operation:
-        getattr(found.backend_operation_request, operation).SetInParent()
-    return found
+        getattr(back_message.backend_operation_request, operation).SetInParent()
+    return back_message
 
 
 OPERATIONS = [field.name for field in BackendOperationRequest.DESCRIPTOR.oneofs_by_name["payload"].fields]

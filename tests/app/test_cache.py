@@ -119,7 +119,7 @@ def test_errors_are_not_cached(megabyte):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_threads_share_one_computation_and_do_not_wait_for_others(megabyte, fails):
-    begun, go, calls, found = threading.Event(), threading.Event(), [], []
+    begun, go, calls, results = threading.Event(), threading.Event(), [], []
 
     @shared_cache
     def slow(x):
@@ -133,21 +133,21 @@ def test_threads_share_one_computation_and_do_not_wait_for_others(megabyte, fail
 
     def ask():
         try:
-            found.append(slow("slow"))
+            results.append(slow("slow"))
         except ValueError as error:
-            found.append(error)
+            results.append(error)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     assert begun.wait(30)
     slow("another")  # does not wait
-    assert not found
+    assert not results
     go.set()
     for thread in threads:
         thread.join(30)
-    arrays = [one for one in found if isinstance(one, np.ndarray)]
-    assert len(found) == 4 and len({id(one) for one in arrays}) == 1
+    arrays = [one for one in results if isinstance(one, np.ndarray)]
+    assert len(results) == 4 and len({id(one) for one in arrays}) == 1
     # If the first fails, only it gets the error: the next one computes again.
     assert len(arrays) == 4 - fails and calls.count("slow") == 1 + fails
 

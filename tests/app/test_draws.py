@@ -98,9 +98,9 @@ def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
         app = opened("landmarks", **settings)
         app.session_state["noise"] = 0.05
         app.run()
-        found = sent(app)
-        assert "noise" not in found["settings"] and found["noise"] == 0.05
-        assert ("normals" in found["draws"]["test"]) == ("points" not in settings)
+        data = sent(app)
+        assert "noise" not in data["settings"] and data["noise"] == 0.05
+        assert ("normals" in data["draws"]["test"]) == ("points" not in settings)
     own = sent(opened("learn_kernel", data=OWN, points=code))
     assert "noise" not in own["settings"] and "normals" not in own["draws"]["train"]
 

@@ -22,11 +22,11 @@ from .test_runs import settings, wait
 def queue(tmp_path, monkeypatch, swept_store):
     """A queue with its own store, in place of the server's."""
     (tmp_path / "store").mkdir()
-    found = RunQueue(str(shutil.copy(swept_store, tmp_path / "store" / "results.sqlite")))
+    queue = RunQueue(str(shutil.copy(swept_store, tmp_path / "store" / "results.sqlite")))
     runs.run_queue.cache_clear()
-    monkeypatch.setattr(runs, "RunQueue", lambda: found)
-    yield found
-    found.end()
+    monkeypatch.setattr(runs, "RunQueue", lambda: queue)
+    yield queue
+    queue.end()
     runs.run_queue.cache_clear()
 
 

@@ -16,11 +16,11 @@ FORMS = {form: term for term in TERMS for form in term.forms}
 
 def marks() -> set[str]:
     """Every mark in the source of the pages, in lower case; a line of source may break it."""
-    found = set()
+    marked = set()
     for path in (ROOT / "pages").glob("*.py"):
         source = re.sub(r'"\n\s*f?"', "", path.read_text(encoding="utf-8"))
-        found |= {mark.lower() for mark in re.findall(r"\[\[([^|\[\]\"]+)\]\]", source)}
-    return found
+        marked |= {mark.lower() for mark in re.findall(r"\[\[([^|\[\]\"]+)\]\]", source)}
+    return marked
 
 
 def test_every_mark_is_a_term_and_every_term_is_marked_somewhere():

@@ -26,8 +26,8 @@ def address(app: AppTest) -> dict[str, str]:
 
 def link(app: AppTest) -> dict[str, str]:
     """The query of the link that the last row of the page copies."""
-    data = [json.loads(found.proto.json) for found in app.get("bidi_component") if found.proto.json]
-    return next(dict(found["query"]) for found in data if "query" in found)
+    data = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    return next(dict(one["query"]) for one in data if "query" in one)
 
 
 @pytest.mark.parametrize("page", PAGES)

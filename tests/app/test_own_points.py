@@ -21,8 +21,8 @@ CODE = encode(X, Y)
 
 def canvas(app: AppTest) -> dict | None:
     """What the server sends to the canvas of points, if it is there."""
-    found = [part for part in app.get("bidi_component") if part.proto.component_name == "own_points"]
-    return json.loads(found[0].proto.json) if found else None
+    canvases = [part for part in app.get("bidi_component") if part.proto.component_name == "own_points"]
+    return json.loads(canvases[0].proto.json) if canvases else None
 
 
 # --- the code -------------------------------------------------------------------------------------------------------

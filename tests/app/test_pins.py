@@ -73,10 +73,10 @@ def test_a_text_gives_its_settings_back(changed, monkeypatch):
     ],
 )
 def test_what_is_not_allowed_in_a_pin_is_named(raw, taken, said):
-    found, note = PIN.sanitize([raw])
-    assert found == taken and note is not None and said in note and "\n" not in note and len(note) < 700
-    if found:
-        assert PIN.sanitize([found]) == (found, None)
+    sanitized, note = PIN.sanitize([raw])
+    assert sanitized == taken and note is not None and said in note and "\n" not in note and len(note) < 700
+    if sanitized:
+        assert PIN.sanitize([sanitized]) == (sanitized, None)
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def headings(app: AppTest) -> list[str]:
 
 
 def link(app: AppTest) -> dict[str, str]:
-    (row,) = [found for found in app.get("bidi_component") if found.proto.component_name == "sharing"]
+    (row,) = [part for part in app.get("bidi_component") if part.proto.component_name == "sharing"]
     return dict(json.loads(row.proto.json)["query"])
 
 
@@ -132,7 +132,7 @@ def test_a_link_with_a_pin_opens_with_both_sides(page, pinned):
     app = opened(page, pin=pinned)
     assert len(headings(app)) == 3 and link(app)["pin"] == pinned and not app.warning
     charts = [part.proto.id for part in app.get("plotly_chart")]
-    assert sum("compared_" in found for found in charts) == 2
+    assert sum("compared_" in key for key in charts) == 2
 
 
 @pytest.mark.slow

@@ -74,18 +74,18 @@ def test_adult_ships_with_scaled_columns_as_well(shipped):
 
 def test_fitted_frequencies_are_the_best_features_of_table_2_as_in_the_paper(shipped):
     """On every set, at every r, the better of Sample and Cluster errs less than any other choice of frequencies."""
-    found = reproduction.compare_with_paper("li-table2", reproduction.known_rows(shipped, "li-table2"))
-    mean = found.pivot_table(index=["dataset", "D"], columns="method", values="mean")
+    compared = reproduction.compare_with_paper("li-table2", reproduction.known_rows(shipped, "li-table2"))
+    mean = compared.pivot_table(index=["dataset", "D"], columns="method", values="mean")
     others = mean.drop(columns=["sample", "cluster", "nearest", "nystroem", "nystroem_kmeans"])
     assert len(mean) == 18 and (mean[["sample", "cluster"]].min(axis=1) < others.min(axis=1)).all()
 
 
 def test_frequencies_chosen_with_the_predictor_have_the_least_error_in_table_3(shipped):
-    found = reproduction.compare_with_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
-    of_paper = found[found["method"].isin(found.loc[found["paper"].notna(), "method"])]
+    compared = reproduction.compare_with_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
+    of_paper = compared[compared["method"].isin(compared.loc[compared["paper"].notna(), "method"])]
     mean = of_paper.pivot(index="dataset", columns="method", values="mean")
     assert len(mean) == 6 and (mean.idxmin(axis=1) == "supervise").all()
-    number = found.groupby("dataset")[["splits", "draws"]].max().max(axis=1)
+    number = compared.groupby("dataset")[["splits", "draws"]].max().max(axis=1)
     assert number.drop("mnist01").eq(10).all() and number["mnist01"] == 4
 
 
@@ -133,10 +133,10 @@ JUDGED = {"table1": 35, "figure5": 190, "figure6": 60, "li-table2": 177, "li-tab
 
 @pytest.mark.parametrize(("target", "judged"), list(JUDGED.items()))
 def test_every_number_outside_the_spreads_has_a_cause_that_a_rerun_shows(shipped, target, judged):
-    found = reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))
-    seen = judgement(found)
+    compared = reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))
+    seen = judgement(compared)
     assert seen.judged >= judged and seen.outside > 0
-    outside = found[found["agreement"].isin(OUTSIDE)]
+    outside = compared[compared["agreement"].isin(OUTSIDE)]
     assert len(outside) == seen.outside and outside["cause"].notna().all() and seen.unexplained == 0
 
 
@@ -187,8 +187,8 @@ def test_less_clear_causes_of_the_documentation_have_the_numbers_of_the_shipped_
     )
 
     def errors(dataset, method, D):
-        found = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["D"] == D)]
-        return found["test_error"].sort_values().to_numpy()
+        chosen_rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method) & (rows["D"] == D)]
+        return chosen_rows["test_error"].sort_values().to_numpy()
 
     fixed = errors("mnist01", "cluster_largest_steps", 100)
     few = fixed[fixed < 0.5]
@@ -227,13 +227,13 @@ def test_some_reruns_lie_as_far_out_where_chance_is_the_cause(shipped):
         reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))
         for target in ("table1", "figure6", "figure5", "li-table2", "li-table3")
     ]
-    rare = pd.concat([found[found["cause"].isin((RARE_DRAW, RARE_SPLIT))] for found in tables])
+    rare = pd.concat([table[table["cause"].isin((RARE_DRAW, RARE_SPLIT))] for table in tables])
     assert len(rare) > 5 and (rare["as_far"] >= 1).all()
 
 
 def test_orders_of_learned_and_prior_landmarks_are_compared():
     errors = {"a": ((0.10, 0.11), (0.20, 0.23)), "b": ((0.10, 0.30), (0.20, 0.20)), "c": ((0.30, 0.10), (0.20, 0.20))}
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         [
             {"dataset": name, "column": column, "paper": paper, "mean": mean}
             for name, cells in errors.items()
@@ -241,18 +241,18 @@ def test_orders_of_learned_and_prior_landmarks_are_compared():
         ]
         + [{"dataset": "d", "column": column, "paper": paper} for column, paper in (("pb", 0.1), ("rbf", 0.2))]
     )
-    seen = rerun_results.orders(found)
+    seen = rerun_results.orders(table)
     assert seen.better == ("a", "b", "d") and seen.better_here == ("a",)
 
 
 def test_ties_are_counted_where_there_is_a_choice():
-    found = pd.DataFrame({"tied_low": [0.1, 0.2, np.nan], "tied_high": [0.1, 0.25, np.nan]})
-    seen = rerun_results.ties(found)
+    table = pd.DataFrame({"tied_low": [0.1, 0.2, np.nan], "tied_high": [0.1, 0.25, np.nan]})
+    seen = rerun_results.ties(table)
     assert seen[:2] == (2, 1) and seen.largest == pytest.approx(0.05)
 
 
 def test_differences_are_in_percent_at_the_features_of_the_table():
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "dataset": ["a", "a", "b"],
             "method": "rff",
@@ -263,7 +263,7 @@ def test_differences_are_in_percent_at_the_features_of_the_table():
             "spread": [0.05, 0.2, 0.3],
         }
     )
-    (row,) = rerun_results.differences(found, "a").to_dict("records")
+    (row,) = rerun_results.differences(table, "a").to_dict("records")
     assert row == {"method": "rff", "D": 5, "paper": 10, "published": 12, "difference": 2, "mean": 11, "spread": 5}
 
 
@@ -271,7 +271,7 @@ def test_closeness_counts_numbers_within_a_third_and_best_methods():
     def cell(dataset, method, paper, mean):
         return {"dataset": dataset, "method": method, "paper": paper, "mean": mean}
 
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         [
             cell("a", "sample", 0.30, 0.21),  # within a third, and the lowest among methods of the paper
             cell("a", "monte_carlo", 0.30, 0.41),  # beyond a third
@@ -282,7 +282,7 @@ def test_closeness_counts_numbers_within_a_third_and_best_methods():
             cell("d", "sample", 0.30, np.nan),
         ]
     )
-    assert rerun_results.closeness(found) == (5, 4, ("a", "b"), ("a",))
+    assert rerun_results.closeness(table) == (5, 4, ("a", "b"), ("a",))
 
 
 @pytest.mark.slow

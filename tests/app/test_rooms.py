@@ -50,8 +50,8 @@ def limits():
 
 @pytest.fixture
 def rooms(url, limits, clock):
-    with Rooms(url, limits, clock) as found:
-        yield found
+    with Rooms(url, limits, clock) as rooms:
+        yield rooms
 
 
 def stored(rooms) -> dict[str, int]:
@@ -107,8 +107,8 @@ def test_a_closed_room_is_deleted_with_all_that_it_holds(rooms):
     rooms.predict(kept, 1, "a", 2)
     rooms.reveal(code, secret, 1)
     rooms.delete(code, secret)
-    found = stored(rooms)
-    assert [found[name] for name in ("rff_rooms", "rff_room_reveals", "rff_room_predictions")] == [1, 0, 1]
+    counts = stored(rooms)
+    assert [counts[name] for name in ("rff_rooms", "rff_room_reveals", "rff_room_predictions")] == [1, 0, 1]
     for asked in (
         lambda: rooms.room(code),
         lambda: rooms.counts(code, 1, secret),

@@ -557,8 +557,7 @@ def looked_2(before, after):
 def looked_3(before, after):
     assert CertificateNumbers(before).test_set_fails <= 0.05
     assert 0.27 < CertificateNumbers(after).test_set_fails < 0.45  # more than a quarter
-    found = peeking(1000, 0.05)
-    assert (found.paid <= 0.05).all()
+    assert (peeking(1000, 0.05).paid <= 0.05).all()
 
 
 def choose_2(before, after):

@@ -20,9 +20,9 @@ def cookie(token: bytes, mask: bytes) -> str:
 
 
 def test_a_token_is_the_same_under_every_mask():
-    found = {visitor_of_cookie(cookie(TOKEN, os.urandom(4))) for _ in range(5)}
-    assert len(found) == 1 and TOKEN.hex() not in next(iter(found))
-    assert found != {visitor_of_cookie(cookie(TOKEN[::-1], b"mask"))}
+    visitors = {visitor_of_cookie(cookie(TOKEN, os.urandom(4))) for _ in range(5)}
+    assert len(visitors) == 1 and TOKEN.hex() not in next(iter(visitors))
+    assert visitors != {visitor_of_cookie(cookie(TOKEN[::-1], b"mask"))}
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,11 @@ time.sleep(100)
 
 
 def test_calls_side_by_side_keep_their_names_and_errors(one_worker):
-    found = workers.side_by_side({"good": partial(workers.compute, where), "bad": partial(workers.compute, refuse, 7)})
-    assert found["good"].result() != HERE
-    assert isinstance(found["bad"].exception(), ValueError)
+    futures = workers.side_by_side(
+        {"good": partial(workers.compute, where), "bad": partial(workers.compute, refuse, 7)}
+    )
+    assert futures["good"].result() != HERE
+    assert isinstance(futures["bad"].exception(), ValueError)
     assert workers.results({}) == {}
 
 
@@ -147,13 +149,13 @@ def wait_for_file(path):
 
 def test_scripts_that_need_one_result_leave_their_slot(one_worker, monkeypatch, tmp_path):
     """One script computes it and the others wait for it; only a script that comes after them lets it end."""
-    slots, found, path = queues.ComputeSlots(1), [], tmp_path / "ready"
+    slots, results, path = queues.ComputeSlots(1), [], tmp_path / "ready"
     for module in (workers, cache):
         monkeypatch.setattr(module, "release_slot", slots.release)
 
     def script(work):
         with slots.hold():
-            found.append(work())
+            results.append(work())
 
     works = [partial(result_after, str(path))] * 3 + [path.touch]
     threads = [threading.Thread(target=script, args=(work,), daemon=True) for work in works]
@@ -162,6 +164,6 @@ def test_scripts_that_need_one_result_leave_their_slot(one_worker, monkeypatch, 
             thread.start()
         for thread in threads:
             thread.join(30)
-        assert found == [None, 7, 7, 7]
+        assert results == [None, 7, 7, 7]
     finally:
         path.touch()  # the worker ends however the test does

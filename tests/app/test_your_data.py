@@ -56,13 +56,13 @@ def shown(app: AppTest, view: str, plain: bool = False) -> list:
 def test_a_certificate_of_the_upload_says_its_assumption_first():
     app = uploaded(opened("your_data"), table(n=400))
     shown(app, "bounds")
-    found = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
+    certificate = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
     text = words(app)
     certified = re.search(r"errs on at most ([0-9.]+) % of new rows.*?errs on ([0-9.]+) %", text)
     assert [float(number) for number in certified.groups()] == [
-        pytest.approx(100 * value, abs=0.051) for value in (found.risk_bound, found.test_error)
+        pytest.approx(100 * value, abs=0.051) for value in (certificate.risk_bound, certificate.test_error)
     ]
-    assert 0 < found.test_error < found.risk_bound < 1 and found.n_bound == 100
+    assert 0 < certificate.test_error < certificate.risk_bound < 1 and certificate.n_bound == 100
     assert text.index("independent draws from one distribution") < text.index("Certified")
     assert text.rindex("Certified") > text.index("Diamonds")  # below the view
 
@@ -245,8 +245,8 @@ def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes):
     monkeypatch.setattr(results.st, "session_state", state)
     monkeypatch.setattr(results, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
     for i in range(30):
-        found = results.remembered(i, lambda i=i: (shared, np.full(30_000, i)))
-        assert found[1][0] == i and results.known(i) is found
+        result = results.remembered(i, lambda i=i: (shared, np.full(30_000, i)))
+        assert result[1][0] == i and results.known(i) is result
         kept = state[RESULTS]
         assert len(kept) == 1 or n_bytes(kept) <= 1_000_000 * megabytes
     # 400 kB shared by all, and 240 kB each.
@@ -329,15 +329,17 @@ def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_pa
     promised = printed[printed["table"] == "certificate"]
     terms = printed.loc[printed["table"] == "terms of the certificate", "risk"]
     assert terms.sum() == pytest.approx(promised["risk_bound"].item(), rel=1e-6)
-    found = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
-    assert (found.risk_bound, found.test_error) == pytest.approx(tuple(promised[["risk_bound", "test_error"]].iloc[0]))
+    certificate = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
+    assert (certificate.risk_bound, certificate.test_error) == pytest.approx(
+        tuple(promised[["risk_bound", "test_error"]].iloc[0])
+    )
 
 
 def test_numbers_without_enough_rows_for_a_certificate_are_those_of_the_view(capsys):
     def refused():
         raise ValueError("too few rows")
 
-    found = recipe.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
-    assert found.to_dict("list") == {"table": ["bounds"] * 2, "beta": [1, 2]}
+    frame = recipe.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
+    assert frame.to_dict("list") == {"table": ["bounds"] * 2, "beta": [1, 2]}
     assert capsys.readouterr().err == "No certificate: too few rows\n"
     assert recipe.with_certificate(pd.DataFrame(), "error against D", refused).empty

@@ -183,8 +183,8 @@ def test_density_of_the_rational_quadratic_kernel_for_large_alpha_is_the_integra
     law = stats.gamma(alpha, scale=1 / alpha).logpdf(tau) + np.log(tau * spread)
     gaussian = np.exp(-(omega[:, None] ** 2) / (2 * tau)) / np.sqrt(2 * np.pi * tau)
     expected = gaussian @ (weight * np.exp(law))
-    found = rff.RationalQuadraticKernel(alpha).spectral_density(omega[:, None])
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    density = rff.RationalQuadraticKernel(alpha).spectral_density(omega[:, None])
+    np.testing.assert_allclose(density, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", [rff.PeriodicKernel(), rff.ProductKernel(PARTS), CASES["locally periodic"][0](2)])
@@ -212,8 +212,8 @@ def test_periodic_frequencies_are_multiples_drawn_by_their_masses():
     np.testing.assert_allclose(multiples, np.rint(multiples), atol=1e-9)
     values = np.arange(-4, 5)
     expected = kernel.spectral_mass(values[:, None])
-    found = np.array([(np.rint(multiples) == value).mean() for value in values])
-    assert (np.abs(found - expected) < 4.5 * np.sqrt(expected / 20000)).all()
+    shares = np.array([(np.rint(multiples) == value).mean() for value in values])
+    assert (np.abs(shares - expected) < 4.5 * np.sqrt(expected / 20000)).all()
 
 
 # --- draws --------------------------------------------------------------------------------------------------------
@@ -286,8 +286,8 @@ def test_other_kernels_are_refused_by_schemes_that_need_the_distance(case):
 def test_coordinate_variance_is_that_of_the_draws(case):
     kernel = CASES[case][0](3)
     omega = kernel.sample_frequencies(40000, 3, random_state=0)
-    for found, variance in zip(omega.T, np.broadcast_to(kernel.coordinate_variance, 3), strict=True):
-        assert mean_is(found**2, variance)
+    for column, variance in zip(omega.T, np.broadcast_to(kernel.coordinate_variance, 3), strict=True):
+        assert mean_is(column**2, variance)
     matched = rff.draw_frequencies(kernel, 50, 3, "moment_matching", random_state=0)
     assert matched.shape == (50, 3)
     mixed = rff.SumKernel((kernel, rff.GaussianKernel(2.0)), (0.25, 0.75))

@@ -158,8 +158,8 @@ def test_draws_in_one_dimension_follow_the_density(kernel):
     distribution = np.append(0, np.cumsum((mass[1:] + mass[:-1]) / 2) * (angle[1] - angle[0]))
     assert distribution[-1] == pytest.approx(1, abs=1e-3)
     draws = kernel.sample_frequencies(20000, 1, random_state=1).ravel()
-    found = stats.kstest(draws, lambda x: np.interp(np.arctan(x), angle, distribution))
-    assert found.pvalue > 1e-4
+    test = stats.kstest(draws, lambda x: np.interp(np.arctan(x), angle, distribution))
+    assert test.pvalue > 1e-4
 
 
 def projected(kernel, direction):
@@ -197,9 +197,9 @@ def test_fraction_of_draws_in_a_box_is_the_integral_of_the_density(kernel, d):
         grid = np.stack(np.meshgrid(*[axis] * d), axis=-1).reshape(-1, d)
         weights = np.prod(np.meshgrid(*[weight * length] * d), axis=0).ravel()
         expected = weights @ kernel.spectral_density(grid)
-        found = np.mean(((np.abs(omega) > low) & (np.abs(omega) < high)).all(axis=1)) / 2**d  # all orthants alike
+        share = np.mean(((np.abs(omega) > low) & (np.abs(omega) < high)).all(axis=1)) / 2**d  # all orthants alike
         assert expected * 2**d * m > 500
-        assert abs(found - expected) < 4.5 * np.sqrt(expected / 2**d / m)
+        assert abs(share - expected) < 4.5 * np.sqrt(expected / 2**d / m)
 
 
 @every_kernel

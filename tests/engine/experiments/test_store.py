@@ -41,14 +41,14 @@ def one_split(seed):
 
 @pytest.fixture
 def kept(tmp_path):
-    with Store(tmp_path / "results.sqlite") as found:
-        yield found
+    with Store(tmp_path / "results.sqlite") as store:
+        yield store
 
 
 @pytest.fixture
 def either(url):
-    with Store(url) as found:
-        yield found
+    with Store(url) as store:
+        yield store
 
 
 on_postgresql = pytest.mark.xdist_group("postgres")  # one server for all of them
@@ -404,8 +404,8 @@ def test_only_claims_of_dead_runners_are_void(either, monkeypatch):
     with either._engine.begin() as raw:  # as if it had been killed
         raw.execute(sa.update(schema.runners).where(schema.runners.c.id.in_(claimed)).values(process=2**22 + 1))
     assert not psutil.pid_exists(2**22 + 1)
-    found = [row for step in second for row in step.rows]
-    assert len(found) == len(either.rows(spec)) - 1
+    rows = [row for step in second for row in step.rows]
+    assert len(rows) == len(either.rows(spec)) - 1
     first.close()
 
 
@@ -510,16 +510,16 @@ def test_full_disk_is_reported_in_one_sentence_and_rows_are_kept(tmp_path):
     def no_more_room(connection):
         connection.exec_driver_sql(f"PRAGMA max_page_count = {room}")
 
-    found = []
+    rows = []
     with pytest.raises(StoreError, match=r"its disk is full or broken.*rows known so far are kept") as caught:
         for step in run_stored(full, spec, split_of=split_of):
-            found += step.rows
+            rows += step.rows
     assert len(str(caught.value).splitlines()) == 1
     full.close()
     with Store(file) as kept:
-        same(in_order(kept.rows(spec)), in_order(found))
+        same(in_order(kept.rows(spec)), in_order(rows))
         new = rows_of(run_stored(kept, spec, split_of=split_of))
-        assert kept.runs()[0].finished and len(kept.rows(spec)) == len(found) + len(new)
+        assert kept.runs()[0].finished and len(kept.rows(spec)) == len(rows) + len(new)
 
 
 def test_read_only_store_is_not_changed(tmp_path):
