@@ -160,45 +160,39 @@ def test_fifteen_steps_end_before_thirty():
     assert 0 < np.linalg.norm(few - start) < np.linalg.norm(many - start)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_classification_equals_scikit_learn_one_against_the_others(n_classes):
-    split = make_split(task="classification", n_classes=n_classes)
-    protocol = replace(COMPARISON, Cs=(0.01, 1.0, 100.0))
+def check_monte_carlo(protocol, split, machine_of, error):
+    """Compare C and the errors of Monte Carlo features with those of a machine that scikit-learn cross-validates."""
     frame = frame_of(protocol, split)
     assert frame["method"].value_counts().to_dict() == {"align": 2, "pbrff": 2, "monte_carlo": 1}
     (row,) = frame[frame["method"] == "monte_carlo"].to_dict("records")
     problem = LiProblem.of(split, {}, 0, "standard")
-    train, test = problem.train, problem.test
+    train = problem.train
     fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.rng("features", 8))
     Z, folds = fitted.transform(train.X), list(_folds(problem, 3))
-    machines = [LinearSVC(C=C, dual=False, tol=1e-10, max_iter=10**5) for C in protocol.Cs]
-    wrong = [float(np.mean(cross_val_predict(machine, Z, train.y, cv=folds) != train.y)) for machine in machines]
-    best = int(np.argmin(wrong))
-    assert row["C"] == protocol.Cs[best] and row["valid_error"] == pytest.approx(wrong[best])
-    machine = machines[best].fit(Z, train.y)
-    assert row["train_error"] == pytest.approx(1 - machine.score(Z, train.y))
-    assert row["test_error"] == pytest.approx(1 - machine.score(fitted.transform(test.X), test.y))
+    errors = {C: error(cross_val_predict(machine_of(C), Z, train.y, cv=folds), train.y) for C in protocol.Cs}
+    C = min(errors, key=errors.get)
+    machine = machine_of(C).fit(Z, train.y)
+    again = [errors[C], *(error(machine.predict(fitted.transform(part.X)), part.y) for part in (train, problem.test))]
+    assert row["C"] == C and [row[f"{part}_error"] for part in ("valid", "train", "test")] == pytest.approx(again)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classification_equals_scikit_learn_one_against_the_others(n_classes):
+    check_monte_carlo(
+        replace(COMPARISON, Cs=(0.01, 1.0, 100.0)),
+        make_split(task="classification", n_classes=n_classes),
+        lambda C: LinearSVC(C=C, dual=False, tol=1e-10, max_iter=10**5),
+        lambda predicted, y: np.mean(predicted != y),
+    )
 
 
 def test_the_comparison_chooses_C_by_cross_validation():
-    split = make_split()
-    frame = frame_of(COMPARISON, split)
-    assert frame["method"].value_counts().to_dict() == {"align": 2, "pbrff": 2, "monte_carlo": 1}
-    (row,) = frame[frame["method"] == "monte_carlo"].to_dict("records")
-    problem = LiProblem.of(split, {}, 0, "standard")
-    train, test = problem.train, problem.test
-    fitted = fit_features("monte_carlo", train.X, None, problem.kernel, 8, problem.rng("features", 8))
-    Z, folds = fitted.transform(train.X), list(_folds(problem, 3))
-    found = {}
-    for C in COMPARISON.Cs:
-        predicted = cross_val_predict(Ridge(alpha=1 / (2 * C)), Z, train.y, cv=folds)
-        found[C] = np.sqrt(np.mean((predicted - train.y) ** 2))
-    best = min(found, key=found.get)
-    assert row["C"] == best and row["valid_error"] == pytest.approx(found[best])
-    model = Ridge(alpha=1 / (2 * best)).fit(Z, train.y)
-    for part, error in ((train, row["train_error"]), (test, row["test_error"])):
-        residual = model.predict(fitted.transform(part.X)) - part.y
-        assert error == pytest.approx(np.sqrt(np.mean(residual**2)))
+    check_monte_carlo(
+        COMPARISON,
+        make_split(),
+        lambda C: Ridge(alpha=1 / (2 * C)),
+        lambda predicted, y: np.sqrt(np.mean((predicted - y) ** 2)),
+    )
 
 
 def test_ridge_path_equals_scikit_learn():
