@@ -61,13 +61,7 @@ _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
 
 def inputs_and_grid(
-    X: ArrayLike,
-    landmarks: ArrayLike,
-    data_extent: float,
-    grid: GridWeights,
-    frequency_extent: float,
-    *,
-    height: int = 400,
+    X: ArrayLike, landmarks: ArrayLike, data_extent: float, grid: GridWeights, frequency_extent: float
 ) -> go.Figure:
     """Points with their landmarks, and the weights of the prior and those fitted to the points on a frequency grid.
 
@@ -77,8 +71,6 @@ def inputs_and_grid(
     data_extent, frequency_extent : float
         Half the sides of the squares of points and of frequencies.
     grid : experiments.toy.adaptive.GridWeights
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -104,7 +96,7 @@ def inputs_and_grid(
         bar = panel_scale(fig, panel, f"<b>weights {title}</b>", SEQUENTIAL_SCALE, 0.0, top, [0, top / 2, top])
         bar["colorbar"]["tickformat"] = ".2g"
         fig.update_layout(**{f"coloraxis{panel}": bar})
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 400, top=78)
 
 
 def _dots(points, marker) -> dict:
@@ -112,7 +104,7 @@ def _dots(points, marker) -> dict:
     return {"x": points[:, 0], "y": points[:, 1], "mode": "markers", "marker": marker}
 
 
-def descent_player(descent: Descent, frequency_extent: float, *, height: int = 600) -> go.Figure:
+def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
     """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
 
     Parameters
@@ -120,8 +112,6 @@ def descent_player(descent: Descent, frequency_extent: float, *, height: int = 6
     descent : experiments.toy.adaptive.Descent
     frequency_extent : float
         Half the side of the square of frequencies.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -137,7 +127,7 @@ def descent_player(descent: Descent, frequency_extent: float, *, height: int = 6
     _controls(fig, descent)
     for k, step in enumerate(descent.steps):
         fig.add_frame(str(step), [1, 2, 5], _moving(descent, k))
-    return finish(fig, height, margin=fixed_margin(top=40, bottom=178))
+    return finish(fig, 600, margin=fixed_margin(top=40, bottom=178))
 
 
 def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
@@ -301,7 +291,7 @@ def _controls(fig: Sheet, descent) -> None:
     )
 
 
-def importance_densities(plane: ImportancePlane, frequency_extent: float, *, height: int = 400) -> go.Figure:
+def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.Figure:
     """Prior and importance densities on the line through 0, and the ratio of the best one to the prior.
 
     Parameters
@@ -310,8 +300,6 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float, *, hei
         With an odd number of cells: the frequency 0 is in the middle.
     frequency_extent : float
         Half the side of its square.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -342,17 +330,11 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float, *, hei
     square |= {"showgrid": False, "zeroline": False, "col": 2}
     fig.update_xaxes(title="ω₁ →   ω₂ ↑", **square)
     fig.update_yaxes(scaleanchor="x2", constraintoward="top", **square)
-    return finish(fig, height, margin=fixed_margin(top=78))
+    return finish(fig, 400, margin=fixed_margin(top=78))
 
 
 def landmark_errors(
-    counts: ArrayLike,
-    errors: Mapping[str, ArrayLike],
-    r: int,
-    drawn_error: float,
-    chosen: int,
-    *,
-    height: int = 400,
+    counts: ArrayLike, errors: Mapping[str, ArrayLike], r: int, drawn_error: float, chosen: int
 ) -> go.Figure:
     """Error over all points against the number of landmarks: means over draws, bands from best to worst.
 
@@ -368,8 +350,6 @@ def landmark_errors(
         Error of frequencies drawn from the prior.
     chosen : int
         The number of landmarks to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -417,18 +397,16 @@ def landmark_errors(
         type="log", title="number of landmarks n", tickvals=counts, ticktext=[str(count) for count in counts]
     )
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS, ticktext=_ERROR_TEXTS)
-    return finish(fig, height, margin=fixed_margin(top=62))
+    return finish(fig, 400, margin=fixed_margin(top=62))
 
 
-def loss_gaps(gaps: Mapping[str, LossGaps], *, height: int = 460) -> go.Figure:
+def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
     """How far the loss on landmarks is from that on all points, against their number, and what is proved.
 
     Parameters
     ----------
     gaps : dict of experiments.toy.adaptive.LossGaps
         By the number of frequencies r.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -460,4 +438,4 @@ def loss_gaps(gaps: Mapping[str, LossGaps], *, height: int = 460) -> go.Figure:
     # Smaller differences of fitted frequencies would make the panels too coarse.
     fig.update_yaxes(type="log", range=[-6, 3], dtick=1, exponentformat="power", fixedrange=True)
     fig.update_yaxes(title="difference of the losses", col=1)
-    return finish(fig, height, margin=fixed_margin(left=70, top=110))
+    return finish(fig, 460, margin=fixed_margin(left=70, top=110))

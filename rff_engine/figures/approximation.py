@@ -36,7 +36,7 @@ _ENTRIES_A_ROW, _ROW = 3, 20
 
 
 def errors_against_frequencies(
-    r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int, *, height: int = 400
+    r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int
 ) -> go.Figure:
     """Relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
@@ -48,8 +48,6 @@ def errors_against_frequencies(
         By method. Lines are means over draws, bands reach from the smallest to the largest.
     chosen : int
         The number of frequencies to mark.
-    height : int
-        Height of the panel and its axis in pixels, without the legend above it.
 
     Returns
     -------
@@ -89,7 +87,7 @@ def errors_against_frequencies(
     ticks = {"tickvals": _ERROR_TICKS} if smallest >= _ERROR_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
     above = 16 + _ROW * -(-len(errors) // _ENTRIES_A_ROW)
-    return finish(fig, height + above, margin=fixed_margin(top=above))
+    return finish(fig, 400 + above, margin=fixed_margin(top=above))
 
 
 def two_sets_of_frequencies(
@@ -97,8 +95,6 @@ def two_sets_of_frequencies(
     views: tuple[MethodView | None, MethodView | None],
     frequency_extent: float,
     data_extent: float,
-    *,
-    height: int = 350,
 ) -> go.Figure:
     """Frequencies of two methods in the plane side by side, or landmarks of a method without frequencies.
 
@@ -109,8 +105,6 @@ def two_sets_of_frequencies(
         None for a method that does not support the kernel, which its panel states.
     frequency_extent, data_extent : float
         Half the sides of the squares of frequencies and of points.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -129,7 +123,7 @@ def two_sets_of_frequencies(
             _add_landmarks(fig, panel, view.landmarks, METHOD_COLOURS[method])
         else:
             _add_frequencies(fig, panel, view.frequencies, view.weights, METHOD_COLOURS[method], frequency_extent)
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 350, top=78)
 
 
 def error_text(error: float) -> str:
@@ -193,12 +187,7 @@ def _add_landmarks(fig, panel, landmarks, colour) -> None:
 
 
 def error_maps(
-    methods: tuple[str, str],
-    views: tuple[MethodView | None, MethodView | None],
-    points: ArrayLike,
-    extent: float,
-    *,
-    height: int = 350,
+    methods: tuple[str, str], views: tuple[MethodView | None, MethodView | None], points: ArrayLike, extent: float
 ) -> go.Figure:
     """Errors of two methods for the kernel between the centre and every point of a plane, in the same colours.
 
@@ -211,8 +200,6 @@ def error_maps(
         Rows of the data in the plane, relative to the centre.
     extent : float
         Half the side of the square.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -248,17 +235,15 @@ def error_maps(
         bar = panel_scale(fig, panel, title, SEQUENTIAL_SCALE, 0, ERROR_LIMIT, [0, ERROR_LIMIT / 2, ERROR_LIMIT])
         bar["colorbar"]["ticktext"] = ["0", f"{ERROR_LIMIT / 2:g}", f"≥ {ERROR_LIMIT:g}"]
         fig.update_layout(**{coloraxis: bar})
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 350, top=78)
 
 
-def variances(curves: VarianceCurves, *, height: int = 360) -> go.Figure:
+def variances(curves: VarianceCurves) -> go.Figure:
     """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation.
 
     Parameters
     ----------
     curves : experiments.toy.approximation.VarianceCurves
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -294,4 +279,4 @@ def variances(curves: VarianceCurves, *, height: int = 360) -> go.Figure:
         )
     fig.update_xaxes(title="distance δ between two points", rangemode="tozero")
     fig.update_yaxes(title="variance × features", rangemode="tozero")
-    return finish(fig, height, margin=fixed_margin(top=16 + 2 * _ROW + 6))
+    return finish(fig, 360, margin=fixed_margin(top=16 + 2 * _ROW + 6))

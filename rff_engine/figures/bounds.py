@@ -85,7 +85,7 @@ def bound_label(name: str, n_landmarks: int) -> str:
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
-def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None, *, height: int = 560) -> go.Figure:
+def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None) -> go.Figure:
     """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
 
     Parameters
@@ -95,8 +95,6 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
         Where the vertical line stands.
     chosen : str, optional
         A bound, by its function in `rff_engine.bounds`: the others are grey. By default each has its colour.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -125,7 +123,7 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
     below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper", "tracegroupgap": 0}
     return finish(
         fig,
-        height,
+        560,
         # Not the first legend, which themes style differently.
         legend2=below | {"x": 0},
         legend3=below | {"x": 0.52},
@@ -169,7 +167,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
 
 
-def bound_taken_apart(curves: BoundCurves, name: str, beta: float, height: int = 430) -> go.Figure:
+def bound_taken_apart(curves: BoundCurves, name: str, beta: float) -> go.Figure:
     """The terms of one bound, stacked, against beta.
 
     Parameters
@@ -179,8 +177,6 @@ def bound_taken_apart(curves: BoundCurves, name: str, beta: float, height: int =
         The bound, by its function in `rff_engine.bounds`.
     beta : float
         Where the vertical line stands.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -211,10 +207,10 @@ def bound_taken_apart(curves: BoundCurves, name: str, beta: float, height: int =
     _add_beta(fig, beta, {})
     _beta_axis(fig, curve.betas)
     fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
-    return finish(fig, height, hovermode="x unified", margin=fixed_margin(right=20, top=84))
+    return finish(fig, 430, hovermode="x unified", margin=fixed_margin(right=20, top=84))
 
 
-def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float, height: int = 430) -> go.Figure:
+def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.Figure:
     """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it.
 
     Parameters
@@ -223,8 +219,6 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float, height:
         Without and with the price of choosing beta.
     beta : float
         The one fixed beforehand.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -268,13 +262,13 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float, height:
     fig.update_xaxes(range=[0, 1.35 * top], title="bound on the alignment loss", fixedrange=True)
     return finish(
         fig,
-        height,
+        430,
         legend={"orientation": "v", "yanchor": "bottom", "y": 1.02, "x": 0},
         margin=fixed_margin(left=136, top=104),
     )
 
 
-def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int = 400) -> go.Figure:
+def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
     """Bounds that hold for n_L landmarks at once, against n_L.
 
     Parameters
@@ -282,8 +276,6 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int 
     union : LandmarkUnion
     chosen : int
         The number of landmarks to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -300,10 +292,10 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int, *, height: int 
         _add_against_count(fig, union.counts, values, name, line)
     top = max(1.05 * float(np.max([union.together[-1], union.inverse[-1]])), 0.6)
     fig.update_yaxes(title="alignment loss", range=[0, min(top, _HIGHEST_TOP)], fixedrange=True)
-    return _finish_against_count(fig, union.counts, chosen, height)
+    return _finish_against_count(fig, union.counts, chosen)
 
 
-def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float, *, height: int = 400) -> go.Figure:
+def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float) -> go.Figure:
     """How often a bound fails for at least one of n_L landmarks, against n_L.
 
     Parameters
@@ -313,8 +305,6 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
         The number of landmarks to mark.
     epsilon : float
         The allowed probability of failure.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -329,10 +319,10 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
         _add_against_count(fig, union.counts, values, name, line)
     top = max(1.05 * float(union.failures_alone.max()), 1.5 * epsilon)
     fig.update_yaxes(title="probability that some landmark fails", range=[0, top], fixedrange=True)
-    return _finish_against_count(fig, union.counts, chosen, height)
+    return _finish_against_count(fig, union.counts, chosen)
 
 
-def _finish_against_count(fig, counts, chosen: int, height: int) -> go.Figure:
+def _finish_against_count(fig, counts, chosen: int) -> go.Figure:
     fig.add_vline(x=chosen, line={"color": GREY, "width": 1.5, "dash": "dot"})
     ticks = [count for count in (1, 10, 100, 1000) if count <= counts[-1]]
     fig.update_xaxes(
@@ -342,7 +332,7 @@ def _finish_against_count(fig, counts, chosen: int, height: int) -> go.Figure:
         ticktext=[str(tick) for tick in ticks],
         fixedrange=True,
     )
-    return finish(fig, height, margin=fixed_margin(top=64))
+    return finish(fig, 400, margin=fixed_margin(top=64))
 
 
 def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
@@ -356,14 +346,12 @@ def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
     )
 
 
-def worst_case_deviations(case: WorstCase, height: int = 380) -> go.Figure:
+def worst_case_deviations(case: WorstCase) -> go.Figure:
     """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound.
 
     Parameters
     ----------
     case : WorstCase
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -406,7 +394,7 @@ def worst_case_deviations(case: WorstCase, height: int = 380) -> go.Figure:
     fig.update_yaxes(title="share of samples (%)", fixedrange=True)
     return finish(
         fig,
-        height,
+        380,
         barmode="overlay",
         margin=fixed_margin(top=76),
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.15, "x": 0},

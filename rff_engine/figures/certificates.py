@@ -59,14 +59,12 @@ def term_label(name: str) -> tuple[str, str]:
     return next(label for start, label in TERM_LABELS.items() if name.startswith(start))
 
 
-def ledger(certificate: Certificate, *, height: int = 460) -> go.Figure:
+def ledger(certificate: Certificate) -> go.Figure:
     """The terms of a certificate as bars that begin where the one before ends, and their sum.
 
     Parameters
     ----------
     certificate : experiments.toy.certificates.Certificate
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -94,7 +92,7 @@ def ledger(certificate: Certificate, *, height: int = 460) -> go.Figure:
         )
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
-    return finish(fig, height, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
+    return finish(fig, 460, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
 
 
 def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:
@@ -112,7 +110,7 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
     )
 
 
-def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float, *, height: int = 460) -> go.Figure:
+def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> go.Figure:
     """The share of votes over the plane, with the points.
 
     Parameters
@@ -122,8 +120,6 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float, *, h
     X, y : arrays of shapes (n, 2) and (n,)
     extent : float
         Half the side of the square.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -149,12 +145,10 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float, *, h
         )
     axis = panel_scale(fig, 1, "votes for the class +1, less those for −1", DECISION_SCALE, -1, 1, [-1, 0, 1])
     fig.update_layout(coloraxis=axis)
-    return finish_panels(fig, height, 64)
+    return finish_panels(fig, 460, 64)
 
 
-def errors_and_bounds(
-    D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int, *, height: int = 420
-) -> go.Figure:
+def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int) -> go.Figure:
     """Certified risks, test errors and test-set bounds against the number of frequencies.
 
     Parameters
@@ -164,8 +158,6 @@ def errors_and_bounds(
         One for each D, by method.
     chosen : int
         The number to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -213,10 +205,10 @@ def errors_and_bounds(
     fig.update_xaxes(type="log", title="frequencies D", tickvals=ticks, ticktext=[str(D) for D in ticks])
     highest = max(100 * max(one.risk_bound, one.test_error) for curve in curves.values() for one in curve)
     fig.update_yaxes(title="%", range=[0, 1.05 * highest])
-    return finish(fig, height, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
+    return finish(fig, 420, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
 
 
-def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: float, *, height: int = 380) -> go.Figure:
+def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: float) -> go.Figure:
     """The bound against the number of rows that it is computed on, all else the same.
 
     Parameters
@@ -225,8 +217,6 @@ def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: fl
     rows : sequence of ints
     target : float
         The risk to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -252,10 +242,10 @@ def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: fl
     fig.add_hline(y=100 * target, line={"color": ERROR_COLOUR, "width": 1, "dash": "dash"})
     fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
     fig.update_yaxes(title="certified risk, %", rangemode="tozero")
-    return finish(fig, height, margin=fixed_margin(top=64))
+    return finish(fig, 380, margin=fixed_margin(top=64))
 
 
-def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float, *, height: int = 380) -> go.Figure:
+def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Figure:
     """How often the best of several guesses is certified to be better than guessing.
 
     Parameters
@@ -265,8 +255,6 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float, *, height
         The number of guesses to mark.
     epsilon : float
         Failures that are allowed.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -291,4 +279,4 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float, *, height
     fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     fig.update_xaxes(type="log", title="classifiers looked at", dtick=1)
     fig.update_yaxes(title="samples on which it fails, %", range=[0, 103])
-    return finish(fig, height, margin=fixed_margin(top=64))
+    return finish(fig, 380, margin=fixed_margin(top=64))

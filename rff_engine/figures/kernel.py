@@ -147,12 +147,7 @@ def _add_kernel(fig, line) -> None:
 
 
 def approximation_error(
-    n_features: ArrayLike,
-    measured: Mapping[str, ArrayLike],
-    expected: Mapping[str, ArrayLike],
-    current: int,
-    *,
-    height: int = 380,
+    n_features: ArrayLike, measured: Mapping[str, ArrayLike], expected: Mapping[str, ArrayLike], current: int
 ) -> go.Figure:
     """Error of the approximated kernel against the number of features, on logarithmic axes.
 
@@ -163,8 +158,6 @@ def approximation_error(
         Root mean square errors, with keys "cos_sin" and "random_phase".
     current : int
         Position of the number of features to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -204,12 +197,10 @@ def approximation_error(
         )
     fig.update_xaxes(type="log", title="number of features, 2D", dtick=1)
     fig.update_yaxes(type="log", title="error of the kernel matrix (RMS)", tickvals=_ERROR_TICKS)
-    return finish(fig, height, margin=fixed_margin(top=62))
+    return finish(fig, 380, margin=fixed_margin(top=62))
 
 
-def frequencies_and_kernel(
-    plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float, *, height: int = 350
-) -> go.Figure:
+def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float) -> go.Figure:
     """Sampled frequencies over the spectral density, and the kernel, over the plane.
 
     Parameters
@@ -218,8 +209,6 @@ def frequencies_and_kernel(
     omega : array of shape (D, 2)
     frequency_extent, extent : float
         Half the sides of the squares of frequencies and of differences.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -248,10 +237,10 @@ def frequencies_and_kernel(
         coloraxis=panel_scale(fig, 1, "<b>density</b>, share of its maximum", SEQUENTIAL_SCALE, 0, 1, [0, 0.5, 1]),
         coloraxis2=panel_scale(fig, 2, "<b>kernel</b> k(δ)", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
     )
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 350, top=78)
 
 
-def approximation_and_difference(plane: KernelPlane, extent: float, *, height: int = 350) -> go.Figure:
+def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure:
     """The mean of D cosines over the plane, and its difference from the kernel.
 
     Parameters
@@ -259,8 +248,6 @@ def approximation_and_difference(plane: KernelPlane, extent: float, *, height: i
     plane : experiments.toy.kernel.KernelPlane
     extent : float
         Half the side of the square of differences.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -274,4 +261,4 @@ def approximation_and_difference(plane: KernelPlane, extent: float, *, height: i
         coloraxis=panel_scale(fig, 1, "<b>mean of D cosines</b>", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
         coloraxis2=panel_scale(fig, 2, "<b>mean minus kernel</b>", "PuOr", -half, half, [-half, 0, half]),
     )
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 350, top=78)

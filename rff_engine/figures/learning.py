@@ -78,8 +78,6 @@ def weighted_candidates(
     weights: Mapping[str, ArrayLike],
     titles: Mapping[str, str],
     frequency_extent: float,
-    *,
-    height: int = 370,
 ) -> go.Figure:
     """The data, and the candidates in the frequency plane by their weights, one panel for each method.
 
@@ -94,8 +92,6 @@ def weighted_candidates(
         By method; in each panel the area of a dot is proportional to its weight.
     titles : dict of strings
         By method.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -127,7 +123,7 @@ def weighted_candidates(
         )
     for panel, method in enumerate(methods, start=2):
         _add_weighted_dots(fig, panel, omega, weights[method], METHOD_COLOURS[method], frequency_extent)
-    return finish_panels(fig, height, top=72)
+    return finish_panels(fig, 370, top=72)
 
 
 def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
@@ -196,7 +192,7 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
     return finish(fig, height, margin=fixed_margin(top=84))
 
 
-def kernel_maps(maps: Mapping[str, ArrayLike], extent: float, *, height: int = 420) -> go.Figure:
+def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
     """Kernels over the plane of differences, side by side.
 
     Parameters
@@ -205,8 +201,6 @@ def kernel_maps(maps: Mapping[str, ArrayLike], extent: float, *, height: int = 4
         By method; "rff" stands for the prior kernel.
     extent : float
         Half the side of the square of differences.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -219,7 +213,7 @@ def kernel_maps(maps: Mapping[str, ArrayLike], extent: float, *, height: int = 4
         add_map(fig, panel, values, extent, coloraxis, "kernel")
         title = f"<b>{METHOD_NAMES[method]}</b>"
         fig.update_layout(**{coloraxis: panel_scale(fig, panel, title, SIMILARITY_SCALE, -1, 1, [-1, 0, 1])})
-    return finish_panels(fig, height, top=78)
+    return finish_panels(fig, 420, top=78)
 
 
 def error_curves(

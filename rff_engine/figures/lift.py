@@ -24,14 +24,12 @@ _LOSS_LINES = {
 }
 
 
-def lifted_points(lift: Lift, *, height: int = 480) -> go.Figure:
+def lifted_points(lift: Lift) -> go.Figure:
     """Two classes in space, where a plane separates them; the reader turns it by hand.
 
     Parameters
     ----------
     lift : experiments.toy.lift.Lift
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -53,7 +51,7 @@ def lifted_points(lift: Lift, *, height: int = 480) -> go.Figure:
         for axis, index in zip("xyz", "₁₂₃", strict=True)
     }
     layout = {
-        "height": height,
+        "height": 480,
         "margin": {"l": 0, "r": 0, "t": 30, "b": 0},
         "legend": {"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom", "itemsizing": "constant"},
         "scene": axes
@@ -110,14 +108,12 @@ def _along(w) -> dict:
     return dict(zip("xyz", map(float, eye), strict=True))
 
 
-def losses_against_margin(lift: Lift, *, height: int = 400) -> go.Figure:
+def losses_against_margin(lift: Lift) -> go.Figure:
     """Losses against the margin y f(x), with the margins of the lifted and the flat points below.
 
     Parameters
     ----------
     lift : experiments.toy.lift.Lift
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -152,4 +148,4 @@ def losses_against_margin(lift: Lift, *, height: int = 400) -> go.Figure:
         add_note(fig, -2, -0.35 - 0.4 * row, label, xanchor="left", font={"size": 12})
     fig.update_xaxes(title="margin y f(x)", range=[-2, 3.05], zeroline=False)
     fig.update_yaxes(title="loss", range=[-1, 4], tickvals=[0, 1, 2, 3, 4], zeroline=False)
-    return finish(fig, height, margin=fixed_margin(top=52))
+    return finish(fig, 400, margin=fixed_margin(top=52))

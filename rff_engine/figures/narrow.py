@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 __all__ = ["WIDTH", "stack"]
 
-#: Width in pixels of a figure on a narrow screen.
+#: Width in pixels of a figure on a narrow screen; a wider one leaves space beside square panels.
 WIDTH = 358
 # Heights in pixels: a panel that is not square, its axis with and without a title, a colour bar with its title and
 # ticks, a line of a title, a row of a legend, the space between panels, the margin above the first one.
@@ -39,15 +39,13 @@ class _Panel:
     """Legends below it, with their numbers of rows"""
 
 
-def stack(fig: go.Figure, width: int = WIDTH) -> go.Figure:
+def stack(fig: go.Figure) -> go.Figure:
     """Put the panels of a figure one below the other, and its legend above in as many rows as it needs.
 
     Parameters
     ----------
     fig : plotly.graph_objects.Figure
         Is changed. Titles and colour bars go with the panel that they stand above.
-    width : int
-        In pixels. A wider screen leaves space beside square panels.
 
     Returns
     -------
@@ -57,9 +55,9 @@ def stack(fig: go.Figure, width: int = WIDTH) -> go.Figure:
     layout = fig.layout.to_plotly_json()
     panels = _panels(layout)
     if len({panel.left for panel in panels}) > 1:
-        _stack_panels(layout, fig.data, panels, width)
+        _stack_panels(layout, fig.data, panels)
     else:
-        _make_room_for_legend(layout, fig.data, width)
+        _make_room_for_legend(layout, fig.data)
     fig.layout = layout
     return fig
 
@@ -79,13 +77,13 @@ def _panels(layout: dict) -> list[_Panel]:
     return sorted(panels, key=lambda panel: (-panel.top, panel.left))
 
 
-def _stack_panels(layout: dict, data, panels: list[_Panel], width: int) -> None:
+def _stack_panels(layout: dict, data, panels: list[_Panel]) -> None:
     _collect_titles(layout, panels)
     _collect_bars(layout, panels)
-    above = _collect_legends(layout, data, panels, width)
+    above = _collect_legends(layout, data, panels)
     _name_axes(layout, panels)
     margin = layout["margin"]
-    side = width - max(margin["l"], 44) - margin["r"]
+    side = WIDTH - max(margin["l"], 44) - margin["r"]
     starts, heights, end = [], [], 0
     for k, panel in enumerate(panels):
         starts.append(end + (panel.above if k else 0))
@@ -145,12 +143,12 @@ def _collect_bars(layout: dict, panels: list[_Panel]) -> None:
                 panel.above = max(panel.above, _COLORBAR)
 
 
-def _collect_legends(layout: dict, data, panels: list[_Panel], width: int) -> int:
+def _collect_legends(layout: dict, data, panels: list[_Panel]) -> int:
     """Give each panel the legends below it; returns the number of rows of the legend above all."""
     rows_above = 0
     for name in [name for name in layout if name.startswith("legend")]:
         legend, entries = layout[name], _entries(data, name)
-        rows = _rows(entries, legend, width - 62)
+        rows = _rows(entries, legend, WIDTH - 62)
         if legend.get("y", 1) >= 0.5:
             rows_above = max(rows_above, rows)
             continue
@@ -175,7 +173,7 @@ def _name_axes(layout: dict, panels: list[_Panel]) -> None:
         y.pop("showticklabels", None)
 
 
-def _make_room_for_legend(layout: dict, data, width: int) -> None:
+def _make_room_for_legend(layout: dict, data) -> None:
     """Raise the margin above a figure until its legend fits."""
     legend = layout.get("legend", {})
     margin = layout.get("margin", {})
@@ -183,7 +181,7 @@ def _make_room_for_legend(layout: dict, data, width: int) -> None:
         return
     above = margin.get("t") or 0
     has = (above - _ABOVE) // _ROW
-    more = _ROW * max(0, _rows(_entries(data, "legend"), legend, width - max(margin.get("l") or 0, 62)) - has)
+    more = _ROW * max(0, _rows(_entries(data, "legend"), legend, WIDTH - max(margin.get("l") or 0, 62)) - has)
     margin["t"] = above + more
     layout["height"] += more
 

@@ -34,13 +34,7 @@ class ErrorPath:
 
 
 def errors_and_kl(
-    beta: float,
-    errors: Mapping[str, ErrorPath],
-    kl_betas: ArrayLike,
-    kl: ArrayLike,
-    kl_name: str = "KL(Q‖P)",
-    *,
-    height: int = 430,
+    beta: float, errors: Mapping[str, ErrorPath], kl_betas: ArrayLike, kl: ArrayLike, kl_name: str = "KL(Q‖P)"
 ) -> go.Figure:
     """Errors against beta, above the divergence from the prior.
 
@@ -53,8 +47,6 @@ def errors_and_kl(
     kl_betas, kl : arrays of shape (K,)
         Divergences from the prior, in nats.
     kl_name : str
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -100,7 +92,7 @@ def errors_and_kl(
     fig.update_xaxes(row=2, title="inverse temperature β")
     fig.update_yaxes(row=1, title="error (%)", rangemode="tozero", fixedrange=True)
     fig.update_yaxes(row=2, title="KL (nats)", rangemode="tozero", fixedrange=True)
-    return finish(fig, height, margin=fixed_margin(top=62))
+    return finish(fig, 430, margin=fixed_margin(top=62))
 
 
 def _add_band(fig, path: ErrorPath) -> None:

@@ -22,14 +22,12 @@ NAMES = {
 _GREY = "#8C8C8C"
 
 
-def fits_on_a_line(fit: LineFit, *, height: int = 400) -> go.Figure:
+def fits_on_a_line(fit: LineFit) -> go.Figure:
     """Kernel ridge regression as a sum of kernels at the training points, and regressions on features.
 
     Parameters
     ----------
     fit : experiments.toy.regression.LineFit
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -69,10 +67,10 @@ def fits_on_a_line(fit: LineFit, *, height: int = 400) -> go.Figure:
     high = fit.y.max()
     fig.update_xaxes(title="x", range=[fit.grid[0], fit.grid[-1]])
     fig.update_yaxes(title="f(x)", range=[low - 0.6 * (high - low), high + 0.6 * (high - low)])
-    return finish(fig, height, margin=fixed_margin(top=84))
+    return finish(fig, 400, margin=fixed_margin(top=84))
 
 
-def errors_against_r(learned: LearningErrors, task: str, chosen: int, *, height: int = 380) -> go.Figure:
+def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figure:
     """Test error against the number of frequencies or landmarks.
 
     Parameters
@@ -81,8 +79,6 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int, *, height:
     task : {"regression", "classification"}
     chosen : int
         The number to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -95,10 +91,10 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int, *, height:
         _add_line(fig, learned.r_values, of_method.mean(axis=1), name, "r = %{x}: %{y:.3g}")
     unit = "% of rows wrong" if task == "classification" else "RMSE / sd of the target"
     fig.update_yaxes(title=f"test error, {unit}")
-    return _against_r(fig, learned.r_values, chosen, height)
+    return _against_r(fig, learned.r_values, chosen)
 
 
-def seconds_against_r(learned: LearningErrors, chosen: int, *, height: int = 380) -> go.Figure:
+def seconds_against_r(learned: LearningErrors, chosen: int) -> go.Figure:
     """Time to fit against the number of frequencies or landmarks.
 
     Parameters
@@ -106,8 +102,6 @@ def seconds_against_r(learned: LearningErrors, chosen: int, *, height: int = 380
     learned : experiments.toy.regression.LearningErrors
     chosen : int
         The number to mark.
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -117,7 +111,7 @@ def seconds_against_r(learned: LearningErrors, chosen: int, *, height: int = 380
     for name, seconds in learned.seconds.items():
         _add_line(fig, learned.r_values, 1e3 * _for_every_r(seconds, learned), name, "r = %{x}: %{y:.3g} ms")
     fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
-    return _against_r(fig, learned.r_values, chosen, height)
+    return _against_r(fig, learned.r_values, chosen)
 
 
 def _for_every_r(values, learned):
@@ -125,21 +119,19 @@ def _for_every_r(values, learned):
     return np.repeat(values, len(learned.r_values), axis=0) if len(values) == 1 else values
 
 
-def _against_r(fig, r_values, chosen: int, height: int) -> go.Figure:
+def _against_r(fig, r_values, chosen: int) -> go.Figure:
     fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
     ticks = list(r_values)
     fig.update_xaxes(type="log", title="frequencies or landmarks r", tickvals=ticks, ticktext=[str(r) for r in ticks])
-    return finish(fig, height, margin=fixed_margin(top=64))
+    return finish(fig, 380, margin=fixed_margin(top=64))
 
 
-def seconds_and_promises(measured: LearningSeconds, *, height: int = 380) -> go.Figure:
+def seconds_and_promises(measured: LearningSeconds) -> go.Figure:
     """Time to fit against the number of training points, and the growth that counting operations promises.
 
     Parameters
     ----------
     measured : experiments.toy.regression.LearningSeconds
-    height : int
-        In pixels.
 
     Returns
     -------
@@ -161,7 +153,7 @@ def seconds_and_promises(measured: LearningSeconds, *, height: int = 380) -> go.
         )
     fig.update_xaxes(type="log", title="training points n", tickvals=n, ticktext=[str(value) for value in n])
     fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
-    return finish(fig, height, margin=fixed_margin(top=84))
+    return finish(fig, 380, margin=fixed_margin(top=84))
 
 
 def _add_line(fig, x, y, name: str, hover: str) -> None:
