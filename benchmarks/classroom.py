@@ -56,11 +56,8 @@ class Member:
 
     Parameters
     ----------
-    server : str
     link : str
         Path and query that it opens first.
-    seed : str
-    record : Record
     """
 
     def __init__(self, server: str, link: str, seed: str, record: Record):

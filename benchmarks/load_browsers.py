@@ -88,8 +88,6 @@ def drive(
         Paths and queries, which the browsers take in turn.
     count : int
         Number of browsers: contexts of one Chromium.
-    seconds : float
-    seed : int
     pause : (float, float)
         Shortest and longest rest after an answer, in seconds.
     ready : threading.Event

@@ -91,10 +91,6 @@ def draw_toy(name: str, n_samples: int = 300, random_state: int | np.random.Rand
     name, n_samples, random_state
         As for `make_toy`.
 
-    Returns
-    -------
-    ToyDraw
-
     Raises
     ------
     ValueError
@@ -124,7 +120,6 @@ def make_toy_inputs(name: str, n_samples: int, noise: float, random_state: int |
         Number of points, at least 4.
     noise : float
         Standard deviation of the Gaussian noise on each coordinate, from 0 to 10.
-    random_state : int or None
 
     Returns
     -------

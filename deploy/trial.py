@@ -74,7 +74,6 @@ class Project:
 
     Parameters
     ----------
-    name : str
     more : Path
         File of compose that adds to it.
     """

@@ -64,7 +64,6 @@ class BandedSVM:
     X : array of shape (n, d)
     y : array of shape (n,)
         Labels; the larger one is the positive class.
-    gamma : float
     """
 
     def __init__(self, X, y, gamma: float):

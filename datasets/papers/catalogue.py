@@ -98,10 +98,6 @@ def describe(name: str) -> DatasetInfo:
     name : str
         One of `names()`.
 
-    Returns
-    -------
-    DatasetInfo
-
     Raises
     ------
     ValueError

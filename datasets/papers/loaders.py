@@ -55,10 +55,6 @@ def load(name: str) -> Dataset:
     name : str
         One of `names()`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ValueError

@@ -110,10 +110,6 @@ def published_split(name: str) -> Split:
     ----------
     name : {"ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56"}
 
-    Returns
-    -------
-    Split
-
     Raises
     ------
     ValueError
@@ -180,10 +176,6 @@ def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = 
         As in scikit-learn.
     max_rows : int, optional
         Split a random subset of at most this many rows, at least 3; of published training and test rows in proportion.
-
-    Returns
-    -------
-    TwoPartSplit
 
     Raises
     ------

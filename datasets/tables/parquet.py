@@ -21,11 +21,6 @@ Decoded = tuple[str, Kind, np.ndarray, list[str]]
 def decode(data: bytes, limits: Limits) -> list[Decoded]:
     """Decode a file.
 
-    Parameters
-    ----------
-    data : bytes
-    limits : Limits
-
     Returns
     -------
     list of Decoded

@@ -67,7 +67,6 @@ def prepare(
 
     Parameters
     ----------
-    table : Table
     target : str
         Name of the column to predict; rows in which it is missing are dropped.
     columns : sequence of str
@@ -78,7 +77,6 @@ def prepare(
         See `IMPUTATIONS`.
     task : {"classification", "regression"}, optional
         By default `target_task`.
-    limits : Limits
 
     Returns
     -------
@@ -120,7 +118,6 @@ def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
 
     Parameters
     ----------
-    dataset : Dataset
     label : int, optional
         The class that becomes +1; not used for regression.
 
@@ -156,7 +153,6 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
 
     Parameters
     ----------
-    dataset : Dataset
     columns : pair of int, optional
         Columns of X; by default the first two principal components.
 
@@ -197,12 +193,6 @@ def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
 
 def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
     """Two random halves of the rows, each of at most `at_most` rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    at_most : int
-    random_state : int
 
     Returns
     -------

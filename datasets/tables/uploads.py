@@ -49,14 +49,8 @@ def read_table(data: bytes | str, name: str = "", limits: Limits = Limits()) -> 
 
     Parameters
     ----------
-    data : bytes or str
     name : str
         File name; only its ending counts.
-    limits : Limits
-
-    Returns
-    -------
-    Table
 
     Raises
     ------

@@ -70,11 +70,6 @@ def inputs_and_grid(
     X, landmarks : arrays of shapes (n, 2) and (m, 2)
     data_extent, frequency_extent : float
         Half the sides of the squares of points and of frequencies.
-    grid : experiments.toy.adaptive.GridWeights
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = square_panels(
         [
@@ -109,7 +104,6 @@ def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
 
     Parameters
     ----------
-    descent : experiments.toy.adaptive.Descent
     frequency_extent : float
         Half the side of the square of frequencies.
 
@@ -300,10 +294,6 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
         With an odd number of cells: the frequency 0 is in the middle.
     frequency_extent : float
         Half the side of its square.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
     middle = len(plane.grid) // 2
@@ -350,10 +340,6 @@ def landmark_errors(
         Error of frequencies drawn from the prior.
     chosen : int
         The number of landmarks to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     counts = np.asarray(counts)
     fig = Sheet()

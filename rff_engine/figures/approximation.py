@@ -48,10 +48,6 @@ def errors_against_frequencies(
         By method. Lines are means over draws, bands reach from the smallest to the largest.
     chosen : int
         The number of frequencies to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
@@ -100,15 +96,10 @@ def two_sets_of_frequencies(
 
     Parameters
     ----------
-    methods : pair of str
     views : pair of experiments.toy.approximation.MethodView or None
         None for a method that does not support the kernel, which its panel states.
     frequency_extent, data_extent : float
         Half the sides of the squares of frequencies and of points.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     waves = [view is None or view.frequencies is not None for view in views]
     fig = square_panels(
@@ -193,17 +184,12 @@ def error_maps(
 
     Parameters
     ----------
-    methods : pair of str
     views : pair of experiments.toy.approximation.MethodView or None
         See `two_sets_of_frequencies`.
     points : array of shape (n, 2)
         Rows of the data in the plane, relative to the centre.
     extent : float
         Half the side of the square.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     titles = ["" if view else f"<b>{METHOD_NAMES[method]}</b>" for method, view in zip(methods, views, strict=True)]
     fig = square_panels(titles, [extent] * 2, ["x"] * 2)
@@ -239,16 +225,7 @@ def error_maps(
 
 
 def variances(curves: VarianceCurves) -> go.Figure:
-    """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation.
-
-    Parameters
-    ----------
-    curves : experiments.toy.approximation.VarianceCurves
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation."""
     fig = Sheet()
     distances = curves.distances.astype(np.float32)
     fig.add_scatter(

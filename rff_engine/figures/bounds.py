@@ -90,15 +90,10 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
 
     Parameters
     ----------
-    curves : BoundCurves
     beta : float
         Where the vertical line stands.
     chosen : str, optional
         A bound, by its function in `rff_engine.bounds`: the others are grey. By default each has its colour.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet(columns=2, gap=(0.04, 0))
     fig.update_yaxes(col=2, matches="y", showticklabels=False)
@@ -140,13 +135,8 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     curve : BoundCurve or BoundCurveDisplay
     losses : array of shape (B,)
         Empirical losses at the betas of the curve.
-    beta : float
     height : int
         In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     _add_bound(fig, curve, {})
@@ -172,15 +162,10 @@ def bound_taken_apart(curves: BoundCurves, name: str, beta: float) -> go.Figure:
 
     Parameters
     ----------
-    curves : BoundCurves
     name : str
         The bound, by its function in `rff_engine.bounds`.
     beta : float
         Where the vertical line stands.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     curve, fig = curves.bounds[name], Sheet()
     for term, values in curve.terms.items():
@@ -219,10 +204,6 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
         Without and with the price of choosing beta.
     beta : float
         The one fixed beforehand.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     names = list(free.bounds)
     rows = [BOUND_NAMES[name] for name in names]
@@ -273,13 +254,8 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
 
     Parameters
     ----------
-    union : LandmarkUnion
     chosen : int
         The number of landmarks to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     theorem, inverse = BOUNDS["landmark_kl"], BOUNDS["landmark_kl_inverse"]
@@ -300,15 +276,10 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
 
     Parameters
     ----------
-    union : LandmarkUnion
     chosen : int
         The number of landmarks to mark.
     epsilon : float
         The allowed probability of failure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig, theorem = Sheet(), BOUNDS["landmark_kl"]
     for values, name, line in (
@@ -347,16 +318,7 @@ def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
 
 
 def worst_case_deviations(case: WorstCase) -> go.Figure:
-    """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound.
-
-    Parameters
-    ----------
-    case : WorstCase
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound."""
     # The loss of a sample takes few values, so each has a bar: bins would show artefacts.
     deviation, count = np.unique(np.round(case.deviations, 12), return_counts=True)
     gaps = np.diff(deviation, prepend=-np.inf, append=np.inf)

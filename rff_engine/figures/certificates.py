@@ -60,16 +60,7 @@ def term_label(name: str) -> tuple[str, str]:
 
 
 def ledger(certificate: Certificate) -> go.Figure:
-    """The terms of a certificate as bars that begin where the one before ends, and their sum.
-
-    Parameters
-    ----------
-    certificate : experiments.toy.certificates.Certificate
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """The terms of a certificate as bars that begin where the one before ends, and their sum."""
     fig, base = Sheet(), 0.0
     rows = [(*term_label(term.name), 100 * term.risk, term.nats) for term in certificate.terms]
     for label, colour, risk, nats in rows:
@@ -120,10 +111,6 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> g
     X, y : arrays of shapes (n, 2) and (n,)
     extent : float
         Half the side of the square.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = square_panels([""], [extent], ["x"])
     add_map(fig, 1, votes, extent, "coloraxis", "votes")
@@ -153,15 +140,10 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
 
     Parameters
     ----------
-    D_values : sequence of ints
     curves : dict of sequences of experiments.toy.certificates.Certificate
         One for each D, by method.
     chosen : int
         The number to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
@@ -213,14 +195,8 @@ def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: fl
 
     Parameters
     ----------
-    certificate : experiments.toy.certificates.Certificate
-    rows : sequence of ints
     target : float
         The risk to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     fig.add_scatter(
@@ -250,15 +226,10 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Fig
 
     Parameters
     ----------
-    peeking : experiments.toy.certificates.Peeking
     chosen : int
         The number of guesses to mark.
     epsilon : float
         Failures that are allowed.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     lines = {

@@ -49,10 +49,6 @@ def landmark_side(
         The fewest maps in a row that there is space for, so that the tiles of two figures have one size.
     width : int
         Width in pixels for which the height is made.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     X = np.asarray(X)
     y = np.asarray(y)
@@ -86,10 +82,6 @@ def kernel_side(maps: Mapping[str, ArrayLike], *, width: int = _WIDTH) -> go.Fig
         Kernels in [-1, 1] by the titles above them.
     width : int
         Width in pixels for which the height is made.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     left = np.arange(len(maps)) * (1 + GAP)
     fig = Sheet()

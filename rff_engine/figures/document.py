@@ -37,12 +37,7 @@ _PLOTLY_MARGIN = 100
 
 
 class Document:
-    """An HTML page, built from top to bottom.
-
-    Parameters
-    ----------
-    title : str
-    """
+    """An HTML page, built from top to bottom."""
 
     def __init__(self, title: str):
         self._title = title

@@ -39,13 +39,8 @@ def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
 
     Parameters
     ----------
-    line : experiments.toy.kernel.KernelLine
     height : int
         In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet(columns=2, widths=(0.42, 0.58))
     half, top = line.frequencies[-1], _add_spectrum(fig, line)
@@ -158,10 +153,6 @@ def approximation_error(
         Root mean square errors, with keys "cos_sin" and "random_phase".
     current : int
         Position of the number of features to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     n_features = np.asarray(n_features)
     fig = Sheet()
@@ -205,14 +196,9 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
 
     Parameters
     ----------
-    plane : experiments.toy.kernel.KernelPlane
     omega : array of shape (D, 2)
     frequency_extent, extent : float
         Half the sides of the squares of frequencies and of differences.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "coloraxis", "density / its maximum")
@@ -245,13 +231,8 @@ def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure
 
     Parameters
     ----------
-    plane : experiments.toy.kernel.KernelPlane
     extent : float
         Half the side of the square of differences.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
     add_map(fig, 1, plane.approximate, extent, "coloraxis", "approximation")

@@ -58,10 +58,6 @@ def similarity_mosaic(
     row_names : sequence of R strings
     upright : bool
         Whether methods are columns and landmarks rows, for a narrow screen.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
@@ -129,10 +125,6 @@ def decision_maps(
     titles : sequence of C strings
     upright : bool
         Whether the maps stand one below the other, for a narrow screen.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     C, step = len(decisions), 1 + GAP + _TITLE_GAP
     left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + GAP), np.zeros(1))
@@ -186,10 +178,6 @@ def points_and_landmarks(
         Row numbers of the landmarks in `X`; ``None`` for centroids, whose stars cannot be clicked.
     extent : float
         Half the side of the square shown.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     X = np.asarray(X)
     y = np.asarray(y)
@@ -240,10 +228,6 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
         Keys that sort each row in increasing order; ``None`` keeps the order of painting.
     height : int
         In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     Q = np.asarray(Q)
     L, D = Q.shape

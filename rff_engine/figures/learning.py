@@ -46,10 +46,6 @@ def frequency_planes(
         Each has its own colour scale: densities from 0, losses from the smallest.
     height : int
         In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
     lowest = float(np.min(loss))
@@ -92,10 +88,6 @@ def weighted_candidates(
         By method; in each panel the area of a dot is proportional to its weight.
     titles : dict of strings
         By method.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     methods = list(weights)
     P = 1 + len(methods)
@@ -165,10 +157,6 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
         By method, "rff" among them for the prior.
     height : int
         In pixels.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     lowest = 1e-4
@@ -201,10 +189,6 @@ def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
         By method; "rff" stands for the prior kernel.
     extent : float
         Half the side of the square of differences.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     P = len(maps)
     fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
@@ -240,10 +224,6 @@ def error_curves(
         In pixels.
     error_name : str
         Title of the axis of errors.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     D_values = np.asarray(D_values)
     fig = Sheet()

@@ -25,16 +25,7 @@ _LOSS_LINES = {
 
 
 def lifted_points(lift: Lift) -> go.Figure:
-    """Two classes in space, where a plane separates them; the reader turns it by hand.
-
-    Parameters
-    ----------
-    lift : experiments.toy.lift.Lift
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Two classes in space, where a plane separates them; the reader turns it by hand."""
     points = [
         {
             "type": "scatter3d",
@@ -109,16 +100,7 @@ def _along(w) -> dict:
 
 
 def losses_against_margin(lift: Lift) -> go.Figure:
-    """Losses against the margin y f(x), with the margins of the lifted and the flat points below.
-
-    Parameters
-    ----------
-    lift : experiments.toy.lift.Lift
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Losses against the margin y f(x), with the margins of the lifted and the flat points below."""
     fig = Sheet()
     margins = np.linspace(-2, 3, 501)
     for name, label in LOSS_NAMES.items():

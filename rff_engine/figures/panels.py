@@ -25,10 +25,6 @@ def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Se
         Half the sides of the squares.
     variables : sequence of P strings
         Variable of both axes, one letter.
-
-    Returns
-    -------
-    Sheet
     """
     P = len(extents)
     fig = Sheet(columns=P, gap=(0.22 / P, 0))

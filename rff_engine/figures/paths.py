@@ -46,11 +46,6 @@ def errors_and_kl(
         By name; the first is emphasised.
     kl_betas, kl : arrays of shape (K,)
         Divergences from the prior, in nats.
-    kl_name : str
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet(rows=2, heights=(3, 2), gap=(0, 0.06))
     for (name, path), look in zip(errors.items(), _LOOKS, strict=False):

@@ -23,16 +23,7 @@ _GREY = "#8C8C8C"
 
 
 def fits_on_a_line(fit: LineFit) -> go.Figure:
-    """Kernel ridge regression as a sum of kernels at the training points, and regressions on features.
-
-    Parameters
-    ----------
-    fit : experiments.toy.regression.LineFit
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Kernel ridge regression as a sum of kernels at the training points, and regressions on features."""
     fig = Sheet()
     grid = fit.grid.astype(np.float32)
     # One trace for all terms, with gaps between them.
@@ -75,14 +66,9 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figu
 
     Parameters
     ----------
-    learned : experiments.toy.regression.LearningErrors
     task : {"regression", "classification"}
     chosen : int
         The number to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig, factor = Sheet(), 100 if task == "classification" else 1
     for name, of_method in learned.errors.items():
@@ -99,13 +85,8 @@ def seconds_against_r(learned: LearningErrors, chosen: int) -> go.Figure:
 
     Parameters
     ----------
-    learned : experiments.toy.regression.LearningErrors
     chosen : int
         The number to mark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     for name, seconds in learned.seconds.items():
@@ -127,16 +108,7 @@ def _against_r(fig, r_values, chosen: int) -> go.Figure:
 
 
 def seconds_and_promises(measured: LearningSeconds) -> go.Figure:
-    """Time to fit against the number of training points, and the growth that counting operations promises.
-
-    Parameters
-    ----------
-    measured : experiments.toy.regression.LearningSeconds
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Time to fit against the number of training points, and the growth that counting operations promises."""
     fig = Sheet()
     n = np.array(measured.n_values)
     for name, seconds in measured.seconds.items():

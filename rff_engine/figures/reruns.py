@@ -42,10 +42,6 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool 
         Titles in the figure by columns of the table, in order.
     ties : bool
         Whether cells show the errors of settings that tie on validation data.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     names = list(dict.fromkeys(table["dataset"]))
     cells = table.set_index(["dataset", "column"])
@@ -237,7 +233,6 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
     ----------
     comparison : DataFrame
         As `letarte.figure` gives it.
-    dataset : str
     by : {"D", "share"}
         Variable of the x axis.
     ties : bool

@@ -29,10 +29,6 @@ def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figu
         has no D.
     all_D : sequence of int
         Every D of the protocol, so that the axis is fixed while points are added.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
@@ -58,10 +54,6 @@ def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) ->
         fractions. The method "svm" has no share; landmarks is "random" or "clustering".
     all_shares : sequence of float
         Every share of the protocol.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):

@@ -29,7 +29,6 @@ def show(lesson: Lesson, texts: Sequence[Sequence[str]], act: Callable[[], None]
 
     Parameters
     ----------
-    lesson : Lesson
     texts : sequence
         Text, question, outcome and answers of each step, for the reader.
     act : callable

@@ -91,7 +91,6 @@ class Rooms(Database):
     ----------
     url : str or Path
         Of the store of results.
-    limits : ServerLimits, optional
     clock : callable, optional
         Seconds since 1970.
     """

@@ -191,10 +191,6 @@ def judgement(comparison: pd.DataFrame) -> Judgement:
     ----------
     comparison : DataFrame
         As `compared` gives it, or `with_causes`.
-
-    Returns
-    -------
-    Judgement
     """
     outside = comparison["agreement"].isin(OUTSIDE)
     judged = outside | comparison["agreement"].isin(AGREEMENTS[2:4])
@@ -216,10 +212,6 @@ def notes(comparison: pd.DataFrame) -> list[str]:
     ----------
     comparison : DataFrame
         As `compared` gives it.
-
-    Returns
-    -------
-    list of str
     """
     return list(dict.fromkeys(note for notes in comparison["note"] for note in notes.split("; ") if note))
 

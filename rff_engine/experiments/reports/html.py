@@ -24,11 +24,6 @@ def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
 
     Runs that share rows with them follow.
 
-    Parameters
-    ----------
-    store : Store
-    specs : iterable of RunSpec
-
     Returns
     -------
     DataFrame with columns run, data set, split, columns, repeats, first seed, rows, minutes, made with

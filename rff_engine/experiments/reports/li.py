@@ -145,10 +145,6 @@ def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
     datasets : sequence of str
         Of the paper's six, `DATASETS`.
 
-    Returns
-    -------
-    list of RunSpec
-
     Raises
     ------
     ValueError
@@ -176,11 +172,6 @@ def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
     Parameters
     ----------
     target : {"li-table2", "li-table3"}
-    datasets : sequence of str
-
-    Returns
-    -------
-    list of Cause
     """
     kind = TARGETS[check_choice(target, "target", tuple(TARGETS))]
     shown = []

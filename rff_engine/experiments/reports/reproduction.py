@@ -44,10 +44,6 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
         Data sets whose columns are standardised. Letarte et al. (2019) do this for none, Li et al. (2019) for all,
         whatever is given here.
 
-    Returns
-    -------
-    list of RunSpec
-
     Raises
     ------
     ValueError

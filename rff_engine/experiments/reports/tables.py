@@ -24,10 +24,6 @@ _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 def to_frame(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Rows as a DataFrame with the columns of a result, sorted by their settings.
 
-    Parameters
-    ----------
-    rows : iterable of dict, or DataFrame
-
     Returns
     -------
     DataFrame of shape (n_rows, 17)
@@ -65,7 +61,6 @@ def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...]
 
     Parameters
     ----------
-    rows : iterable of dict, or DataFrame
     over : tuple of str
         The columns to choose over. ``("beta", "rho")`` leaves one row for each D, as in Figures 3 and 5 of Letarte et
         al. (2019); ``("beta", "rho", "D")`` one for each method and share, as in Table 1 and Figures 2 and 6.

@@ -138,7 +138,6 @@ class Workers:
 
     Parameters
     ----------
-    client : Client
     refused : set of str
         Addresses of workers that are known to have other code.
     """

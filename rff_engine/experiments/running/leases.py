@@ -43,11 +43,6 @@ _heartbeats: dict[str, tuple[float, float]] = {}
 class RunLease:
     """Lease of this process on a run, renewed by a thread until the context ends.
 
-    Parameters
-    ----------
-    store : Store
-    spec : RunSpec
-
     Raises
     ------
     StoreError

@@ -74,10 +74,8 @@ def draw_rows(store: Store, n: int, seed: int = 0, max_seconds: float = np.inf) 
 
     Parameters
     ----------
-    store : Store
     n : int
         Number of rows.
-    seed : int
     max_seconds : float
         Leave out rows that took longer.
 
@@ -106,7 +104,6 @@ def recompute(store: Store, drawn: list[DrawnRow], target: Store) -> Iterator[Re
     ----------
     store : Store
         That the rows were drawn from.
-    drawn : list of DrawnRow
     target : Store
         For the new rows. What it has already is computed all the same.
 

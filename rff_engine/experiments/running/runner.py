@@ -59,7 +59,6 @@ def run(
 
     Parameters
     ----------
-    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     split : object
         With X_train, X_valid, X_test, arrays or CSR matrices of shapes (n, d), and y_train, y_valid, y_test of
         shapes (n,); two classes of any labels. For the last two protocols without a validation part, and with `task`,
@@ -122,10 +121,8 @@ def run_repeats(
 
     Parameters
     ----------
-    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     split_of : callable
         Function from the seed of a repeat to its split, see `run`.
-    repeats : int
     dataset : str
         Field of the rows, as is the number of the repeat.
     split_name : {"published", "random"}
@@ -171,7 +168,6 @@ def run_stored(
 
     Parameters
     ----------
-    store : Store
     spec : RunSpec
         See `Store.run` for the one of a stored run.
     jobs, scheduler

@@ -88,7 +88,6 @@ class CertifiedSplit:
 
     Parameters
     ----------
-    split : Split
     random_state : int
         Of the prior's rows, which all methods share, and of the features.
     n_candidates : int

@@ -121,7 +121,6 @@ def ridge_path(features: np.ndarray, y: ArrayLike, Cs: Sequence[float]) -> tuple
     ----------
     features : array of shape (n, F)
     y : array of shape (n,)
-    Cs : sequence of float
 
     Returns
     -------

@@ -107,10 +107,8 @@ def fit_features(
     X : array or CSR matrix of shape (N, d)
     y : array of shape (N,), optional
         Classes, or targets of a regression, for the methods in `LABELLED`.
-    kernel : SpectralKernel
     r : int
         Number of frequencies, and of landmarks for methods that need some.
-    random_state : int, RandomState, Generator or None
     task : {"classification", "regression"}
         Kind of `y`.
     **parameters

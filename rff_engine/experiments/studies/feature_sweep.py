@@ -185,7 +185,6 @@ class _Waves:
     ----------
     problem : LetarteProblem
         With its gamma.
-    blocks : FrequencyBlocks
     drawn : array of shape (D,)
         Indices of candidates, in any order, some more than once.
     """

@@ -84,12 +84,7 @@ def relative_errors(X: ArrayLike, kernel: SpectralKernel, features: list[np.ndar
     Parameters
     ----------
     X : array of shape (n, d)
-    kernel : SpectralKernel
     features : list of arrays of shapes (n, F)
-
-    Returns
-    -------
-    list of float
     """
     blocks = _errors_by_blocks(X, kernel, features)
     while True:

@@ -33,12 +33,10 @@ def problem_and_units(
 
     Parameters
     ----------
-    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     split : object
         See `runner.run`.
     labels : dict
         Run, dataset, split and repeat of its result rows.
-    seed : int
 
     Returns
     -------

@@ -428,13 +428,11 @@ class RunSpec:
 
     Parameters
     ----------
-    protocol : FeatureSweep, LandmarkStudy, KernelApproximation or FeatureComparison
     dataset : str
         A name that the package `datasets` knows.
     split : {"published", "random"}
         The paper's, the same for every repeat, or one drawn from the seed of the repeat. By default the first that
         the protocol has: no split of Li et al. (2019) is published.
-    repeats : int
     seed : int
         Of the first repeat.
 
@@ -491,10 +489,6 @@ def split_source(dataset: str, split: str | None, protocol: Protocol | None = No
         See `RunSpec`.
     protocol : Protocol, optional
         Protocol that the split is for; ``None`` stands for one of Letarte et al. (2019).
-
-    Returns
-    -------
-    callable
 
     Raises
     ------

@@ -74,7 +74,6 @@ def grid_weights(
     ----------
     landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
         As from `kernel_landmarks`.
-    kernel : SpectralKernel
     extent : float
         Half the side of the square of frequencies.
     cells : int
@@ -82,10 +81,6 @@ def grid_weights(
     ridge : float
         lambda, at least 0: the penalty on ||p||^2. The larger, the more evenly weights spread over suitable
         frequencies.
-
-    Returns
-    -------
-    GridWeights
 
     Raises
     ------
@@ -120,12 +115,6 @@ def _loss(points, point_weights, exact, omega, weights) -> float:
 
 def first_frequencies(kernel: SpectralKernel, r: int, random_state: RandomState = None) -> np.ndarray:
     """Initial frequencies in the plane, drawn from the prior; a smaller r gives the first of a larger one.
-
-    Parameters
-    ----------
-    kernel : SpectralKernel
-    r : int
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -176,7 +165,6 @@ def descent(
     X : array of shape (n, 2)
         All points, for the errors; the descent uses the landmarks only.
     landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
-    kernel : SpectralKernel
     omega : array of shape (r, 2)
         Initial frequencies.
     ridge : float
@@ -184,10 +172,6 @@ def descent(
     max_steps, n_frames : int
         Maximum number of steps to take, at least 0, and to keep, at least 2. More of the early ones are kept, since
         frequencies move furthest there.
-
-    Returns
-    -------
-    Descent
 
     Raises
     ------
@@ -254,15 +238,10 @@ def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells:
     Parameters
     ----------
     X : array of shape (n, 2)
-    kernel : GaussianKernel
     extent : float
         Half the side of the square of frequencies; integrals are over the square.
     cells : int
         Along a side.
-
-    Returns
-    -------
-    ImportancePlane
 
     Raises
     ------
@@ -294,12 +273,7 @@ def saving(plane: ImportancePlane, density: str) -> float:
 
     Parameters
     ----------
-    plane : ImportancePlane
     density : {"claim", "data"}
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -326,7 +300,6 @@ def landmark_curve(
     Parameters
     ----------
     X : array of shape (n, 2)
-    kernel : SpectralKernel
     r : int
         Number of frequencies.
     n_landmarks : sequence of int
@@ -336,7 +309,6 @@ def landmark_curve(
     n_draws : int
         Independent draws of landmarks and first frequencies; a draw starts from the same frequencies for every number
         of landmarks, and for every method at one `random_state`.
-    random_state : int, RandomState, Generator or None
     ridge : float
         lambda, at least 0: the penalty on ||p||^2.
     max_steps : int
@@ -405,24 +377,18 @@ def loss_gaps(
     Parameters
     ----------
     X : array of shape (N, d)
-    kernel : GaussianKernel
     r : int
         Number of frequencies.
     n_landmarks : sequence of int
         From 2 to N each.
     n_draws : int
         Independent draws of landmarks; those of Proposition 1 are drawn with replacement.
-    random_state : int, RandomState, Generator or None
     delta : float
         Proposition 1 holds with probability 1 - delta.
     max_steps : int
         Maximum number of steps of a descent.
     n_functions : int
         Sets of r frequencies that the largest difference is taken over.
-
-    Returns
-    -------
-    LossGaps
 
     Raises
     ------

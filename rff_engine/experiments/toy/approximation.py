@@ -43,15 +43,10 @@ def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> 
     ----------
     name : str
         A title of `rff_engine.kernels.KERNELS`.
-    width : float
     n_features : int
         d.
     nu : float
         Smoothness of the Matérn kernel alone.
-
-    Returns
-    -------
-    SpectralKernel
 
     Raises
     ------
@@ -100,11 +95,6 @@ def approximation_rows(
     task : {"classification", "regression"}
     n_rows : int
         At most N.
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    ApproximationRows
 
     Raises
     ------
@@ -137,13 +127,10 @@ def approximation_errors(
 
     Parameters
     ----------
-    rows : ApproximationRows
-    kernel : SpectralKernel
     method : str
         A name of `feature_methods.METHODS`.
     r_values : sequence of R ints
         Numbers of frequencies, or of landmarks for the Nystroem methods.
-    n_draws : int
     seed : int
         Draw i at r has a seed of its own, the same for every method.
 
@@ -168,7 +155,6 @@ def too_few_to_match(r_values: Sequence[int], n_features: int) -> tuple[int, ...
 
     Parameters
     ----------
-    r_values : sequence of ints
     n_features : int
         d.
 
@@ -213,17 +199,8 @@ def method_view(
 
     Parameters
     ----------
-    rows : ApproximationRows
-    kernel : SpectralKernel
-    method : str
-    r : int
-    seed : int
     cells : int
         Along a side of the map, which spans `rows.extent` on either side of the centre.
-
-    Returns
-    -------
-    MethodView
 
     Raises
     ------
@@ -247,15 +224,10 @@ def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int =
 
     Parameters
     ----------
-    kernel : SpectralKernel
     share : float
         Between 0 and 1.
     n_draws : int
         Number of frequencies drawn to estimate it, from a fixed seed.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -295,7 +267,6 @@ def variance_curves(
 
     Parameters
     ----------
-    kernel : SpectralKernel
     distance : float
         The largest distance.
     n_points : int
@@ -304,11 +275,6 @@ def variance_curves(
         Of the cos/sin map, which has twice as many features; the random-phase map has the same number of features.
     n_draws : int
         Number of draws for the simulated variances.
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    VarianceCurves
 
     Raises
     ------

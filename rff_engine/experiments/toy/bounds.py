@@ -77,16 +77,11 @@ def candidate_risks(
         The sample.
     X_fresh, y_fresh : arrays of shapes (m, d) and (m,)
         Many points that are not in the sample, to approximate the distribution; float32 suffices.
-    kernel : SpectralKernel
     n_frequencies : int
         Number of candidates D, shared by the landmark and the whole kernel.
     random_state : int, RandomState, Generator or None
         Chooses the landmark, a random training point, and the candidates; those of a smaller D are the first of a
         larger.
-
-    Returns
-    -------
-    CandidateRisks
 
     Raises
     ------
@@ -211,7 +206,6 @@ def bound_curves(
 
     Parameters
     ----------
-    risks : CandidateRisks
     betas : array of shape (B,)
         Increasing and above 0.
     epsilon : float
@@ -225,10 +219,6 @@ def bound_curves(
         the best may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
         Number of landmarks that each of `bounds.LANDMARK_BOUNDS` covers at once (Section 4.2).
-
-    Returns
-    -------
-    BoundCurves
 
     Raises
     ------
@@ -279,17 +269,11 @@ def landmark_union(
 
     Parameters
     ----------
-    risks : CandidateRisks
     beta : float
         Above 0; t = beta sqrt(n).
     counts : sequence of P ints
         Numbers of landmarks, from 1 to n.
-    epsilon : float
     form : {"corrected", "paper"}
-
-    Returns
-    -------
-    LandmarkUnion
 
     Raises
     ------

@@ -107,7 +107,6 @@ def certified_classifier(
         Draws that are compared: on the prior's rows at no price, without such rows on those of the bound.
     prior_fraction, epsilon
         As in `CertifiedClassifier`.
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -220,7 +219,6 @@ def certified_vote(
 
     Parameters
     ----------
-    model : CertifiedClassifier
     X, y : arrays of shapes (n, 2) and (n,)
         The points that it was fitted to, with labels -1 and 1.
     X_test, y_test : arrays of shapes (n_test, 2) and (n_test,)
@@ -229,10 +227,6 @@ def certified_vote(
         Half the side of the square in which votes are computed.
     cells : int
         G, cells along a side of it.
-
-    Returns
-    -------
-    CertifiedVote
     """
     rows = model.bound_rows_
     means = np.stack([model.prior_coef_, model.coef_ - model.prior_coef_], axis=1)
@@ -287,10 +281,6 @@ def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
         Failures that each bound allows.
     counts : sequence of ints
         K.
-
-    Returns
-    -------
-    Peeking
 
     Raises
     ------

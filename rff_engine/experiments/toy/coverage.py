@@ -139,11 +139,6 @@ def simulate_worst_case(
         The probability of failure that the bound allows.
     n_draws : int
         Number of samples.
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    WorstCase
 
     Raises
     ------
@@ -187,10 +182,6 @@ def landmark_failures(
     pay : bool
         Whether the bound has ``ln(n_landmarks / epsilon)``, so that it holds for all landmarks at once, or
         ``ln(1 / epsilon)``, as for a single one.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -307,9 +298,6 @@ def simulate_two_gaussians(
         The probability of failure that the bounds allow.
     n_draws : int
         Number of samples.
-    gamma : float
-    distribution : TwoGaussians, optional
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------

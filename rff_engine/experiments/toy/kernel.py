@@ -40,12 +40,9 @@ def approximation_error(
 
     Parameters
     ----------
-    kernel : SpectralKernel
     points : array of shape (m, d)
-    D_values : sequence of int
     n_draws : int
         Independent draws; the errors are means over them.
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -86,10 +83,8 @@ def draw_frequencies_and_offsets(
 
     Parameters
     ----------
-    kernel : SpectralKernel
     n_frequencies, n_features : int
         The number of frequencies and their dimension d.
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -109,12 +104,6 @@ def draw_frequencies_and_offsets(
 
 def uniform_points(extent: float, n: int, random_state: RandomState = None) -> np.ndarray:
     """Points drawn uniformly from the square [-extent, extent]^2.
-
-    Parameters
-    ----------
-    extent : float
-    n : int
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -166,7 +155,6 @@ def kernel_line(
 
     Parameters
     ----------
-    kernel : SpectralKernel
     omega : array of shape (2 D, 1)
         The cos/sin map uses the first D, the random-phase map all: both then have 2 D features.
     offsets : array of shape (2 D,)
@@ -175,10 +163,6 @@ def kernel_line(
         Half-lengths of the intervals of frequencies and differences, both centred at 0.
     n_waves : int
         Number of single cosines to return, of the first frequencies within the range.
-
-    Returns
-    -------
-    KernelLine
 
     Raises
     ------
@@ -212,7 +196,6 @@ def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.nd
 
     Parameters
     ----------
-    kernel : SpectralKernel
     extent : float
         Half the side of the square of differences delta.
     cells : int
@@ -279,16 +262,11 @@ def kernel_plane(
 
     Parameters
     ----------
-    kernel : SpectralKernel
     omega : array of shape (D, 2)
     frequency_extent, extent : float
         Half the sides of the squares of frequencies and of differences.
     cells : int
         Cells along a side of either.
-
-    Returns
-    -------
-    KernelPlane
 
     Raises
     ------
@@ -312,7 +290,6 @@ def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayL
 
     Parameters
     ----------
-    kernel : SpectralKernel
     points : array of shape (m, d)
     n_features : sequence of int
         Numbers of features E, even for the cos/sin map.

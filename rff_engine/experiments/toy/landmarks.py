@@ -66,15 +66,8 @@ def landmark_problem(
     Parameters
     ----------
     X, y : arrays of shapes (n, d) and (n,)
-    kernel : SpectralKernel
-    n_landmarks, n_frequencies : int
     selection : {"random", "kmeans"} or array of int
         How landmarks are chosen, or the rows of `X` to use (then `n_landmarks` is ignored).
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    LandmarkProblem
 
     Raises
     ------
@@ -152,7 +145,6 @@ def landmark_view(
 
     Parameters
     ----------
-    problem : LandmarkProblem
     X_test, y_test : arrays of shapes (m, 2) and (m,)
     beta : float
         Inverse temperature.
@@ -162,10 +154,6 @@ def landmark_view(
         Half the side of the square that the maps show.
     cells : int
         Cells along a side.
-
-    Returns
-    -------
-    LandmarkView
 
     Raises
     ------
@@ -192,7 +180,6 @@ def prior_view(
 
     Parameters
     ----------
-    problem : LandmarkProblem
     X_test, y_test : arrays of shapes (m, 2) and (m,)
     C, extent, cells
         As for `landmark_view`.
@@ -241,16 +228,11 @@ def landmark_path(
 
     Parameters
     ----------
-    problem : LandmarkProblem
     X_test, y_test : arrays of shapes (m, 2) and (m,)
     betas : array of shape (B,)
         Inverse temperatures.
     C : float
         Of the linear SVM on the similarities.
-
-    Returns
-    -------
-    LandmarkPath
 
     Raises
     ------

@@ -58,15 +58,10 @@ def frequency_plane(
     Parameters
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
-    kernel : SpectralKernel
     extent : float
         Half the side of the square of frequencies.
     cells : int
         Cells along a side.
-
-    Returns
-    -------
-    FrequencyPlane
 
     Raises
     ------
@@ -86,7 +81,6 @@ def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
 
     Parameters
     ----------
-    plane : FrequencyPlane
     beta : float
         Inverse temperature, at least 0.
 
@@ -127,14 +121,8 @@ def draw_candidates(
     Parameters
     ----------
     X, y : arrays of shapes (n, d) and (n,)
-    kernel : SpectralKernel
     n_candidates : int
         N.
-    random_state : int, RandomState, Generator or None
-
-    Returns
-    -------
-    Candidates
 
     Raises
     ------
@@ -167,10 +155,6 @@ def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
     mu : float
         Order of the divergence D_mu, above 1.
 
-    Returns
-    -------
-    WeightSummary
-
     Raises
     ------
     ValueError
@@ -185,7 +169,6 @@ def kl_path(candidates: Candidates, betas: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    candidates : Candidates
     betas : array of shape (B,)
         Inverse temperatures.
 
@@ -231,9 +214,6 @@ def feature_error_curve(
         Weights on the candidates; they are drawn with replacement.
     D_values : sequence of int
         Numbers of frequencies, in any order.
-    C : float
-    n_draws : int
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------

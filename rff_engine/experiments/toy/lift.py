@@ -57,10 +57,6 @@ def lifted_circles(X: ArrayLike, y: ArrayLike, X_fresh: ArrayLike, y_fresh: Arra
     X_fresh, y_fresh : arrays of shapes (m, 2) and (m,)
         Points of the same distribution, for the risk.
 
-    Returns
-    -------
-    Lift
-
     Raises
     ------
     ValueError

@@ -58,20 +58,14 @@ def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 4
 
     Parameters
     ----------
-    kernel : SpectralKernel
     r : int
         Frequencies, and landmarks (at most n).
     decay : float
         lambda of all three.
-    seed : int
     n : int
         Training points, drawn uniformly from [-3, 3].
     cells : int
         Points of the grid, from -4 to 4.
-
-    Returns
-    -------
-    LineFit
 
     Raises
     ------
@@ -121,14 +115,7 @@ def kernel_and_feature_errors(
         Rows in random order.
     y : array of shape (N,)
     task : {"regression", "classification"}
-    kernel : SpectralKernel
     r_values : sequence of R ints
-    n_draws : int
-    seed : int
-
-    Returns
-    -------
-    LearningErrors
 
     Raises
     ------
@@ -225,14 +212,7 @@ def seconds_against_n(
     ----------
     X : array of shape (N, d)
         Rows, which are drawn with replacement and moved a little.
-    kernel : SpectralKernel
     n_values : sequence of P ints
-    r : int
-    seed : int
-
-    Returns
-    -------
-    LearningSeconds
 
     Raises
     ------

@@ -77,7 +77,6 @@ def simulate_classifiers(
         One of `CLASSIFIER_CASES`.
     n : int
         Sample size.
-    n_components : int
     epsilon : float
         The probability of failure that each bound allows.
     n_draws : int
@@ -86,7 +85,6 @@ def simulate_classifiers(
         Of the margins of `majority_vote` and `tandem`.
     pay : bool
         Whether the bounds pay for the choice of the frequencies, D ln N; without it, the learner peeks.
-    random_state : int, RandomState, Generator or None
 
     Returns
     -------
