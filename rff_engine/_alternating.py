@@ -9,8 +9,6 @@ import numpy as np
 
 from ._approximation_loss import FARTHEST, STEPS_JUDGED
 
-__all__ = ["alternate"]
-
 _POWER_STEPS = 10
 _DIFFERENCE = 1e-4  # of a frequency's typical size, for derivatives of the gradient
 

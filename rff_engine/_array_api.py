@@ -23,8 +23,6 @@ from ._blocks import pieces
 from ._validation import ROUNDING, as_labels, check_count, check_nonnegative
 from .frequencies import FrequencyBlocks
 
-__all__ = ["array_namespace"]
-
 _ENTRIES = 2**22
 _FREQUENCIES = 512
 # Beyond this many radians a float32 phase is off by more than 2e-4.

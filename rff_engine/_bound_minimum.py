@@ -14,15 +14,6 @@ from . import bounds
 from ._validation import check_nonnegative
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 
-__all__ = [
-    "check_or_bound",
-    "kernel_bound",
-    "landmark_bounds",
-    "least_beta",
-    "least_rho",
-    "optimized_kernel_bound",
-]
-
 #: What a parameter is set to for the minimum of its bound.
 BOUND = "bound"
 # beta sqrt(n) times the range of the losses, beyond which the posterior is the prior or has one frequency.

@@ -18,8 +18,6 @@ from ._validation import draw_seed
 from ._warning import warn
 from .kernels import SpectralKernel
 
-__all__ = ["SCHEMES", "covariance_is_matched"]
-
 _BITS = 52  # of a coordinate
 _ROTATED = 16  # coordinates at a time
 # Lengths of Joe and Kuo's table of direction numbers and of Kuo's generating vector.

@@ -10,17 +10,6 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "ArrayLike",
-    "BaseEstimator",
-    "ClassifierMixin",
-    "Estimator",
-    "FloatOrArray",
-    "MatrixLike",
-    "RandomState",
-    "TransformerMixin",
-]
-
 ArrayLike: TypeAlias = Any
 """An array, or what NumPy makes one of, such as a list or a column of a data frame."""
 MatrixLike: TypeAlias = Any

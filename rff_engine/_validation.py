@@ -14,38 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "LARGEST",
-    "ROUNDING",
-    "as_coordinates",
-    "as_distribution",
-    "as_floats",
-    "as_labels",
-    "as_losses",
-    "as_numbers",
-    "as_points",
-    "as_rng",
-    "as_sample_weight",
-    "as_within",
-    "canonical",
-    "check_choice",
-    "check_count",
-    "check_interval",
-    "check_jobs",
-    "check_labels_alike",
-    "check_nonnegative",
-    "check_positive",
-    "check_probability",
-    "check_range",
-    "check_real",
-    "check_scale",
-    "check_size",
-    "draw_seed",
-    "shown",
-    "widened_for_squares",
-]
-
-
 LARGEST = 1e100
 """Limit of the size of inputs: long sums of their squares are far from overflow."""
 ROUNDING = 1e-5

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["warn"]
-
 # The engine, and libraries that call it for the caller: a Pipeline, a grid search.
 _PASSED_THROUGH = {"rff_engine", "sklearn", "joblib"}
 

@@ -7,8 +7,6 @@ import re
 
 from pages.components.catalogue import BY_NAME
 
-__all__ = ["address", "sentence"]
-
 
 def address(page: str, site: str) -> str:
     """Address of a page's documentation on the site at the address `site`."""

@@ -28,16 +28,6 @@ from .style import (
 if TYPE_CHECKING:
     from ..experiments.toy.adaptive import Descent, GridWeights, ImportancePlane, LossGaps
 
-__all__ = [
-    "DESCENT_COLOURS",
-    "DESCENT_DASHES",
-    "descent_player",
-    "importance_densities",
-    "inputs_and_grid",
-    "landmark_errors",
-    "loss_gaps",
-]
-
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
 #: Colours of a descent: start and trail of a frequency, errors over all points, at the landmarks, and at the start.
 DESCENT_COLOURS = {

@@ -26,17 +26,6 @@ from .style import (
 if TYPE_CHECKING:
     from ..experiments.toy.certificates import Certificate, Peeking
 
-__all__ = [
-    "ERROR_COLOUR",
-    "TERM_LABELS",
-    "TOTAL_COLOUR",
-    "bound_against_rows",
-    "errors_and_bounds",
-    "failures_of_peeking",
-    "ledger",
-    "vote_map",
-]
-
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
     "margin error": ("margin error on the rows", "#56B4E9"),

@@ -12,8 +12,6 @@ from .sheet import Sheet
 from .style import DECISION_SCALE, SIMILARITY_SCALE, add_note, finish, fixed_margin
 from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
 
-__all__ = ["kernel_side", "landmark_side"]
-
 # The decision map is as high as two rows of maps.
 _LARGE = 2 + GAP
 # Sizes of stars on the two in a figure of 520 pixels, and the largest side of a tile, as a fraction of the width.

@@ -10,8 +10,6 @@ import plotly.io as pio
 from pandas.api.types import is_extension_array_dtype
 from plotly.offline import get_plotlyjs
 
-__all__ = ["Document"]
-
 _STYLE = """
 body {max-width: 75rem; margin: 2rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; color: #1f2430}
 h1 {font-size: 1.7rem} h2 {font-size: 1.3rem; margin-top: 2.5rem}

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 import plotly.graph_objects as go
 
-__all__ = ["WIDTH", "stack"]
-
 #: Width in pixels of a figure on a narrow screen; a wider one leaves space beside square panels.
 WIDTH = 358
 # Heights in pixels: a panel that is not square, its axis with and without a title, a colour bar with its title and

@@ -11,8 +11,6 @@ from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
 
-__all__ = ["add_map", "finish_panels", "panel_scale", "square_panels"]
-
 
 def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
     """A row of empty square panels, each with its own pair of axes around 0.

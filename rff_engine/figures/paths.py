@@ -12,8 +12,6 @@ from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import METHOD_COLOURS, add_band, finish, fixed_margin
 
-__all__ = ["ErrorPath", "errors_and_kl"]
-
 _LEARNED, _MARKER = METHOD_COLOURS["pbrff"], "#8C8C8C"
 _LOOKS = (
     {"line": {"color": _LEARNED, "width": 2.5}, "marker": {"symbol": "diamond", "size": 7}},

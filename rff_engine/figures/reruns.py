@@ -15,8 +15,6 @@ from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["curves_beside_paper", "methods_beside_paper", "table_beside_paper"]
-
 #: Colours by where a printed number lies relative to reruns.
 AGREEMENT_COLOURS = {
     "not in the paper": "rgba(140, 140, 140, 0)",

@@ -18,8 +18,6 @@ import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
 
-__all__ = ["Sheet", "validate"]
-
 _validates = True
 
 

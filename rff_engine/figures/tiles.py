@@ -10,8 +10,6 @@ from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours, landmark_colour
 
-__all__ = ["GAP", "add_boundary", "add_points", "add_stars", "in_tile", "mosaic", "square_tiles"]
-
 #: Space between tiles, which are unit squares.
 GAP = 0.06
 

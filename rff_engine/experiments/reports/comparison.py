@@ -13,19 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
-__all__ = [
-    "AGREEMENTS",
-    "OUTSIDE",
-    "RARE_DRAW",
-    "RARE_SPLIT",
-    "Judgement",
-    "chosen_by_validation",
-    "compared",
-    "judgement",
-    "notes",
-    "with_causes",
-]
-
 AGREEMENTS = (
     "not in the paper",
     "not known yet",

@@ -16,8 +16,6 @@ from . import letarte, li, reproduction
 from .comparison import judgement, notes
 from .tables import error_by_features, error_by_share
 
-__all__ = ["paper_report", "provenance", "run_report"]
-
 
 def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
     """Protocol, seeds, time, library versions and machine of stored runs.

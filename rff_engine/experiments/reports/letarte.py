@@ -19,20 +19,6 @@ from ..studies.units import Row
 from .comparison import RARE_DRAW, chosen_by_validation, compared, with_causes
 from .tables import to_frame
 
-__all__ = [
-    "COLUMNS_OF_TABLE_1",
-    "DATASETS",
-    "NOTES",
-    "OWN_DRAW",
-    "STOPPED",
-    "SVM_GRID_NOTE",
-    "TARGETS",
-    "figure",
-    "specs",
-    "svm_grid",
-    "table_1",
-]
-
 DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 TARGETS: dict[str, type[LandmarkStudy | FeatureSweep]] = {
     "table1": LandmarkStudy,

@@ -20,22 +20,6 @@ from ..studies.units import Row
 from .comparison import RARE_DRAW, RARE_SPLIT, compared, with_causes
 from .tables import to_frame
 
-__all__ = [
-    "DATASETS",
-    "HEADINGS",
-    "METHODS_OF",
-    "NOTES",
-    "REGRESSIONS",
-    "SIZES",
-    "TARGETS",
-    "Cause",
-    "causes",
-    "sizes",
-    "specs",
-    "table",
-    "units",
-]
-
 DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson_motor", "cpu")
 """Data sets whose errors in Table 3 are root mean squares; those of the others are fractions"""

@@ -16,8 +16,6 @@ from ..studies.protocols import LetarteProtocol, LiProtocol, RunSpec
 from ..studies.units import Row
 from . import letarte, li
 
-__all__ = ["SHIPPED", "TARGETS", "compare_with_paper", "datasets_of", "known_rows", "specs"]
-
 TARGETS: dict[str, type[LetarteProtocol | LiProtocol]] = {**letarte.TARGETS, **li.TARGETS}
 """Tables and figures that can be rerun, with their protocols"""
 

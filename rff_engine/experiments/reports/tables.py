@@ -14,8 +14,6 @@ from ..studies.feature_methods import METHODS
 from ..studies.problem import COLUMNS
 from ..studies.units import Row
 
-__all__ = ["best_by_validation", "error_by_features", "error_by_share", "to_csv", "to_frame"]
-
 _METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks", *METHODS)
 _ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "beta", "rho"]
 _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")

@@ -29,8 +29,6 @@ from .executor import FINISHED, WAITING, Claims, Plan, Report, needed_values
 from .same_code import CODE, REMEDY, check_code, check_scheduler
 from .worker import Done, OtherCode, do, is_of_same_code, unpack
 
-__all__ = ["Workers", "connected", "run_on_cluster"]
-
 _log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .cluster import Workers
     from .worker import Done
 
-__all__ = ["Block", "alignment_loss_on_cluster"]
-
 Block: TypeAlias = tuple[MatrixLike, ArrayLike] | tuple[MatrixLike, ArrayLike, ArrayLike]
 """Rows with their labels, and weights if there are any."""
 _BLOCKS_A_THREAD = 2  # one is summed while the next is sent

@@ -19,17 +19,6 @@ from ..._blocks import threads_kept
 from ..studies.problem import Problem
 from ..studies.units import Row, Unit
 
-__all__ = [
-    "FINISHED",
-    "WAITING",
-    "Claims",
-    "Plan",
-    "Report",
-    "needed_values",
-    "one_thread",
-    "run_in_process",
-]
-
 FINISHED = "finished"
 WAITING = "waiting for rows that another run is working on"
 _INTERLEAVED_BYTES = 2**30

@@ -9,8 +9,6 @@ from __future__ import annotations
 import traceback
 from pathlib import PurePath
 
-__all__ = ["redacted_traceback"]
-
 # The innermost calls suffice, and fit in one line.
 _MAX_CALLS = 6
 

@@ -11,8 +11,6 @@ import sys
 import threading
 from types import FrameType, TracebackType
 
-__all__ = ["Interrupts"]
-
 
 class Interrupts:
     """Context in which the signals of Ctrl-C and SIGTERM raise KeyboardInterrupt and are noted.

@@ -29,8 +29,6 @@ from .executor import Claims
 from .schema import StoreError, batches, claims, insert, keys_in, results, runners, runs
 from .store import Store, insert_results, maker_id, row_key_function
 
-__all__ = ["RunLease", "StoreClaims"]
-
 _HEARTBEAT_SECONDS = 10.0
 # A run waits this long for a database that restarts; a page, which only looks, does not.
 _PATIENCE_SECONDS = 30.0

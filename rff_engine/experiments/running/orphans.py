@@ -6,8 +6,6 @@ import os
 import threading
 import time
 
-__all__ = ["end_with"]
-
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 

@@ -19,8 +19,6 @@ from ..studies.units import Row
 from .executor import Claims, Plan, run_in_process
 from .store import Store, insert_results, maker_id, row_key_function
 
-__all__ = ["MEASURED", "DrawnRow", "Recomputed", "draw_rows", "recompute"]
-
 SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
 MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error")
 """Values that are compared"""

@@ -16,8 +16,6 @@ import numpy as np
 
 from ..._validation import check_count
 
-__all__ = ["row_blocks", "row_group_readers"]
-
 _ROWS = 2**16
 
 

@@ -21,8 +21,6 @@ import rff_engine
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["CODE", "REMEDY", "check_code", "check_scheduler"]
-
 _WORKER_SECONDS = 5
 # The first import on a worker reads scikit-learn from disk, while others compute.
 _IMPORT_SECONDS = 90

@@ -27,20 +27,6 @@ from sqlalchemy import event, exc
 
 from ..studies.units import Row
 
-__all__ = [
-    "Database",
-    "StoreError",
-    "batches",
-    "claims",
-    "insert",
-    "keys_in",
-    "makers",
-    "results",
-    "run_rows",
-    "runners",
-    "runs",
-]
-
 VERSION = 1
 """Of the tables"""
 KEY_BYTES = 16

@@ -20,8 +20,6 @@ from .interrupts import Interrupts
 from .runner import run_stored
 from .store import Store
 
-__all__ = ["main"]
-
 _NICENESS = 10
 
 

@@ -19,8 +19,6 @@ from ..studies.units import Row
 from .executor import one_thread
 from .same_code import CODE
 
-__all__ = ["Done", "OtherCode", "checked", "dask_setup", "do", "is_of_same_code", "unpack"]
-
 
 class Done(NamedTuple):
     """Rows of a unit, step by step, its value, and the code that computed them."""

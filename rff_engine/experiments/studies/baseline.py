@@ -24,8 +24,6 @@ from .problem import Part
 from .protocols import LetarteProtocol
 from .units import Row, Unit, UnitStep
 
-__all__ = ["baseline_notes", "baseline_units"]
-
 # Up to this many rows, distances are kept for all gammas.
 _MAX_ROWS_SHARED = 10000
 # Up to this many rows, a kernel matrix is kept if it takes at most this fraction of free memory; else libsvm computes

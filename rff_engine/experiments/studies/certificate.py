@@ -31,8 +31,6 @@ from ...landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 from .. import datasets
 from .problem import LetarteSplit
 
-__all__ = ["DEFAULT_COMPONENTS", "METHODS", "SCALED", "CertifiedRun", "CertifiedSplit", "NamedSplit", "certify"]
-
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
 DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
 _PRIOR_FRACTION = 0.5

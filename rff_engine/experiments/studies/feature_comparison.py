@@ -24,8 +24,6 @@ from .problem import Part, linear_svm_seconds, wave_seconds
 from .protocols import FeatureComparison
 from .units import Row, Unit, UnitStep
 
-__all__ = ["feature_comparison_units", "ridge_path"]
-
 
 def feature_comparison_units(problem: LiProblem, protocol: FeatureComparison) -> list[Unit]:
     """A unit for each method, r and, where there is one, beta or rho."""

@@ -29,20 +29,6 @@ from ...kernels import SpectralKernel
 from ...nystroem import NystroemMap
 from ...posteriors import optimized_kernel_weights, pseudo_posterior
 
-__all__ = [
-    "DESCENDED",
-    "LABELLED",
-    "METHODS",
-    "SAMPLED",
-    "TASKS",
-    "UNLABELLED",
-    "VARIANTS",
-    "FourierMap",
-    "NystroemMap",
-    "fit_features",
-    "tolerance",
-]
-
 TASKS = ("regression", "classification")
 # Candidates for each frequency that is drawn from the pseudo-posterior.
 _CANDIDATES = 10

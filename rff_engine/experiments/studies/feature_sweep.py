@@ -24,8 +24,6 @@ from .problem import linear_svm_seconds, wave_seconds
 from .protocols import FeatureSweep
 from .units import Row, Unit, UnitStep
 
-__all__ = ["feature_sweep_units"]
-
 _SECONDS_A_UNIT = 0.5  # of units that compute losses
 _WAVE_BYTES = 2**30  # cosines and sines that a setting keeps in memory
 _DRAWS_A_BLOCK = 250  # of the Gram matrix

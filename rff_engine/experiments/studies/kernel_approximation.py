@@ -20,8 +20,6 @@ from .problem import Part
 from .protocols import KernelApproximation
 from .units import Unit, UnitStep
 
-__all__ = ["kernel_approximation_units", "relative_errors"]
-
 _FEATURE_BYTES = 2**29  # of all methods of a unit
 _BLOCK_ROWS = 2048
 

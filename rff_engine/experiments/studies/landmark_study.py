@@ -25,8 +25,6 @@ from .problem import linear_svm_seconds, wave_seconds
 from .protocols import LandmarkStudy
 from .units import Row, Unit, UnitStep
 
-__all__ = ["landmark_study_units"]
-
 _SECONDS_A_STEP = 1.0
 _FREQUENCY_ENTRIES = 2**25  # of the landmarks of a step: 256 MiB
 _SIMILARITY_BYTES = 2**31  # of all settings of a unit

@@ -17,8 +17,6 @@ from ...linear import linear_svm_decision
 from .problem import LetarteSplit, Part, Problem, update_digest
 from .units import Row
 
-__all__ = ["PARTS", "LetarteProblem"]
-
 PARTS = ("train", "valid", "test")
 _Value = TypeVar("_Value")
 _DECISION_ENTRIES = 2**22  # features held at a time while decisions are computed

@@ -20,8 +20,6 @@ from .feature_methods import TASKS, FourierMap, fit_features
 from .problem import LiSplit, Part, Problem, update_digest
 from .units import Row
 
-__all__ = ["LiProblem"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LiProblem(Problem):

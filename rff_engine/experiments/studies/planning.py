@@ -16,8 +16,6 @@ from .problem import LetarteSplit, LiSplit, Problem
 from .protocols import FeatureComparison, FeatureSweep, KernelApproximation, LandmarkStudy, LetarteProtocol, LiProtocol
 from .units import Row, Unit
 
-__all__ = ["problem_and_units"]
-
 _UNITS = {
     FeatureSweep: feature_sweep_units,
     LandmarkStudy: landmark_study_units,

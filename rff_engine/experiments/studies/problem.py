@@ -17,17 +17,6 @@ from ..._typing import ArrayLike, MatrixLike
 from ...kernels import GaussianKernel
 from .units import Row
 
-__all__ = [
-    "COLUMNS",
-    "LetarteSplit",
-    "LiSplit",
-    "Part",
-    "Problem",
-    "linear_svm_seconds",
-    "update_digest",
-    "wave_seconds",
-]
-
 COLUMNS = (
     "run",
     "dataset",

@@ -18,21 +18,6 @@ from typing import Any, ClassVar, Self
 from ..._validation import check_choice, check_count
 from .feature_methods import METHODS, UNLABELLED, VARIANTS
 
-__all__ = [
-    "PRESETS",
-    "PROTOCOLS",
-    "FeatureComparison",
-    "FeatureSweep",
-    "KernelApproximation",
-    "LandmarkStudy",
-    "LetarteProtocol",
-    "LiProtocol",
-    "Protocol",
-    "RunSpec",
-    "check_protocol",
-    "split_source",
-]
-
 VERSION = 1
 """Of the meaning of protocols. It rises when a change alters results: rows of other versions are then not reused."""
 PRESETS = ("paper", "splits", "quick")

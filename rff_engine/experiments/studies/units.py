@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["Row", "Unit", "UnitStep"]
-
 Row: TypeAlias = dict[str, Any]
 """Values of a result row by column, or some of them: text, numbers, and None for what does not apply."""
 

@@ -18,22 +18,6 @@ from ...features import fourier_features
 from ...kernels import GaussianKernel, SpectralKernel
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "N_FUNCTIONS",
-    "RIDGE",
-    "Descent",
-    "GridWeights",
-    "ImportancePlane",
-    "LossGaps",
-    "descent",
-    "first_frequencies",
-    "grid_weights",
-    "importance_plane",
-    "landmark_curve",
-    "loss_gaps",
-    "saving",
-]
-
 #: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
 RIDGE = 1e-6
 #: Sets of frequencies whose losses on landmarks are compared with those on all points.

@@ -19,19 +19,6 @@ from ...kernels import KERNELS_BY_TITLE, SpectralKernel
 from ..studies.feature_methods import NystroemMap, fit_features
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "ApproximationRows",
-    "MethodView",
-    "VarianceCurves",
-    "approximation_errors",
-    "approximation_rows",
-    "frequency_extent",
-    "method_view",
-    "scaled_kernel",
-    "too_few_to_match",
-    "variance_curves",
-]
-
 
 def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> SpectralKernel:
     """Kernel with a width relative to the scale of standardised data of any dimension d.

@@ -22,18 +22,6 @@ from ...landmarks import select_landmarks
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 from .coverage import landmark_failures
 
-__all__ = [
-    "KERNEL_BOUNDS",
-    "BoundCurve",
-    "BoundCurves",
-    "CandidateRisks",
-    "LandmarkUnion",
-    "PosteriorCurve",
-    "bound_curves",
-    "candidate_risks",
-    "landmark_union",
-]
-
 #: Bounds on the risk of the whole kernel that need no variances, by name.
 KERNEL_BOUNDS = tuple(
     name

@@ -22,18 +22,6 @@ from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, Rand
 from ...kernels import SpectralKernel
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "METHODS",
-    "Certificate",
-    "CertifiedVote",
-    "Peeking",
-    "certificate",
-    "certified_classifier",
-    "certified_vote",
-    "certified_votes",
-    "peeking",
-]
-
 METHODS = ("rff", "pbrff", "okrff")
 _N_CANDIDATES = 1000
 

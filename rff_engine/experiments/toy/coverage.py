@@ -20,17 +20,6 @@ from ..._validation import as_rng, check_choice, check_count, check_interval, ch
 from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 
-__all__ = [
-    "PAIR_CASES",
-    "WORST_CASES",
-    "BoundFailures",
-    "TwoGaussians",
-    "WorstCase",
-    "landmark_failures",
-    "simulate_two_gaussians",
-    "simulate_worst_case",
-]
-
 WORST_CASES = ("two_classes", "many_classes")
 _DRAW_ENTRIES = 2**22  # phases in memory at once
 

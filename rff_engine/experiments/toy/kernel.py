@@ -17,19 +17,6 @@ from ...kernels import SpectralKernel
 from ...landmarks import similarity_maps
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "KernelLine",
-    "KernelPlane",
-    "approximation_error",
-    "draw_frequencies_and_offsets",
-    "expected_error",
-    "kernel_line",
-    "kernel_map",
-    "kernel_plane",
-    "uniform_points",
-    "weighted_kernel_map",
-]
-
 
 def approximation_error(
     kernel: SpectralKernel, points: ArrayLike, D_values: Sequence[int], n_draws: int, random_state: RandomState = None

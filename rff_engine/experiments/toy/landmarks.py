@@ -19,17 +19,6 @@ from ...linear import error_rate, linear_svm_batch, linear_svm_path
 from ...posteriors import kl_divergence, pseudo_posterior
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "Decision",
-    "LandmarkPath",
-    "LandmarkProblem",
-    "LandmarkView",
-    "landmark_path",
-    "landmark_problem",
-    "landmark_view",
-    "prior_view",
-]
-
 
 @dataclass(frozen=True)
 class LandmarkProblem:

@@ -22,19 +22,6 @@ from ...linear import error_rate, linear_svm_batch
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 from .plane import cell_centres, plane_points
 
-__all__ = [
-    "Candidates",
-    "FrequencyPlane",
-    "WeightSummary",
-    "draw_candidates",
-    "feature_error_curve",
-    "frequency_plane",
-    "kl_path",
-    "mean_and_margin",
-    "plane_posterior",
-    "weight_summary",
-]
-
 
 @dataclass(frozen=True)
 class FrequencyPlane:

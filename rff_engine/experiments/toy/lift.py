@@ -15,8 +15,6 @@ from ..._validation import as_points
 from ...features import random_phase_features
 from ...linear import linear_svm_path
 
-__all__ = ["FREQUENCIES", "PHASES", "Lift", "lifted_circles"]
-
 #: Frequencies and phases of the picture. Its factor, 3.46, is replaced by sqrt(2 / 3): see docs/errata.md.
 FREQUENCIES = np.array([[1.76, 2.24], [0.40, 1.87], [0.98, -0.98]])
 PHASES = np.array([2.75, 5.6, 6.05])

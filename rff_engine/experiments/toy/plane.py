@@ -7,8 +7,6 @@ import numpy as np
 from ..._typing import ArrayLike
 from ..._validation import check_count, check_positive
 
-__all__ = ["cell_centres", "plane_points"]
-
 
 def cell_centres(extent: float, cells: int) -> np.ndarray:
     """Centres of `cells` equal cells that fill [-extent, extent]."""

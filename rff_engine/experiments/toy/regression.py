@@ -19,16 +19,6 @@ from ...nystroem import NystroemMap
 from ...ridge import kernel_ridge_path, ridge_path
 from ..studies.feature_methods import TASKS, fit_features
 
-__all__ = [
-    "METHODS",
-    "LearningErrors",
-    "LearningSeconds",
-    "LineFit",
-    "kernel_and_feature_errors",
-    "line_fit",
-    "seconds_against_n",
-]
-
 #: Kernel ridge regression, and ridge regression on two kinds of features.
 METHODS = ("kernel_ridge", "monte_carlo", "nystroem")
 LAMBDAS = tuple(10.0**power for power in range(-7, 1))

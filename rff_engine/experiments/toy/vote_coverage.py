@@ -16,8 +16,6 @@ from ..._typing import RandomState
 from ..._validation import as_rng, check_choice, check_count
 from .coverage import BoundFailures
 
-__all__ = ["CLASSIFIER_CASES", "simulate_classifiers", "simulate_landmark_classifiers"]
-
 #: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
 CLASSIFIER_CASES = {
     "separable": (0.0, 1.0),

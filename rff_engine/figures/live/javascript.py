@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CONSTANTS", "as_expression", "join_modules"]
-
 _IMPORT = re.compile(r'^import \{\s*\w+(?:,\s*\w+)*,?\s*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default\b", re.MULTILINE)

@@ -33,8 +33,6 @@ from .javascript import as_expression
 from .packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS, pack_kernel, pack_landmarks
 from .scales import BETAS, RHO, exponents
 
-__all__ = ["View", "kernel", "landmarks"]
-
 #: The radii rho / N of the slider of OKRFF.
 RADII = 10.0 ** np.array(exponents(*RHO))
 #: What a browser gets at most: rows, cosines of all landmarks at all points (4 bytes each), candidates of a kernel.

@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from ...experiments.toy.landmarks import Decision, LandmarkProblem
     from ...experiments.toy.learning import Candidates, FrequencyPlane
 
-__all__ = [
-    "KERNEL_CELLS",
-    "LIVE_CELLS",
-    "PLANE_CELLS",
-    "pack_bounds",
-    "pack_certificate",
-    "pack_descent",
-    "pack_draw",
-    "pack_kernel",
-    "pack_kernel_draws",
-    "pack_landmark_draws",
-    "pack_landmarks",
-]
-
 
 class Sample(Protocol):
     """Points of the plane (n, 2) with labels -1 and 1, (n,)."""

@@ -12,8 +12,6 @@ from .javascript import join_modules
 from .packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
 from .scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
 
-__all__ = ["CONSTANTS", "FOLDER", "VIEWS", "html", "markup", "read", "script"]
-
 FOLDER = Path(__file__).parent
 VIEWS = ("opening", "landmarks", "kernel", "bounds", "certificate", "descent")
 #: Constants of the JavaScript modules, declared in constants.d.ts.
