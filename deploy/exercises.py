@@ -26,8 +26,8 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 from deploy.site import words
 from pages.components.catalogue import BY_NAME, Reading
 from pages.components.controls.toy import SEED
-from pages.components.controls.widgets import without_headings
-from pages.components.lessons import content, in_url, numbers
+from pages.components.controls.widgets import as_text, without_headings
+from pages.components.lessons import content, numbers
 
 #: Of lessons with another last exercise than that of their page, by key.
 READINGS = {
@@ -142,7 +142,7 @@ def defaults(page: str) -> dict:
 def link(page: str, settings: dict, address: str) -> str:
     """The address of the page with these settings."""
     usual = defaults(page)
-    query = {key: in_url(value) for key, value in settings.items() if value != usual[key]}
+    query = {key: as_text(value) for key, value in settings.items() if value != usual[key]}
     return f"{address.rstrip('/')}/{page}" + (f"?{urlencode(query)}" if query else "")
 
 

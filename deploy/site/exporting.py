@@ -18,9 +18,9 @@ from deploy.site import plots, samples, words
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import Control, Part, Reader, Scene
 from pages.components.catalogue import Grid, Page
+from pages.components.controls.widgets import as_text
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
-from pages.components.sharing import as_text
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")

@@ -19,6 +19,7 @@ import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site.packing import packed_file
 from pages.components.controls.toy_data import FRESH_SEED, TEST_POINTS, ToyData
+from pages.components.controls.widgets import as_text
 from pages.components.results.landmarks import (
     MAX_FREQUENCIES,
     MAX_LANDMARKS,
@@ -26,7 +27,6 @@ from pages.components.results.landmarks import (
     landmark_draws,
     landmark_problem,
 )
-from pages.components.sharing import as_text
 from rff_engine.figures.live.packing import pack_draw
 
 #: Controls beside the live view that the browser answers, by view.

@@ -20,6 +20,7 @@ from plotly.offline import get_plotlyjs
 from deploy.site import words
 from deploy.site.exporting import Exported, export_page
 from deploy.site.packing import packed
+from pages.components import glossary
 from pages.components.catalogue import Page
 from pages.components.glossary.terms import TERMS
 from pages.components.lessons import content
@@ -166,7 +167,7 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
         opening=page.opening,
         body=page.body + extra,
         row=read("sharing/row.html"),
-        tip='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
+        tip=glossary.TIP,
         card=read("lessons/card.html"),
         description=_as_json(description),
         script=script_of(page.record),

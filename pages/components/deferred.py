@@ -12,19 +12,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components import layout
+from pages.components import browser, layout
 from pages.components.controls import alone
 from pages.components.server import entry, queues
-from rff_engine.figures.live.javascript import join_modules
 
-_HERE = Path(__file__).parent
-_place = st.components.v2.component(
-    "place",
-    html='<div class="place"></div>',
-    css=(_HERE / "deferred.css").read_text(encoding="utf-8"),
-    js=join_modules(_HERE / "deferred.js"),
-    isolate_styles=False,
-)
+_SCRIPT = Path(__file__).with_name("deferred.js")
+_place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
 #: False without a browser, in tests and in the static edition: nobody scrolls there, so all parts are shown at once.
 waits = True
 #: Parts that are not shown at all: the static edition leaves some out.

@@ -20,7 +20,7 @@ from pages.components import lessons
 from pages.components.controls import presets
 from pages.components.controls.toy import BETA
 from pages.components.controls.toy_data import toy_sample
-from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, without_headings
+from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.lessons.numbers import (
     AdaptiveNumbers,
@@ -91,8 +91,8 @@ def test_a_step_sets_controls_of_its_page_to_values_they_allow(lesson, k):
     controls = controls_of(lesson.page)
     for key, value in (*lesson.before(k).items(), *lesson.after(k).items(), *lesson.also(k).items()):
         control = controls[key]
-        sanitized, note = control.sanitize([lessons.in_url(value)])
-        assert note is None and sanitized == lessons.in_url(value)
+        sanitized, note = control.sanitize([as_text(value)])
+        assert note is None and sanitized == as_text(value)
         match control:
             case Scale():
                 assert value in control.values
@@ -134,7 +134,7 @@ def test_a_text_contains_no_number_that_the_page_computes(lesson, k):
     """Only settings and fixed numbers are written out; wrong answers may contain whole numbers."""
     step = lesson.steps[k - 1]
     settings = [value for values in values_at(lesson, k).values() for value in vars(values).values()]
-    allowed = {lessons.in_url(value) for value in settings} | set(FIXED.get(lesson.key, ()))
+    allowed = {as_text(value) for value in settings} | set(FIXED.get(lesson.key, ()))
     if lesson.page == "bounds":
         eps = values_at(lesson, k)["before"].eps
         allowed |= {percent(eps), percent(1 - eps)}

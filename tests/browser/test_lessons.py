@@ -9,7 +9,8 @@ import pytest
 from conftest import go_to, settle, wait_until
 from playwright.sync_api import expect
 
-from pages.components.lessons import content, in_url
+from pages.components.controls.widgets import as_text
+from pages.components.lessons import content
 
 # The frame is around the first of the step's parts that the page shows. Header, card and sliders of a live view cover
 # neither of them; a part taller than the room that is left starts at its top. The frame's label is off the sliders.
@@ -70,12 +71,12 @@ def shows(page, settings: dict) -> None:
     for key, value in settings.items():
         page.wait_for_function(
             "([key, value]) => [value, null].includes(new URL(location.href).searchParams.get(key))",
-            arg=[key, in_url(value)],
+            arg=[key, as_text(value)],
         )
         widget = page.locator(f"[data-testid=stSidebar] .st-key-{key} input[type=range]")
         if widget.count():
-            zeros = "0*" if "." in in_url(value) else r"(\.0*)?"  # sliders show 0.1 as 0.10
-            expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(in_url(value))}{zeros}$"))
+            zeros = "0*" if "." in as_text(value) else r"(\.0*)?"  # sliders show 0.1 as 0.10
+            expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(as_text(value))}{zeros}$"))
 
 
 def filled(text: str, before: str = "") -> re.Pattern:

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.components import escaping
 from pages.components.controls import own_points
 from pages.components.controls.own_points import POINTS
-from pages.components.controls.widgets import Control, without_headings
+from pages.components.controls.widgets import Control, as_text, without_headings
 
 #: The text of settings that are all at their defaults.
 DEFAULTS = "defaults"
@@ -40,9 +40,9 @@ class Pin:
     def text(self, values: SimpleNamespace) -> str:
         """Settings as text: values of controls, and of the other parameters that the URL has."""
         pairs = [
-            (key, _text(getattr(values, key)))
+            (key, as_text(getattr(values, key)))
             for key, control in self.controls.items()
-            if control.applies(values) and _text(getattr(values, key)) != _text(control.default)
+            if control.applies(values) and as_text(getattr(values, key)) != as_text(control.default)
         ]
         named = self._named(values) | {POINTS.key: values.points}
         return urlencode([*pairs, *((name, text) for name, text in named.items() if text)]) or DEFAULTS
@@ -106,8 +106,8 @@ class Pin:
         for key, control in self.controls.items():
             before = getattr(pinned, key)
             after = getattr(values, key)
-            if _text(before) != _text(after) and (control.applies(pinned) or control.applies(values)):
-                changes.append(f"{control.label} {_text(before)} → {_text(after)}")
+            if as_text(before) != as_text(after) and (control.applies(pinned) or control.applies(values)):
+                changes.append(f"{control.label} {as_text(before)} → {as_text(after)}")
         if pinned.points and values.points and pinned.points != values.points:
             changes.append("other points")
         named = self._named(values)
@@ -135,9 +135,3 @@ class Pin:
 
     def _unpin(self) -> None:
         st.query_params.pop(self.key, None)
-
-
-def _text(value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else f"{round(value, 6):g}"

@@ -11,15 +11,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.components import browser
 from rff_engine.figures import narrow as narrow_figures
-from rff_engine.figures.live.javascript import join_modules
 from rff_engine.figures.style import darken
 
 _LOOK = "look of the screen"
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "screen", html='<div class="screen"></div>', js=join_modules(_HERE / "screen.js"), isolate_styles=False
-)
+_component = browser.component("screen", Path(__file__).with_name("screen.js"), '<div class="screen"></div>')
 #: False in the static edition, where one file serves all screens and the browser chooses.
 chooses_words = True
 _PLACE = re.compile(r"\[\[([^|\]]*)\|([^|\]]*)\]\]")

@@ -14,19 +14,14 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from rff_engine.figures.live.javascript import join_modules
+from pages.components import browser
 
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
 _STEPS = "steps of the settings"
 _HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "steps",
-    html='<div class="steps"></div>',
-    js=join_modules(_HERE / "steps.js"),
-    isolate_styles=False,
-)
+_component = browser.component("steps", _HERE / "steps.js", '<div class="steps"></div>')
 _STYLE = (_HERE / "steps.css").read_text(encoding="utf-8")
 
 

@@ -263,6 +263,13 @@ def _as_number(raw: list[str]) -> float | None:
     return value if len(raw) == 1 and math.isfinite(value) else None
 
 
+def as_text(value) -> str:
+    """A value of a control as text in the URL."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{round(value, 6):g}" if isinstance(value, float) else str(value)
+
+
 def same_setting(shown, expected) -> bool:
     """Whether a widget shows this value of its control; the order of several names does not matter."""
     if isinstance(expected, float):

@@ -11,19 +11,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.components import browser
 from pages.components.glossary.terms import TERMS
-from rff_engine.figures.live.javascript import join_modules
 
 _MARK = re.compile(r"\[\[([^|\[\]]+)\]\]")
 _TERM_OF = {form: term for term in TERMS for form in term.forms}
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "glossary",
-    html='<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>',
-    css=(_HERE / "tip.css").read_text(encoding="utf-8"),
-    js=join_modules(_HERE / "tip.js"),
-    isolate_styles=False,
-)
+TIP = '<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>'
+_component = browser.component("glossary", Path(__file__).with_name("tip.js"), TIP, ["tip.css"])
 
 
 def mount() -> None:

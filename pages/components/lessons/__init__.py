@@ -17,28 +17,21 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from pages.components import layout
+from pages.components import browser, layout
 from pages.components.controls import screen
 from pages.components.controls.widgets import (
     Control,
     Number,
     Options,
     Switch,
+    as_text,
     rerun_with_notes,
     same_setting,
     without_headings,
 )
 from pages.components.lessons import classroom, content, numbers as lesson_numbers, predictions, summary
-from rff_engine.figures.live.javascript import join_modules
 
-_HERE = Path(__file__).parent
-_card = st.components.v2.component(
-    "lesson_card",
-    html=(_HERE / "card.html").read_text(encoding="utf-8"),
-    css=(_HERE / "card.css").read_text(encoding="utf-8"),
-    js=join_modules(_HERE / "card.js"),
-    isolate_styles=False,
-)
+_card = browser.component("lesson_card", Path(__file__).with_name("card.js"), styles=["card.css"])
 
 _PLACE = "place in a lesson"
 _ELSEWHERE = "lesson of another page"
@@ -353,7 +346,7 @@ class Tour:
             if key in st.session_state:
                 st.session_state[key] = value
             elif value != self.controls[key].default:
-                fresh[key] = in_url(value)
+                fresh[key] = as_text(value)
         if fresh:
             st.query_params.update(fresh)
             rerun_with_notes()
@@ -391,11 +384,6 @@ class Tour:
         classroom.report(None)
         for name in ("lesson", "step", "summary"):
             st.query_params.pop(name, None)
-
-
-def in_url(value) -> str:
-    """A control's value as text in the URL."""
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def address(lesson: content.Lesson, step: int = 1) -> dict:

@@ -204,7 +204,7 @@ def join(text: str) -> Room:
 
 def paint_code(link: object) -> None:
     """Store the link of the room, for its QR code to be made."""
-    st.session_state[_LINK] = link if isinstance(link, str) else ""
+    st.session_state[_LINK] = link
 
 
 def seen(step: int, n_answers: int) -> dict | None:
@@ -228,19 +228,8 @@ def seen(step: int, n_answers: int) -> dict | None:
         "counts": None if counts is None else [counts.get(answer, 0) for answer in range(n_answers)],
         "secret": here.secret,
         "lifetime": LIFETIME,
-        "picture": _picture(),
+        "picture": codes.picture_of(st.session_state.get(_LINK)),
     }
-
-
-def _picture() -> dict | None:
-    """The QR code of the room's link, or a sentence on why there is none; None before the browser has named it."""
-    link = st.session_state.get(_LINK)
-    if not link:
-        return None
-    try:
-        return {"link": link, "picture": codes.qr_code(link)}
-    except ValueError as error:
-        return {"link": link, "problem": str(error)}
 
 
 def _try(work: Callable[[], object]) -> object:

@@ -8,20 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import streamlit as st
-
+from pages.components import browser
 from pages.components.lessons import classroom, predictions
 from pages.components.lessons.content import Lesson
-from rff_engine.figures.live.javascript import join_modules
 
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "lesson_summary",
-    html=(_HERE / "summary.html").read_text(encoding="utf-8"),
-    css=(_HERE / "summary.css").read_text(encoding="utf-8"),
-    js=join_modules(_HERE / "summary.js"),
-    isolate_styles=False,
-)
+_component = browser.component("lesson_summary", Path(__file__).with_name("summary.js"), styles=["summary.css"])
 
 
 def show(lesson: Lesson, texts: Sequence[Sequence[str]], act: Callable[[], None]) -> None:

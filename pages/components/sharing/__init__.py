@@ -14,24 +14,16 @@ from types import SimpleNamespace
 import pandas as pd
 import streamlit as st
 
-from pages.components import documentation
+from pages.components import browser, documentation
 from pages.components.catalogue import BY_NAME
 from pages.components.controls import alone
-from pages.components.controls.widgets import Control, lessons_of_the_page, without_headings
+from pages.components.controls.widgets import Control, as_text, lessons_of_the_page, without_headings
 from pages.components.sharing import codes
 from pages.components.sharing.recipes import program
-from rff_engine.figures.live.javascript import join_modules
 
-_HERE = Path(__file__).parent
 _PLACE = ("lesson", "step", "hide")
 _SHOWN_LINK = "link of the panel"
-_link_and_figures = st.components.v2.component(
-    "sharing",
-    html=(_HERE / "row.html").read_text(encoding="utf-8"),
-    css="".join((_HERE / name).read_text(encoding="utf-8") for name in ("row.css", "panel.css")),
-    js=join_modules(_HERE / "row.js"),
-    isolate_styles=False,
-)
+_link_and_figures = browser.component("sharing", Path(__file__).with_name("row.js"), styles=["row.css", "panel.css"])
 
 
 def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tuple[str, str]]:
@@ -63,27 +55,9 @@ def _take_link() -> None:
     st.session_state[_SHOWN_LINK] = st.session_state["sharing"].get("link")
 
 
-def _code() -> dict | None:
-    """The QR code of the panel's link, or a sentence on why there is none; None before the panel has opened."""
-    link = st.session_state.get(_SHOWN_LINK)
-    if not isinstance(link, str):
-        return None
-    try:
-        return {"link": link, "picture": codes.qr_code(link)}
-    except ValueError as error:
-        return {"link": link, "problem": str(error)}
-
-
 def _texts(value) -> list[str]:
     """A control's value as texts in the URL."""
     return list(value) if isinstance(value, tuple) else [as_text(value)]
-
-
-def as_text(value) -> str:
-    """A single value of a control as links have it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else f"{round(value, 6):g}"
 
 
 def offer(
@@ -128,7 +102,8 @@ def offer(
 def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
     """Buttons for the link, figures, numbers and code; a link composed in the panel runs only this part again."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
-        _link_and_figures(key="sharing", data=data | {"code": _code()}, width="content", on_link_change=_take_link)
+        code = codes.picture_of(st.session_state.get(_SHOWN_LINK))
+        _link_and_figures(key="sharing", data=data | {"code": code}, width="content", on_link_change=_take_link)
         st.download_button(
             "Numbers (CSV)",
             lambda: numbers().to_csv(index=False),

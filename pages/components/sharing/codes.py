@@ -11,6 +11,16 @@ MAX_LINK = 1000
 _QUIET_ZONE = 4  # modules, as ISO/IEC 18004 asks for
 
 
+def picture_of(link: object) -> dict | None:
+    """The QR code of a link for the browser, or a sentence on why there is none; None without a link."""
+    if not (isinstance(link, str) and link):  # a browser may send anything
+        return None
+    try:
+        return {"link": link, "picture": qr_code(link)}
+    except ValueError as error:
+        return {"link": link, "problem": str(error)}
+
+
 @lru_cache(maxsize=256)
 def qr_code(link: str) -> str:
     """A QR code as the address of an SVG picture, black on white in every theme.
