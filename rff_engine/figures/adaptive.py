@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_map, finish_panels, panel_scale, square_panel, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -21,6 +21,7 @@ from .style import (
     METHOD_NAMES,
     METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
+    add_band,
     finish,
     fixed_margin,
 )
@@ -106,7 +107,7 @@ def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
     trail, dots, marks = _moving(descent, 0)
     _add_frequencies(fig, descent.frequencies[0], trail, dots)
     _add_errors(fig, descent, marks)
-    _square(fig, frequency_extent)
+    square_panel(fig, 1, frequency_extent, "ω")
     _error_axes(fig, descent)
     _controls(fig, descent)
     for k, step in enumerate(descent.steps):
@@ -181,30 +182,6 @@ def _moving(descent, k: int) -> list[dict]:
             "y": np.array([descent.errors[k], descent.landmark_errors[step]], dtype=np.float32),
         },
     ]
-
-
-def _square(fig: Sheet, extent: float) -> None:
-    fig.update_xaxes(
-        title="ω₁ →   ω₂ ↑",
-        range=[-extent, extent],
-        constrain="domain",
-        zeroline=False,
-        showgrid=False,
-        fixedrange=True,
-        nticks=6,
-        col=1,
-    )
-    fig.update_yaxes(
-        range=[-extent, extent],
-        scaleanchor="x",
-        constrain="domain",
-        constraintoward="top",
-        zeroline=False,
-        showgrid=False,
-        fixedrange=True,
-        nticks=6,
-        col=1,
-    )
 
 
 def _error_axes(fig: Sheet, descent) -> None:
@@ -306,10 +283,7 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
     fig.update_layout(coloraxis=panel_scale(fig, 2, "<b>best density / prior</b>", "PuOr_r", 0.5, 1.5, [0.5, 1, 1.5]))
     fig.update_xaxes(title="ω₁, at ω₂ = 0", range=[-frequency_extent, frequency_extent], fixedrange=True, col=1)
     fig.update_yaxes(title="density", rangemode="tozero", fixedrange=True, col=1)
-    square = {"range": [-frequency_extent, frequency_extent], "constrain": "domain", "fixedrange": True, "nticks": 6}
-    square |= {"showgrid": False, "zeroline": False, "col": 2}
-    fig.update_xaxes(title="ω₁ →   ω₂ ↑", **square)
-    fig.update_yaxes(scaleanchor="x2", constraintoward="top", **square)
+    square_panel(fig, 2, frequency_extent, "ω")
     return finish(fig, 400, margin=fixed_margin(top=78))
 
 
@@ -347,18 +321,8 @@ def landmark_errors(
     )
     for method, of_method in errors.items():
         colour, name = METHOD_COLOURS[method], METHOD_NAMES[method]
-        fig.add_scatter(
-            x=np.concatenate([counts, counts[::-1]]),
-            y=np.concatenate([of_method.max(axis=1), of_method.min(axis=1)[::-1]]),
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.15,
-            line={"width": 0},
-            mode="lines",
-            hoverinfo="skip",
-            legendgroup=method,
-            showlegend=False,
-        )
+        low, high = of_method.min(axis=1), of_method.max(axis=1)
+        add_band(fig, counts, low, high, colour, opacity=0.15, legendgroup=method)
         fig.add_scatter(
             x=counts,
             y=of_method.mean(axis=1),

@@ -18,6 +18,7 @@ from .style import (
     METHOD_NAMES,
     METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
+    add_band,
     add_note,
     finish,
     fixed_margin,
@@ -55,18 +56,8 @@ def errors_against_frequencies(
         r = np.asarray(r_values[method])
         of_method = np.asarray(of_method)
         mean, colour, name = of_method.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
-        fig.add_scatter(
-            x=np.concatenate([r, r[::-1]]),
-            y=np.concatenate([of_method.max(axis=1), of_method.min(axis=1)[::-1]]),
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.15,
-            line={"width": 0},
-            mode="lines",
-            hoverinfo="skip",
-            legendgroup=method,
-            showlegend=False,
-        )
+        low, high = of_method.min(axis=1), of_method.max(axis=1)
+        add_band(fig, r, low, high, colour, opacity=0.15, legendgroup=method)
         fig.add_scatter(
             x=r,
             y=mean,

@@ -9,11 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_classes, add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
-    CLASS_COLOURS,
-    CLASS_SYMBOLS,
     DECISION_SCALE,
     METHOD_COLOURS,
     METHOD_NAMES,
@@ -103,22 +101,7 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> g
     """
     fig = square_panels([""], [extent], ["x"])
     add_map(fig, 1, votes, extent, "coloraxis", "votes")
-    for label, colour in CLASS_COLOURS.items():
-        of_class = X[y == label]
-        fig.add_scatter(
-            x=of_class[:, 0].astype(np.float32),
-            y=of_class[:, 1].astype(np.float32),
-            mode="markers",
-            marker={
-                "color": colour,
-                "symbol": CLASS_SYMBOLS[label],
-                "size": 4,
-                "line": {"width": 0.5, "color": "white"},
-            },
-            name=f"class {label:+d}",
-            showlegend=False,
-            hoverinfo="skip",
-        )
+    add_classes(fig, X, y, size=4)
     axis = panel_scale(fig, 1, "votes for the class +1, less those for −1", DECISION_SCALE, -1, 1, [-1, 0, 1])
     fig.update_layout(coloraxis=axis)
     return finish_panels(fig, 460, 64)

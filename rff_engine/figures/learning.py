@@ -8,11 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_classes, add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
-    CLASS_COLOURS,
-    CLASS_SYMBOLS,
     METHOD_COLOURS,
     METHOD_DASHES,
     METHOD_NAMES,
@@ -96,23 +94,7 @@ def weighted_candidates(
         [data_extent, *[frequency_extent] * (P - 1)],
         ["x", *["ω"] * (P - 1)],
     )
-    for label, colour in CLASS_COLOURS.items():
-        own = np.asarray(X)[np.asarray(y) == label].astype(np.float32)
-        fig.add_scatter(
-            x=own[:, 0],
-            y=own[:, 1],
-            mode="markers",
-            marker={
-                "size": 5,
-                "color": colour,
-                "symbol": CLASS_SYMBOLS[label],
-                "line": {"width": 0.5, "color": "white"},
-            },
-            hoverinfo="skip",
-            showlegend=False,
-            row=1,
-            col=1,
-        )
+    add_classes(fig, X, y, size=5)
     for panel, method in enumerate(methods, start=2):
         _add_weighted_dots(fig, panel, omega, weights[method], METHOD_COLOURS[method], frequency_extent)
     return finish_panels(fig, 370, top=72)

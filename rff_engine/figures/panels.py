@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
 from .sheet import Sheet
-from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
+from .style import CLASS_COLOURS, CLASS_SYMBOLS, add_note, finish, fixed_margin, for_colours, lying_colorbar
 
 
 def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
@@ -27,32 +28,20 @@ def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Se
     P = len(extents)
     fig = Sheet(columns=P, gap=(0.22 / P, 0))
     for p, (title, extent, letter) in enumerate(zip(titles, extents, variables, strict=True), start=1):
-        fig.update_xaxes(
-            # One title for both axes: in a narrow window, a title of the y axis would overlap the next panel.
-            title=f"{letter}₁ →   {letter}₂ ↑",
-            range=[-extent, extent],
-            constrain="domain",
-            zeroline=False,
-            showgrid=False,
-            fixedrange=True,
-            nticks=6,
-            col=p,
-        )
-        # In a narrow window, unused height is below the panels.
-        fig.update_yaxes(
-            range=[-extent, extent],
-            scaleanchor=_axis("x", p),
-            constrain="domain",
-            constraintoward="top",
-            zeroline=False,
-            showgrid=False,
-            fixedrange=True,
-            nticks=6,
-            col=p,
-        )
+        square_panel(fig, p, extent, letter)
         if title:
             add_note(fig, 0.5, 1, title, xref=f"{_axis('x', p)} domain", yref="paper", yanchor="bottom", yshift=4)
     return fig
+
+
+def square_panel(fig: Sheet, panel: int, extent: float, letter: str) -> None:
+    """Make a panel of the first row a square around 0; `letter` is the variable of both axes."""
+    axis = {"range": [-extent, extent], "constrain": "domain", "fixedrange": True, "nticks": 6, "col": panel}
+    axis |= {"zeroline": False, "showgrid": False}
+    # One title for both axes: in a narrow window, a title of the y axis would overlap the next panel.
+    fig.update_xaxes(title=f"{letter}₁ →   {letter}₂ ↑", **axis)
+    # In a narrow window, unused height is below the panels.
+    fig.update_yaxes(scaleanchor=_axis("x", panel), constraintoward="top", **axis)
 
 
 def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
@@ -62,6 +51,24 @@ def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
 
 def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
+
+
+def add_classes(fig: Sheet, X: ArrayLike, y: ArrayLike, size: float) -> None:
+    """Show the points of both classes, (n, 2) with labels -1 and 1, in the first panel."""
+    for label, colour in CLASS_COLOURS.items():
+        own = np.asarray(X)[np.asarray(y) == label].astype(np.float32)
+        edge = {"width": 0.5, "color": "white"}
+        marker = {"size": size, "color": colour, "symbol": CLASS_SYMBOLS[label], "line": edge}
+        fig.add_scatter(
+            x=own[:, 0],
+            y=own[:, 1],
+            mode="markers",
+            marker=marker,
+            hoverinfo="skip",
+            showlegend=False,
+            row=1,
+            col=1,
+        )
 
 
 def add_map(fig: Sheet, panel: int, values: ArrayLike, extent: float, coloraxis: str, name: str) -> None:

@@ -194,7 +194,7 @@ def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: 
     x, low, high = (np.asarray(values, dtype=float) for values in (x, low, high))
     look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
     closed = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
-    fig.add_scatter(**closed, **look, showlegend=False, **kwargs)
+    fig.add_scatter(**closed, **look | kwargs, showlegend=False)
 
 
 def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs: Any) -> None:
