@@ -24,7 +24,7 @@ from http.cookiejar import CookieJar
 
 import psutil
 
-from benchmarks.load import started, times
+from benchmarks.load import say, started, times
 from benchmarks.tab import LostError, Tab
 from pages.components.lessons import content
 
@@ -209,10 +209,6 @@ def counts_of(card: dict) -> list[int]:
     """The predictions that a card shows."""
     room = card["app"]["room"]
     return (room and room["counts"]) or []
-
-
-def say(text: str) -> None:
-    print(time.strftime("%H:%M:%S"), text, flush=True)
 
 
 def show(record: Record) -> bool:

@@ -31,6 +31,7 @@ from threadpoolctl import threadpool_limits
 
 import datasets
 import rff_engine as rff
+from benchmarks.engine.table import write
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 MARKS = "<!-- peers: begin, written by `python -m benchmarks.peers --write` -->", "<!-- peers: end -->"
@@ -289,9 +290,7 @@ def main() -> None:
     text = "\n\n".join([*tables, notes(asked.data, asked.repeats)])
     print(text)
     if asked.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
-        PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}", encoding="utf-8")
+        write(PAGE, text, MARKS)
 
 
 if __name__ == "__main__":

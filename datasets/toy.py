@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -166,14 +167,6 @@ def _circles(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _xor(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
-    return _cells(rng, n, label, n_cells=2)
-
-
-def _checkerboard(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
-    return _cells(rng, n, label, n_cells=4)
-
-
 def _cells(rng: np.random.RandomState, n: int, label: int, n_cells: int) -> np.ndarray:
     """Uniform points on the squares of one colour of an n_cells by n_cells board, 3 wide."""
     columns, rows = np.meshgrid(np.arange(n_cells), np.arange(n_cells))
@@ -203,10 +196,10 @@ def _blobs(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
 _PROBLEMS: dict[str, tuple[str, str, Callable[[np.random.RandomState, int, int], np.ndarray]]] = {
     "moons": ("Two moons", "Two half circles that reach into each other.", _moons),
     "circles": ("Two circles", "A circle inside another one.", _circles),
-    "xor": ("Exclusive or", "Opposite quadrants share a class; no line separates them.", _xor),
+    "xor": ("Exclusive or", "Opposite quadrants share a class; no line separates them.", partial(_cells, n_cells=2)),
     "spirals": ("Two spirals", "Two arms wound around each other, one and a half turns each.", _spirals),
     "blobs": ("Two blobs", "Two round clouds, which a line separates.", _blobs),
-    "checkerboard": ("Checkerboard", "Four by four squares in two colours.", _checkerboard),
+    "checkerboard": ("Checkerboard", "Four by four squares in two colours.", partial(_cells, n_cells=4)),
 }
 
 

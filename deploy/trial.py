@@ -31,6 +31,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.engine.table import write
 from benchmarks.load import Load, free_ports, parser as load_parser, run_with
 from benchmarks.tab import LostError, Tab
 from deploy.compose import COMPOSE, ROOT
@@ -293,9 +294,7 @@ def main(argv: list[str] | None = None) -> None:
     asked = parser.parse_args(argv)
     events = run(asked.name)
     if asked.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
-        PAGE.write_text(f"{before}{MARKS[0]}\n{table(events)}\n{MARKS[1]}{after}", encoding="utf-8")
+        write(PAGE, table(events), MARKS)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,12 @@ from pages.components.results.your_data import (
     live_kernel,
     live_landmarks,
     remembered,
-    sweep_means,
     sweep_steps,
     sweep_turn,
 )
 from pages.components.server import queues
 from pages.components.sharing.recipes import your_data as recipe
+from rff_engine.experiments.reports.tables import error_by_features
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.figures import (
     bounds as bound_figures,
@@ -262,7 +262,7 @@ def show_sweep(values, chosen):
                 bar.progress(min(step.done / step.total, 1.0), step.message)
         remembered(key, lambda: rows)
         st.rerun()  # without the button
-    means = sweep_means(rows)
+    means = error_by_features(rows)
     layout.figure(
         sweeps.error_against_features(means, recipe.SWEEP.n_features),
         "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "

@@ -137,8 +137,8 @@ def caption(name: str, result: Result) -> str:
     return f"{LABELS[name].what} against {LABELS[name].symbol} ({result.size}): slope {slope(result):.2f}{memory}"
 
 
-def write(path: Path, text: str) -> None:
-    """Put `text` between the two markers of the page at `path`.
+def write(path: Path, text: str, markers: tuple[str, str] = MARKERS) -> None:
+    """Put `text` between two markers of the page at `path`.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def write(path: Path, text: str) -> None:
         If the page does not hold each marker once, in order.
     """
     page = path.read_text(encoding="utf-8")
-    begin, end = MARKERS
+    begin, end = markers
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise ValueError(f"{path.name} does not hold the lines {begin!r} and {end!r} once each, in this order.")
     head, rest = page.split(begin)

@@ -174,11 +174,13 @@ def bundled(target: str, name: str) -> pd.DataFrame:
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """Both tables, in Markdown: mean test errors in percent over the splits that all methods have.
+    """Both tables, in Markdown: mean test errors in percent over the splits that all methods have, by share and by D.
 
     The last column is the largest of their standard errors.
     """
-    return f"{landmark_table(rows)}\n\n{won_by_pb_landmarks(rows)}\n\n{feature_table(rows)}"
+    of_landmarks = _table("landmarks", rows, "table1", "share", METHODS)
+    of_features = _table("D", rows, "figure5", "D", FEATURES)
+    return f"{of_landmarks}\n\n{won_by_pb_landmarks(rows)}\n\n{of_features}"
 
 
 def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
@@ -189,16 +191,6 @@ def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
         shares = [f"{share:.0%}" for share, errors in by_share if errors.mean().idxmin() == "pb_landmarks"]
         won += [f"{name} at {', '.join(shares)}"] if shares else []
     return f"PB landmarks err least on {' and '.join(won) or 'none'}."
-
-
-def landmark_table(rows: pd.DataFrame) -> str:
-    """Errors against the share of landmarks."""
-    return _table("landmarks", rows, "table1", "share", METHODS)
-
-
-def feature_table(rows: pd.DataFrame) -> str:
-    """Errors against the number of frequencies."""
-    return _table("D", rows, "figure5", "D", FEATURES)
 
 
 def _table(size: str, rows: pd.DataFrame, target: str, by: str, methods: dict) -> str:

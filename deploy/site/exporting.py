@@ -16,22 +16,19 @@ from pathlib import Path
 
 from deploy.site import plots, samples, words
 from deploy.site.packing import as_json, packed_file
-from deploy.site.reading import Control, Part, Reader, Scene
+from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
 from pages.components.catalogue import Grid, Page
-from pages.components.controls.widgets import as_text
+from pages.components.controls.widgets import HOW_PAINTED, as_text
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
-#: Controls that change how figures are painted, not what they show.
-_HOW_PAINTED = ("plain",)
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
 #: The section of a page without a live view that is not deferred.
 _TOP = "top"
-_TAGS = {"title": "h1", "header": "h2", "subheader": "h3"}
 
 
 @dataclass
@@ -93,7 +90,7 @@ def page_html(parts: Iterable[Part], view: str) -> str:
             return section_html(part.text)
         if part.kind == "fold":
             return _fold_html(part, html_of)
-        tag = _TAGS.get(part.kind, "div")
+        tag = TEXTS.get(part.kind, "div")
         return f'<{tag} class="{part.kind}" data-text="{next(places)}">{text_html(part)}</{tag}>'
 
     return "".join(map(html_of, parts))
@@ -132,7 +129,7 @@ class Section:
             if part.kind in ("columns", "column"):
                 share = f' style="--share: {part.text}"' if part.kind == "column" else ""
                 return f'<div class="{part.kind}"{share}>{"".join(map(html_of, part.parts))}</div>'
-            tag = _TAGS.get(part.kind, "div")
+            tag = TEXTS.get(part.kind, "div")
             return f'<{tag} class="{part.kind}">{text_html(part)}</{tag}>'
 
         return cls("".join(map(html_of, parts)), figures)
@@ -167,7 +164,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     default = scenes[0]
     beside = samples.SCALES.get(page.view, ()) if grid.samples else ()
     sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
-    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _HOW_PAINTED)
+    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in HOW_PAINTED)
     keys = [key for key in known if key not in (*sliders, *grid.sections_only)]
     every = [*keys, *sliders, *grid.sections_only]
     (folder / page.name).mkdir(parents=True)

@@ -7,13 +7,14 @@ are rounded to 255 levels between their lowest and highest value, all other numb
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from rff_engine.figures import narrow
+from rff_engine.figures.live.packing import as_base64
 from rff_engine.figures.style import darken
 
 #: Levels of a map's colours; the next one marks a missing value.
@@ -93,7 +94,7 @@ def _small_array(array: dict, kind: str) -> dict:
     if kind == "heatmap" and array["dtype"] == "f4":  # colours, see style.for_colours
         return _levels(values) | {"shape": array["shape"]}
     if array["dtype"] == "f8":
-        return array | {"dtype": "f4", "bdata": _packed(values.astype("<f4"))}
+        return array | {"dtype": "f4", "bdata": as_base64(values, "<f4")}
     return array
 
 
@@ -102,8 +103,4 @@ def _levels(values: np.ndarray) -> dict:
     high = float(np.nanmax(values))
     step = (high - low) / (LEVELS - 1) or 1.0
     levels = np.where(np.isnan(values), LEVELS, np.round((values - low) / step))
-    return {"levels": _packed(levels.astype("u1")), "low": low, "step": step}
-
-
-def _packed(array: np.ndarray) -> str:
-    return b64encode(array.tobytes()).decode("ascii")
+    return {"levels": as_base64(levels, "u1"), "low": low, "step": step}

@@ -7,10 +7,8 @@ the width. Files of samples are shared by pages; the JavaScript that reads them 
 from __future__ import annotations
 
 import os
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +25,7 @@ from pages.components.results.landmarks import (
     landmark_draws,
     landmark_problem,
 )
-from rff_engine.figures.live.packing import pack_draw
+from rff_engine.figures.live.packing import as_base64, pack_draw
 
 #: Controls beside the live view that the browser answers, by view.
 SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}
@@ -90,9 +88,9 @@ def write(view: str, samples: Iterable[Sample], folder: Path) -> None:
         _write(folder, sample.file, lambda sample=sample: _of_sample(sample))
         if view == "landmarks":
             _write(folder, f"{sample.data}_{sample.seed}_fresh", lambda sample=sample: _fresh(sample))
-            _write(folder, f"landmarks_{sample.seed}", lambda sample=sample: {"draws": _landmark_draws(sample.seed)})
+            _write(folder, f"landmarks_{sample.seed}", lambda sample=sample: _draws(landmark_draws(sample.seed)))
         else:
-            _write(folder, f"candidates_{sample.seed}", lambda sample=sample: {"draws": _candidates(sample.seed)})
+            _write(folder, f"candidates_{sample.seed}", lambda sample=sample: _draws(_candidates(sample.seed)))
 
 
 def _write(folder: Path, name: str, make) -> None:
@@ -128,14 +126,9 @@ def _fresh(sample: Sample) -> dict:
     return pack_draw(draw_toy(sample.data, TEST_POINTS, sample.seed + FRESH_SEED), "<f4")
 
 
-@cache
-def _landmark_draws(seed: int) -> str:
-    return _packed(landmark_draws(seed), "<f8")
+def _candidates(seed: int) -> np.ndarray:
+    return rff.GaussianKernel(1.0).sample_frequencies(CANDIDATES, 2, seed)
 
 
-def _candidates(seed: int) -> str:
-    return _packed(rff.GaussianKernel(1.0).sample_frequencies(CANDIDATES, 2, seed), "<f8")
-
-
-def _packed(array, dtype: str) -> str:
-    return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
+def _draws(frequencies: np.ndarray) -> dict:
+    return {"draws": as_base64(frequencies, "<f8")}

@@ -333,10 +333,7 @@ def _rows_of(name: str) -> pd.DataFrame:
 
 
 def _html(options) -> str:
-    from rff_engine.experiments.reports.html import (
-        paper_report,
-        run_report,
-    )  # imports Plotly
+    from rff_engine.experiments.reports.html import paper_report, run_report  # imports Plotly
 
     if options.rows is not None and options.rows.endswith(".csv"):
         raise ValueError(f"{options.rows} is a CSV file; --format html is for the runs of a store.")

@@ -14,12 +14,10 @@ import streamlit as st
 from pages.components import escaping
 from pages.components.controls import own_points
 from pages.components.controls.own_points import POINTS
-from pages.components.controls.widgets import Control, as_text, without_headings
+from pages.components.controls.widgets import HOW_PAINTED, Control, as_text, without_headings
 
 #: The text of settings that are all at their defaults.
 DEFAULTS = "defaults"
-#: Controls that change how figures are painted, not what they show.
-_NOT_PINNED = {"plain"}
 _LONGEST = 2000  # letters: the code of the most points, and every control
 
 
@@ -30,7 +28,7 @@ class Pin:
     is_setting = False
 
     def __init__(self, controls: Sequence[Control | str], names: Mapping[str, tuple[str, str]] | None = None):
-        self.controls = {one.key: one for one in without_headings(controls) if one.key not in _NOT_PINNED}
+        self.controls = {one.key: one for one in without_headings(controls) if one.key not in HOW_PAINTED}
         self.names = names or {}
         """Other parameters of the URL that are settings of the page, each with a control and its value for which they
         apply"""

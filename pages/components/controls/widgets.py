@@ -19,6 +19,8 @@ from pages.components import escaping
 from pages.components.controls import alone, presentation, steps
 from pages.components.server import entry
 
+#: Controls that change how figures are painted, not what they show.
+HOW_PAINTED = ("plain",)
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
 _HEADINGS = "controls below each heading"

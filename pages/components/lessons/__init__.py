@@ -20,6 +20,7 @@ import streamlit as st
 from pages.components import browser, layout
 from pages.components.controls import screen
 from pages.components.controls.widgets import (
+    HOW_PAINTED,
     Control,
     Number,
     Options,
@@ -42,8 +43,6 @@ _ASKED, _MISSED = "asked in class", "missed in class"
 _BY_ITSELF = {"show code", "restore", "lead"}
 #: Seconds between looks at a room.
 _BETWEEN_LOOKS = 2.0
-#: Controls that no lesson sets: they change how figures are painted, not what they show.
-_UNTOUCHED = {"plain"}
 
 
 @dataclass(frozen=True)
@@ -364,7 +363,7 @@ class Tour:
     def _complete(self, settings: dict) -> dict:
         """Settings of all controls of the page: those that a step does not name have the page's default."""
         return {
-            key: settings.get(key, control.default) for key, control in self.controls.items() if key not in _UNTOUCHED
+            key: settings.get(key, control.default) for key, control in self.controls.items() if key not in HOW_PAINTED
         }
 
     @staticmethod

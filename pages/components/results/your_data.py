@@ -24,7 +24,6 @@ from pages.components.server.cache import n_bytes
 from pages.components.server.limits import LIMITS, visitor
 from pages.components.server.queues import WaitingLine
 from pages.components.sharing.recipes import your_data as recipe
-from rff_engine.experiments.reports import tables as report
 from rff_engine.experiments.running.runner import run_repeats
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
@@ -250,10 +249,6 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
     return run_repeats(
         recipe.SWEEP, lambda s: random_split(dataset, s), splits, dataset=dataset.name, split_name="random", seed=seed
     )
-
-
-def sweep_means(rows: list[dict]) -> pd.DataFrame:
-    return report.error_by_features(rows)
 
 
 # One sweep at a time in all sessions: the cores are few, and a sweep needs one for some seconds.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..._typing import ArrayLike
 from ...certificates import THRESHOLDS
 from .. import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
 from ..style import for_colours
@@ -63,7 +64,8 @@ _TERMS = (
 LIVE_CELLS, KERNEL_CELLS, PLANE_CELLS = 100, 80, 121
 
 
-def _packed(array, dtype) -> str:
+def as_base64(array: ArrayLike, dtype: str) -> str:
+    """The bytes of an array of a little-endian type such as "<f8", as text."""
     return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
@@ -84,15 +86,15 @@ def pack_landmarks(
     """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
     return _with_version(
         {
-            "omega": _packed(problem.omega, "<f4"),
-            "loss": _packed(problem.loss, "<f8"),
-            "landmarks": _packed(problem.landmarks, "<f4"),
-            "points": _packed(problem.X, "<f4"),
-            "labels": _packed(problem.y, "i1"),
-            "test_points": _packed(fresh.X, "<f4"),
-            "test_labels": _packed(fresh.y, "i1"),
-            "prior_maps": _packed(np.round((prior_maps + 1) * 127.5), "u1"),
-            "prior_decision": _packed(for_colours(prior.values), "<f4"),
+            "omega": as_base64(problem.omega, "<f4"),
+            "loss": as_base64(problem.loss, "<f8"),
+            "landmarks": as_base64(problem.landmarks, "<f4"),
+            "points": as_base64(problem.X, "<f4"),
+            "labels": as_base64(problem.y, "i1"),
+            "test_points": as_base64(fresh.X, "<f4"),
+            "test_labels": as_base64(fresh.y, "i1"),
+            "prior_maps": as_base64(np.round((prior_maps + 1) * 127.5), "u1"),
+            "prior_decision": as_base64(for_colours(prior.values), "<f4"),
             "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
             "max_D": problem.omega.shape[1],
             "extent": extent,
@@ -106,8 +108,8 @@ def pack_landmarks(
 
 def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
     """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
-    normals = {} if draw.normals is None else {"normals": _packed(draw.normals, dtype)}
-    return {"positions": _packed(draw.positions, dtype)} | normals | {"labels": _packed(draw.y, "i1")}
+    normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
+    return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
 
 
 def pack_landmark_draws(
@@ -128,7 +130,7 @@ def pack_landmark_draws(
             "draws": {
                 "train": pack_draw(train, "<f8"),
                 "test": pack_draw(fresh, "<f4"),
-                "frequencies": _packed(frequencies, "<f8"),
+                "frequencies": as_base64(frequencies, "<f8"),
                 "count": frequencies.shape[1],
             },
             "extent": extent,
@@ -151,14 +153,14 @@ def pack_kernel(
     """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
     return _with_version(
         {
-            "prior": _packed(plane.prior, "<f4"),
-            "plane_loss": _packed(plane.loss, "<f4"),
-            "omega": _packed(candidates.omega, "<f4"),
-            "loss": _packed(candidates.loss, "<f8"),
-            "optimized": _packed(optimized, "<f4"),
-            "points": _packed(sample.X, "<f4"),
-            "labels": _packed(sample.y, "i1"),
-            "prior_kernel": _packed(np.round((prior_kernel + 1) * 127.5), "u1"),
+            "prior": as_base64(plane.prior, "<f4"),
+            "plane_loss": as_base64(plane.loss, "<f4"),
+            "omega": as_base64(candidates.omega, "<f4"),
+            "loss": as_base64(candidates.loss, "<f8"),
+            "optimized": as_base64(optimized, "<f4"),
+            "points": as_base64(sample.X, "<f4"),
+            "labels": as_base64(sample.y, "i1"),
+            "prior_kernel": as_base64(np.round((prior_kernel + 1) * 127.5), "u1"),
             "n": candidates.n,
             "mu": mu,
             "frequency_extent": frequency_extent,
@@ -177,7 +179,7 @@ def pack_kernel_draws(
     them; the divergence of OKRFF is that of order 2. `extent` is half the side of the square of data; without it, the
     points that are shown tell it.
     """
-    draws = {"train": pack_draw(train, "<f8"), "frequencies": _packed(frequencies, "<f8")}
+    draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
     return _with_version({"draws": draws, "extent": extent})
 
 
@@ -190,14 +192,14 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
             "label": bound_style.bound_label(name, curve.n_landmarks),
             "colour": bound_style.BOUNDS[name].colour,
             "dash": bound_style.BOUNDS[name].dash,
-            "values": _packed(curve.values, "<f8"),
+            "values": as_base64(curve.values, "<f8"),
             "best": curve.best,
             "parts": [
                 {
                     "name": term,
                     "label": bound_style.TERM_NAMES[term],
                     "colour": bound_style.TERM_COLOURS[term],
-                    "values": _packed(values, "<f8"),
+                    "values": as_base64(values, "<f8"),
                 }
                 for term, values in curve.terms.items()
             ],
@@ -205,7 +207,7 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
         for name, curve in curves.bounds.items()
     ]
     losses = [
-        {"side": side, "truth": truth, "label": label, "values": _packed(values, "<f8")}
+        {"side": side, "truth": truth, "label": label, "values": as_base64(values, "<f8")}
         | {"colour": line["color"], "dash": line.get("dash", "solid")}
         for side, posterior in (("landmark", curves.landmark), ("kernel", curves.kernel))
         for truth, label, values, line in (
@@ -215,7 +217,7 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
     ]
     top = bound_style.top_of(curves.bounds.values())
     return _with_version(
-        {"betas": _packed(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
+        {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
         | {"grey": bound_style.OTHER_COLOUR}
     )
 
@@ -239,7 +241,7 @@ def pack_certificate(
             "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
         }
         | {
-            name: _packed(for_colours(getattr(vote, name)), "<f4")
+            name: as_base64(for_colours(getattr(vote, name)), "<f4")
             for of in ("margins", "test_margins", "map")
             for name in (f"prior_{of}", f"step_{of}")
         }
@@ -251,8 +253,8 @@ def pack_certificate(
             "counts": list(votes if counts is None else counts),
             "thresholds": THRESHOLDS,
             "n": n,
-            "points": _packed(sample.X, "<f4"),
-            "labels": _packed(sample.y, "i1"),
+            "points": as_base64(sample.X, "<f4"),
+            "labels": as_base64(sample.y, "i1"),
             "extent": extent,
             "terms": [certificate_style.TERM_LABELS[name] for name in _TERMS],
             "total": certificate_style.TOTAL_COLOUR,
@@ -265,11 +267,11 @@ def pack_descent(descent: Descent, frequency_extent: float) -> dict[str, Any]:
     """Data of the live view of a descent: its kept steps, and the errors along all of them."""
     return _with_version(
         {
-            "steps": _packed(descent.steps, "<u2"),
-            "frequencies": _packed(descent.frequencies, "<f4"),
-            "weights": _packed(descent.weights, "<f4"),
-            "errors": _packed(descent.errors, "<f4"),
-            "landmark_errors": _packed(descent.landmark_errors, "<f4"),
+            "steps": as_base64(descent.steps, "<u2"),
+            "frequencies": as_base64(descent.frequencies, "<f4"),
+            "weights": as_base64(descent.weights, "<f4"),
+            "errors": as_base64(descent.errors, "<f4"),
+            "landmark_errors": as_base64(descent.landmark_errors, "<f4"),
             "drawn_error": descent.drawn_error,
             "extent": frequency_extent,
             "colours": descent_style.DESCENT_COLOURS,
