@@ -321,7 +321,8 @@ def landmark_errors(
     )
     for method, of_method in errors.items():
         colour, name = METHOD_COLOURS[method], METHOD_NAMES[method]
-        low, high = of_method.min(axis=1), of_method.max(axis=1)
+        low = of_method.min(axis=1)
+        high = of_method.max(axis=1)
         add_band(fig, counts, low, high, colour, opacity=0.15, legendgroup=method)
         fig.add_scatter(
             x=counts,

@@ -56,7 +56,8 @@ def errors_against_frequencies(
         r = np.asarray(r_values[method])
         of_method = np.asarray(of_method)
         mean, colour, name = of_method.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
-        low, high = of_method.min(axis=1), of_method.max(axis=1)
+        low = of_method.min(axis=1)
+        high = of_method.max(axis=1)
         add_band(fig, r, low, high, colour, opacity=0.15, legendgroup=method)
         fig.add_scatter(
             x=r,

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.engine import references, table
 from benchmarks.engine.growth import slope
 from benchmarks.engine.measure import Point, Result, Target, peak_memory, race
-from tests.engine import naive
+from tests import naive
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -27,8 +27,7 @@ from rff_engine import (
     features,
     landmark_alignment_loss,
 )
-
-from . import naive
+from tests import naive
 
 N_POINTS = 23
 

@@ -10,8 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import boosting
-
-from . import naive
+from tests import naive
 
 KERNEL = rff.GaussianKernel(1.5)
 LANDMARKS = rff.LandmarkBoosting(KERNEL, 12, n_components=6, random_state=0)

@@ -13,8 +13,7 @@ from scipy.stats import binom, multinomial
 
 import rff_engine as rff
 from rff_engine import bounds
-
-from . import naive
+from tests import naive
 
 POINTS = [  # loss, divergence, n, t, epsilon
     (0.31, 1.7, 100, 8.0, 0.05),

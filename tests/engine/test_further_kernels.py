@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
+from tests import naive
 
-from . import naive
 from .test_kernels import offsets, points, total_density
 
 LENGTHS = (0.7, 2.0, 1.2, 0.4, 3.0)

@@ -7,8 +7,7 @@ from scipy import stats
 
 from rff_engine import CauchyKernel, GaussianKernel, LaplacianKernel, MaternKernel
 from rff_engine.kernels import KERNELS as NAMED
-
-from . import naive
+from tests import naive
 
 CASES = [
     (GaussianKernel(1.3), lambda delta: naive.gaussian(delta, 1.3)),

@@ -17,8 +17,7 @@ from rff_engine import (
     select_landmarks,
     similarity_maps,
 )
-
-from . import naive
+from tests import naive
 
 
 def sample(sizes, d=3, seed=0, names=None):

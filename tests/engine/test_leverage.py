@@ -8,8 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import leverage
-
-from . import naive
+from tests import naive
 
 KERNELS = [rff.GaussianKernel(1.5), rff.LaplacianKernel(0.5), rff.MaternKernel(1.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)

@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 
 from rff_engine import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 from rff_engine.posteriors import _find_root, _project
-
-from . import naive
+from tests import naive
 
 
 def free_energy(Q, loss, t):

@@ -9,7 +9,7 @@ import datasets
 import rff_engine as rff
 from rff_engine.experiments.toy import bounds as bc
 from rff_engine.experiments.toy.landmarks import landmark_problem
-from tests.engine import naive
+from tests import naive
 
 BETAS = np.logspace(-3, 3, 61)
 
