@@ -102,8 +102,8 @@ def offer(
 def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
     """Buttons for the link, figures, numbers and code; a link composed in the panel runs only this part again."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
-        code = codes.picture_of(st.session_state.get(_SHOWN_LINK))
-        _link_and_figures(key="sharing", data=data | {"code": code}, width="content", on_link_change=_take_link)
+        picture = codes.picture_of(st.session_state.get(_SHOWN_LINK))
+        _link_and_figures(key="sharing", data=data | {"code": picture}, width="content", on_link_change=_take_link)
         st.download_button(
             "Numbers (CSV)",
             lambda: numbers().to_csv(index=False),
