@@ -201,7 +201,8 @@ def test_mean_of_the_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, 
     if sampling in MATCHED:
         expected, error = matched_mean(kernel, D, d)
     error = np.hypot(error, drawn.std(axis=0, ddof=1) / np.sqrt(repeats))
-    assert (np.abs(drawn.mean(axis=0) - expected) <= 3 * error).all()
+    # Of hundreds of cases with fixed seeds, a few are beyond 3 standard errors.
+    assert (np.abs(drawn.mean(axis=0) - expected) <= 4 * error).all()
 
 
 def directions(d):
