@@ -1,5 +1,7 @@
 """The loss over pairs by its definition, and Propositions 1 and 2 of Li et al. (2019) by hand and on samples."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,9 +9,12 @@ import scipy.sparse as sp
 from rff_engine import (
     GaussianKernel,
     LaplacianKernel,
+    RationalQuadraticKernel,
     approximation_bounds,
     cluster_loss_bound,
+    fourier_features,
     kernel_approximation_loss,
+    relative_kernel_error,
     sample_loss_bound,
 )
 
@@ -91,3 +96,14 @@ def test_cluster_bound_holds_for_any_frequencies(seed):
 def test_bad_input_raises_one_sentence(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+@pytest.mark.parametrize("make", [GaussianKernel, partial(RationalQuadraticKernel, 2.5), LaplacianKernel])
+def test_a_point_is_at_distance_0_of_itself_at_any_width(make):
+    rng = np.random.default_rng(0)
+    X, omega = 10 * rng.normal(size=(40, 7)), rng.normal(size=(3, 7))
+    features = fourier_features(X, omega)
+    missed = np.sum((features @ features.T - np.eye(40)) ** 2)  # no two points are alike at this width
+    kernel = make(1e50 if make is LaplacianKernel else 1e-50)
+    assert kernel_approximation_loss(X, kernel, omega) == pytest.approx(missed / 40**2, rel=1e-12)
+    assert relative_kernel_error(X, kernel, features) == pytest.approx(np.sqrt(missed / 40), rel=1e-12)
