@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from copy import copy
@@ -66,8 +67,12 @@ class RunLease:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         """Give up all claims. Never raises: a lease that cannot be given up ends with its heartbeats."""
+        # Ctrl-C may leave a transaction open, and the frames of its traceback would keep the lock on a file.
+        while error is not None:
+            traceback.clear_frames(error.__traceback__)
+            error = error.__context__
         self._released.set()
         self._thread.join()
         with suppress(StoreError):

@@ -296,6 +296,21 @@ def test_locked_file_is_reported_in_one_sentence(tmp_path, monkeypatch):
             RunLease(kept, spec_of())
 
 
+def test_an_interrupted_transaction_does_not_block_the_end_of_its_lease(tmp_path, monkeypatch):
+    """Ctrl-C between the begin of a transaction and the block that ends it, as the traceback keeps it."""
+    monkeypatch.setattr(schema, "_BUSY_SECONDS", 0.5)
+
+    def begin():
+        transaction = kept._engine.execution_options(writes=True).begin()
+        transaction.__enter__()
+        raise KeyboardInterrupt
+
+    with Store(tmp_path / "results.sqlite") as kept:
+        with pytest.raises(KeyboardInterrupt), RunLease(kept, spec_of()):
+            begin()
+        assert kept.read(lambda connection: connection.execute(sa.select(schema.runners)).all()) == []
+
+
 def test_opening_a_file_waits_while_another_process_switches_its_log():
     """SQLite refuses to switch its log while another does, without waiting."""
     busy = [sqlite3.OperationalError("database is locked") for _ in range(2)]
