@@ -1,4 +1,4 @@
-"""Parts of a page that run in the browser: a JavaScript module, with HTML and style sheets in the files beside it."""
+"""Makes parts of a page that run in the browser from files in one folder: JavaScript, HTML and style sheets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rff_engine.figures.live.javascript import join_modules
 
 
 def component(name: str, script: Path, html: str | None = None, styles: Sequence[str] = ()):
-    """The component of a script, with this HTML or else the file beside it, and style sheets beside it."""
+    """A component of a script and of style sheets in its folder; by default its HTML is in a file of the same name."""
     return st.components.v2.component(
         name,
         html=script.with_suffix(".html").read_text(encoding="utf-8") if html is None else html,

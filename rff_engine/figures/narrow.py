@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import plotly.graph_objects as go
 
-#: Width in pixels of a figure on a narrow screen; a wider one leaves space beside square panels.
+#: Width of a figure on a narrow screen, in pixels. On a wider screen, square panels leave space at their sides.
 WIDTH = 358
 # Heights in pixels: a panel that is not square, its axis with and without a title, a colour bar with its title and
 # ticks, a line of a title, a row of a legend, the space between panels, the margin above the first one.

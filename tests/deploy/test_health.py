@@ -15,9 +15,10 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from websockets.sync.client import ClientConnection
 
 from deploy import __main__ as deployed, compose, health
-from rff_engine.experiments.running.store import Store
+from pages.components.catalogue import BY_NAME
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"shown": "st.title('Glossary')", "failing": "raise OSError('no thread is left')", "empty": ""}
@@ -155,11 +156,15 @@ def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
 
 @pytest.mark.slow("starts the app")
 @pytest.mark.parametrize("hosts", ["rff.example.org localhost", "*.example.org"])
-def test_the_check_of_health_knows_names_and_path_uses_no_proxy_and_starts_no_run(hosts, tmp_path, monkeypatch):
+def test_the_check_of_health_knows_names_and_path_and_asks_no_proxy_and_no_other_page(hosts, tmp_path, monkeypatch):
     settings = {"STREAMLIT_SERVER_ALLOWED_HOSTS": hosts, "STREAMLIT_SERVER_BASE_URL_PATH": "rff"}
     settings |= {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
     store = {"RFF_STORE": f"sqlite:///{tmp_path / 'results.sqlite'}"}
     with running(ROOT / "serve.py", "/rff", **settings, **store, no_proxy="127.0.0.1") as port:
+        received = messages_of_a_check(port, settings)
+        question = {name: BY_NAME[name].question.encode() for name in ("start", health.PAGE)}
+        assert any(question[health.PAGE] in message for message in received)
+        assert not any(question["start"] in message for message in received)  # that page starts a run
         codes = [
             subprocess.run(check(port), cwd=ROOT, env=os.environ | settings, timeout=60, check=False).returncode
             for check in CHECKS
@@ -168,8 +173,16 @@ def test_the_check_of_health_knows_names_and_path_uses_no_proxy_and_starts_no_ru
         monkeypatch.setattr(deployed.Worker, "has_ended", lambda worker: False)
         worker.started = time.monotonic()
         assert codes == [0, 0] and worker.wait_until_healthy()
-        # The app's first page starts a run, which is stored after seconds.
-        end = time.monotonic() + 8
-        while time.monotonic() < end:
-            assert not Store(store["RFF_STORE"]).runs()
-            time.sleep(0.5)
+
+
+def messages_of_a_check(port: int, settings: dict[str, str]) -> list[bytes]:
+    """What the server sends to a check of health that succeeds."""
+    received, receive = [], ClientConnection.recv
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        patch.setattr(
+            ClientConnection, "recv", lambda *args, **more: received.append(receive(*args, **more)) or received[-1]
+        )
+        assert health.shows_a_page(port)
+    return received
