@@ -76,6 +76,7 @@ def kernel_landmarks(
     Parameters
     ----------
     X : array or CSR matrix of shape (N, d)
+        Points, one a row.
     n_landmarks : int
         From 1 to N.
     method : {"sample", "cluster", "nearest"}
@@ -83,6 +84,7 @@ def kernel_landmarks(
         for dimensions in which centroids lie far from all points. k-means is fitted to a sample of at most
         max(10000, 50 n_landmarks) rows; the sizes of the clusters count all rows.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
 
     Returns
     -------
@@ -132,6 +134,7 @@ class AdaptedFrequencies:
     Parameters
     ----------
     frequencies : ndarray of shape (r, d)
+        Where the descent ended.
     weights : ndarray of shape (r,)
         At least 0; their sum is about 1, the kernel at 0, without a constraint.
     losses : ndarray of shape (steps + 1,)
@@ -185,8 +188,11 @@ def feature_weights(
     Parameters
     ----------
     landmarks : array or CSR matrix of shape (n, d)
+        Landmarks, one a row.
     kernel : SpectralKernel
+        The kernel that is approximated.
     omega : array of shape (r, d)
+        Frequencies, one a row.
     landmark_weights : array of shape (n,), optional
         The squared landmark weights q_s^2, whose sum is from 1e-15 to 1e15. ``None`` stands for 1/n each.
     ridge : float
@@ -243,7 +249,9 @@ def adapt_frequencies(
     Parameters
     ----------
     landmarks : array or CSR matrix of shape (n, d)
+        Landmarks, one a row.
     kernel : SpectralKernel
+        The kernel that is approximated.
     omega : array of shape (r, d)
         The frequencies to start from.
     landmark_weights : array of shape (n,), optional
@@ -259,6 +267,7 @@ def adapt_frequencies(
     verbose : bool or int
         Whether to print the objective after every ten steps.
     solver : {"variable_projection", "alternating"}
+        How the objective is descended, as above.
     learning_rate : float, optional
         mu of the alternating steps, above 0. ``None`` stands for the inverse of the largest curvature at the start.
     inner_steps : int
@@ -330,7 +339,9 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
     Parameters
     ----------
     X : array or CSR matrix of shape (N, d)
+        Points, one a row.
     kernel : SpectralKernel
+        The kernel that is approximated.
     features : array of shape (N, F)
         One row for each point, up to 1e6 in size. Products are in its precision, the kernel in that of `X`, and sums in
         float64.
@@ -389,7 +400,9 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
     Parameters
     ----------
     omega : array of shape (D, d)
+        Frequencies at which the density is wanted.
     kernel : GaussianKernel
+        The Gaussian kernel that is approximated.
     spread : float
         Standard deviation of each coordinate of x - x', at least 0; sqrt(2) for standardised independent points. 0
         gives the kernel's own density.
@@ -541,9 +554,11 @@ def supervise_frequencies(
     Parameters
     ----------
     X : array or CSR matrix of shape (N, d)
+        Points, one a row.
     y : array of shape (N,)
         Numbers, which are standardised here, or the labels of two classes or more.
     kernel : SpectralKernel
+        Approximated on the sampled landmarks, with the weight `agreement`.
     omega : array of shape (r, d)
         The frequencies to start from; the paper draws them from the kernel's spectral measure.
     task : {"regression", "classification"}
@@ -565,6 +580,7 @@ def supervise_frequencies(
     max_rows : int
         If there are more rows, a sample of this size is used; at least 6.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     keep_path : bool
         Keep the frequencies and weights after each step.
     verbose : bool or int
@@ -573,6 +589,7 @@ def supervise_frequencies(
         Of a classification: the squared hinge loss of `linear_svm_path`, or the paper's hinge loss, which needs the
         solver "alternating": L-BFGS needs a derivative everywhere.
     solver : {"variable_projection", "alternating"}
+        How the objective is descended, as above.
     learning_rate : float, optional
         mu of the alternating steps, above 0. ``None`` stands for the inverse of the largest curvature at the start.
     inner_steps : int

@@ -69,6 +69,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
     sampling : str
         Sampling scheme of the frequencies that the descent starts from, see `draw_frequencies`.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     max_iter : int
         Maximum number of steps of the descent, at least 1.
     tol : float
@@ -83,12 +84,15 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
+        Where the descent ended.
     weights_ : ndarray of shape (n_components,)
+        Weights of the frequencies, at least 0.
     loss_curve_ : ndarray of shape (steps + 1,)
         The objective on the landmarks after each step.
     n_iter_ : int
         Number of steps.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -129,7 +133,9 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : ignored
+            Not used; pipelines hand it on.
 
         Returns
         -------
@@ -160,6 +166,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -197,6 +204,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
     agreement : float
         Weight of the kernel approximation loss, from 0 to 1e12.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     max_iter : int
         Maximum number of steps of a descent, at least 1.
     tol : float
@@ -211,12 +219,14 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
+        Where the descent ended.
     loss_curve_ : ndarray of shape (steps + 1,)
         The joint objective after each step.
     n_iter_ : int
         Steps of the longest descent. The descent to `frequencies_` may take fewer, even none: where the decay is
         chosen, it stops after the number of steps with the smallest loss on held-out rows.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -259,6 +269,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Numbers, or the labels of two classes or more.
 
@@ -315,18 +326,24 @@ class LeverageScoreFeatures(BaseFourierFeatures):
     ridge : float
         lambda, at least 1e-10: the scores are those of ridge regression with the penalty n lambda.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
 
     Attributes
     ----------
     kernel_ : SpectralKernel
         With its width a number.
     leverage_scores_ : ndarray of shape (n_candidates,)
+        Scores of the candidates.
     effective_dimension_ : float
         Sum of the scores: an estimate of tr(K (K + n lambda I)^-1).
     candidate_indices_ : ndarray of shape (n_components,)
+        Which candidates were drawn, one or more times.
     frequencies_ : ndarray of shape (n_components, d)
+        Frequencies of the features.
     weights_ : ndarray of shape (n_components,)
+        The weights of the frequencies drawn, 1 / (D N q_m).
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -364,7 +381,9 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : ignored
+            Not used; pipelines hand it on.
 
         Returns
         -------
@@ -396,6 +415,7 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------

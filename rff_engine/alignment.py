@@ -138,6 +138,7 @@ def alignment_sums(
     y : array of shape (n,)
         Class labels of any type; one class is enough.
     omega : array of shape (D, d), or FrequencyBlocks
+        Frequencies, one a row.
     classes : array of shape (K,), optional
         All labels; any other is refused. ``None`` takes those of `y`.
     n_jobs : int, optional
@@ -209,6 +210,7 @@ def alignment_loss(
     y : array of shape (n,)
         Class labels of any type, two classes or more.
     omega : array of shape (D, d), or FrequencyBlocks
+        Frequencies, one a row.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
     sample_weight : array of shape (n,), optional
@@ -332,9 +334,11 @@ def landmark_alignment_loss(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row.
     y : array of shape (n,)
         Class labels of any type, two classes or more.
     landmarks : array or CSR matrix of shape (L, d)
+        Landmarks, one a row.
     landmark_labels : array of shape (L,)
         With a label that is not in `y`, every pair of that landmark is of different classes.
     omega : array of shape (D, d), or FrequencyBlocks, or array of shape (L, D, d)
@@ -448,6 +452,7 @@ def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | Freq
     y : array of shape (n,)
         Class labels of any type, two classes or more.
     omega : array of shape (D, d), or FrequencyBlocks
+        Frequencies, one a row.
 
     Returns
     -------
@@ -501,7 +506,9 @@ def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike)
     Parameters
     ----------
     X : array of shape (n, 2)
+        Points, one a row.
     y : array of shape (n,)
+        Class labels of any type, two classes or more.
     u, v : arrays of shapes (U,) and (V,)
         First and second coordinates of the frequencies.
 

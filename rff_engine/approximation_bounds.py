@@ -40,8 +40,11 @@ def kernel_approximation_loss(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row.
     kernel : SpectralKernel
+        The kernel that is approximated.
     omega : array of shape (r, d)
+        Frequencies, one a row.
     weights : array of shape (r,), optional
         p, at least 0 each; ``None`` stands for 1/r each.
     distinct : bool

@@ -142,6 +142,7 @@ def landmark_kl(
     n_landmarks : int
         How many landmarks the bound holds for at once.
     form : {"corrected", "paper"}
+        With the proved constants, or with those printed.
 
     Returns
     -------
@@ -180,6 +181,7 @@ def first_order_kl(
     epsilon : float
         Probability of failure.
     form : {"corrected", "paper"}
+        With the proved constants, or with those printed.
 
     Returns
     -------
@@ -217,6 +219,7 @@ def second_order_kl(
     epsilon : float
         Probability of failure.
     form : {"corrected", "paper"}
+        With the proved constants, or with those printed.
 
     Returns
     -------
@@ -249,6 +252,7 @@ def landmark_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float, 
     n : int
         Sample size, the landmark included.
     epsilon : float
+        Probability of failure.
     n_landmarks : int
         How many landmarks the bound holds for at once.
 
@@ -709,8 +713,11 @@ def f_divergence(
     mu : float
         Above 1.
     n : int
+        Sample size; the loss is a mean over its n (n - 1) pairs.
     epsilon : float
+        Probability of failure.
     form : {"corrected", "paper"}
+        With the proved constants, or with those printed.
 
     Returns
     -------
@@ -773,8 +780,11 @@ def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: s
     loss, chi2 : float or array
         Empirical loss <Q, L_S> in [0, 1]; D_2(Q || P).
     n : int
+        Sample size; the loss is a mean over its n (n - 1) pairs.
     epsilon : float
+        Probability of failure.
     form : {"corrected", "paper", "sub_gaussian"}
+        Proved constants, those printed, or tails in place of the variance, as above.
 
     Returns
     -------

@@ -71,7 +71,9 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
+        The two labels.
     features_ : transformer
+        The fitted map, of several the one with the smallest bound.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
         v and the prior's mean; the last entry is the constant's.
     risk_bound_ : float
@@ -91,6 +93,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     bound_rows_ : ndarray of shape (n_bound,)
         The rows that the bound is computed on.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -132,6 +135,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Labels of two classes.
 
@@ -240,6 +244,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -261,6 +266,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -282,6 +288,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------

@@ -46,6 +46,7 @@ class ComposedKernel(SpectralKernel):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points whose variance sets the width.
         sample_weight : array of shape (n,), optional
             Weights of the rows, at least 0; ``None`` stands for 1 each.
 

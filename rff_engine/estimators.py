@@ -174,6 +174,7 @@ class BaseFourierFeatures(BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -196,6 +197,7 @@ class BaseFourierFeatures(BaseTransformer):
         Parameters
         ----------
         input_features : ignored
+            Not used: names count the features.
 
         Returns
         -------
@@ -224,6 +226,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
         "sobol", "lattice", "digital_net" and "moment_matching" spread the frequencies better. `draw_frequencies` lists
         sources and the kernels that each supports.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
@@ -232,7 +235,9 @@ class RandomFourierFeatures(BaseFourierFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
+        Frequencies of the features.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -262,7 +267,9 @@ class RandomFourierFeatures(BaseFourierFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : ignored
+            Not used; pipelines hand it on.
 
         Returns
         -------
@@ -298,6 +305,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Class labels, two classes or more.
         sample_weight : array of shape (n,), optional
@@ -332,6 +340,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Class labels.
         sample_weight : array of shape (n,), optional
@@ -419,6 +428,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     beta : float or "bound"
         Inverse temperature, at least 0; 0 keeps the prior. "bound" takes the one at which `bound_` is smallest.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
@@ -429,6 +439,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     beta_ : float
+        Inverse temperature used.
     bound_ : float, or None
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
@@ -442,10 +453,13 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     weights_ : ndarray of shape (n_candidates,)
         The pseudo-posterior.
     candidate_indices_ : ndarray of shape (n_components,)
+        Which candidates were drawn, one or more times.
     frequencies_ : ndarray of shape (n_components, d)
+        Frequencies of the features.
     n_samples_fit_ : int
         Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -508,6 +522,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     mu : float
         Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
@@ -518,6 +533,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     kernel_ : SpectralKernel
         With its width a number.
     rho_ : float
+        Radius used.
     bound_ : float, or None
         Bound on the expected alignment loss of the learned kernel by its chi-square divergence from the uniform
         distribution on the candidates (`bounds.chi_square`, form "sub_gaussian"). It holds however rho and mu are
@@ -529,10 +545,13 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     weights_ : ndarray of shape (n_candidates,)
         The optimized distribution.
     candidate_indices_ : ndarray of shape (n_components,)
+        Which candidates were drawn, one or more times.
     frequencies_ : ndarray of shape (n_components, d)
+        Frequencies of the features.
     n_samples_fit_ : int
         Sample size of the bound: the number of rows, or the sum of their weights rounded down.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -600,6 +619,7 @@ class LandmarkSimilarity(BaseTransformer):
         Inverse temperature, at least 0. "bound" takes the one, for all landmarks, at which the mean of `bound_` is
         smallest; it needs the selection "random".
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
@@ -610,14 +630,19 @@ class LandmarkSimilarity(BaseTransformer):
     kernel_ : SpectralKernel
         With its width a number.
     landmarks_ : array or CSR matrix of shape (L, d)
+        Landmarks, one a row.
     landmark_labels_ : ndarray of shape (L,)
+        Class of each landmark.
     landmark_indices_ : ndarray of shape (L,), or None
         Row numbers of the landmarks in `X`; ``None`` for centroids.
     frequencies_ : ndarray of shape (L, n_components, d)
         For the learned similarity only, like the next five.
     alignment_loss_ : ndarray of shape (L, n_components)
+        Alignment losses of each landmark's frequencies.
     weights_ : ndarray of shape (L, n_components)
+        Pseudo-posterior of each landmark.
     beta_ : float
+        Inverse temperature used.
     n_samples_fit_ : int
         Sample size of the bounds: the number of rows, or the sum of their weights rounded down.
     bound_ : ndarray of shape (L,), or None
@@ -626,6 +651,7 @@ class LandmarkSimilarity(BaseTransformer):
         over L. ``None`` for centroids, which depend on all points and have no bound. Conditions on rows, kernel and
         columns as for `PseudoPosteriorFeatures`.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -672,6 +698,7 @@ class LandmarkSimilarity(BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Class labels, two classes or more.
         sample_weight : array of shape (n,), optional
@@ -750,6 +777,7 @@ class LandmarkSimilarity(BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -774,6 +802,7 @@ class LandmarkSimilarity(BaseTransformer):
         Parameters
         ----------
         input_features : ignored
+            Not used: names count the features.
 
         Returns
         -------
@@ -805,6 +834,7 @@ class NystroemFeatures(BaseTransformer):
         Training points drawn without replacement, centroids of k-means, or the training points nearest to these; see
         `kernel_landmarks`.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads of `transform`, see `rff_engine`; no result depends on it.
 
@@ -813,9 +843,11 @@ class NystroemFeatures(BaseTransformer):
     kernel_ : SpectralKernel
         With its width a number.
     landmarks_ : array or CSR matrix of shape (M, d), float64
+        Landmarks, one a row.
     root_ : ndarray of shape (M, M)
         K^(-1/2).
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -845,7 +877,9 @@ class NystroemFeatures(BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : ignored
+            Not used; pipelines hand it on.
 
         Returns
         -------
@@ -871,6 +905,7 @@ class NystroemFeatures(BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -893,6 +928,7 @@ class NystroemFeatures(BaseTransformer):
         Parameters
         ----------
         input_features : ignored
+            Not used: names count the features.
 
         Returns
         -------

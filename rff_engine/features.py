@@ -102,6 +102,7 @@ def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
     X : array or CSR matrix of shape (n, d)
         A float32 `X` gives float32 phases as long as they stay below about 4096 radians.
     omega : array of shape (D, d)
+        Frequencies, one a row.
 
     Returns
     -------
@@ -145,7 +146,9 @@ def fourier_features(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row.
     omega : array of shape (D, d)
+        Frequencies, one a row.
     weights : array of shape (D,), optional
         A distribution on the frequencies; features are scaled by its square root, so that phi(x) . phi(x') is
         the weighted average of cosines. ``None`` stands for 1/D each.
@@ -215,7 +218,9 @@ def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row.
     omega : array of shape (D, d)
+        Frequencies, one a row.
     offsets : array of shape (D,)
         The phases b, in radians, uniform on [0, 2 pi) for unbiased features.
 

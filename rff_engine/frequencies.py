@@ -65,11 +65,13 @@ def draw_frequencies(
     Parameters
     ----------
     kernel : SpectralKernel
+        The prior: its spectral measure is sampled.
     n_frequencies, n_features : int
         D and d.
     sampling : str
         One of the above.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
 
     Returns
     -------
@@ -106,6 +108,7 @@ class FrequencyBlocks:
     Parameters
     ----------
     kernel : SpectralKernel
+        The prior: its spectral measure is sampled.
     n_frequencies : int
         N.
     n_features : int

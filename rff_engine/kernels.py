@@ -134,6 +134,7 @@ class SpectralKernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points whose variance sets the width.
         sample_weight : array of shape (n,), optional
             Weights of the rows in the variance, at least 0; ``None`` stands for 1 each.
 
@@ -161,6 +162,7 @@ class SpectralKernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         Y : array or CSR matrix of shape (m, d), optional
             ``None`` stands for `X`.
 
@@ -218,6 +220,7 @@ class SpectralKernel(ABC):
         n_features : int
             d, the dimension of the points.
         random_state : int, RandomState, Generator or None
+            Seed or generator of all draws; a whole number gives the same draws again.
 
         Returns
         -------
@@ -298,6 +301,7 @@ class SpectralKernel(ABC):
         n_frequencies : int
             D, the number of draws.
         random_state : int, RandomState, Generator or None
+            Seed or generator of the draws.
 
         Returns
         -------

@@ -52,6 +52,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     n_estimators : int
         T, the number of rounds, and so of landmarks or cosines. The first rounds of more are those of fewer.
     weak_learner : {"landmark", "cosine"}
+        What a round adds, as above.
     n_components : int
         K, the number of frequencies of a landmark; without effect on cosines.
     beta : float
@@ -59,10 +60,12 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     max_steps : int
         Maximum number of steps of a round's descent, at least 0; 0 leaves landmarks and frequencies where they start.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
+        The two labels.
     kernel_ : SpectralKernel
         With its width a number.
     intercept_ : float
@@ -70,6 +73,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     step_sizes_ : ndarray of shape (T,)
         The alpha_t. T is below `n_estimators` where the exponential loss fell below 1e-100 earlier.
     frequencies_ : ndarray of shape (T, K, d), or (T, d) for cosines
+        Frequencies of each round.
     landmarks_ : ndarray of shape (T, d), or None
         ``None`` for cosines.
     offsets_ : ndarray of shape (T,), or None
@@ -79,6 +83,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     loss_curve_ : ndarray of shape (T + 1,)
         The exponential loss on the training rows, of H_0 and after each round.
     n_features_in_ : int
+        d, the number of columns in `fit`.
 
     Examples
     --------
@@ -122,6 +127,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Labels of two classes.
 
@@ -171,6 +177,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -199,6 +206,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         input_features : ignored
+            Not used: names count the features.
 
         Returns
         -------
@@ -219,6 +227,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -239,6 +248,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Yields
         ------
@@ -266,6 +276,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------
@@ -286,6 +297,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Yields
         ------
@@ -310,6 +322,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Points, one a row.
 
         Returns
         -------

@@ -76,13 +76,16 @@ def select_landmarks(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row.
     y : array of shape (n,)
+        Class labels of any type.
     n_landmarks : int
         From 1 to n. A remainder goes to the first classes; if a class has too few points, all are landmarks and the
         other classes have more.
     method : {"random", "kmeans"}
         Training points without replacement, or the centroids of k-means within each class.
     random_state : int, RandomState, Generator or None
+        Seed or generator of all draws; a whole number gives the same draws again.
     sample_weight : array of shape (n,), optional
         Weights of at least 0 in k-means. Only rows of a weight above 0 are chosen; otherwise "random" does not look at
         weights. ``None`` stands for 1 each.
@@ -174,6 +177,7 @@ def landmark_similarity(
     X : array or CSR matrix of shape (n, d)
         Its dtype decides the precision: float64, or float32 where phases stay small.
     landmarks : array or CSR matrix of shape (L, d)
+        Landmarks, one a row.
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
@@ -303,7 +307,9 @@ def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: ArrayLike, omega: Arr
     u, v : arrays of shapes (U,) and (V,)
         First and second coordinates of the grid.
     landmarks : array of shape (L, 2)
+        Landmarks, one a row.
     omega : array of shape (D, 2) or (L, D, 2)
+        Frequencies, one a row.
     Q : array of shape (L, D)
         Weights, up to 1e30 in size.
 

@@ -31,6 +31,7 @@ def leverage_scores(X: MatrixLike, omega: ArrayLike, ridge: float, pilot: ArrayL
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        Points, one a row; no labels are needed.
     omega : array of shape (N, d)
         Frequencies drawn from the kernel.
     ridge : float

@@ -182,6 +182,7 @@ def empirical_risk(loss: str, decision: ArrayLike, y: ArrayLike) -> float:
     Parameters
     ----------
     loss : {"zero_one", "hinge", "squared_hinge", "logistic", "squared_error"}
+        Its name; each is a function of this module.
     decision : array of shape (n,)
         f(x) of each point.
     y : array of shape (n,)

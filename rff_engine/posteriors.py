@@ -29,6 +29,7 @@ def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
     Parameters
     ----------
     loss : array of shape (D,) or (L, D)
+        Alignment losses of the frequencies, for a whole kernel or for each landmark.
     beta : float
         Inverse temperature, at least 0; 0 gives the prior.
     n : int
@@ -67,6 +68,7 @@ def kl_divergence(Q: ArrayLike) -> np.ndarray | float:
     Parameters
     ----------
     Q : array of shape (D,) or (L, D)
+        Weights that sum to 1 on the last axis.
 
     Returns
     -------
@@ -96,6 +98,7 @@ def power_divergence(Q: ArrayLike, mu: float) -> np.ndarray | float:
     Parameters
     ----------
     Q : array of shape (D,) or (L, D)
+        Weights that sum to 1 on the last axis.
     mu : float
         Above 1; at 2 this is the chi-square divergence.
 
@@ -136,6 +139,7 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     Parameters
     ----------
     loss : array of shape (N,)
+        Alignment losses of the frequencies.
     rho : float
         Radius, at least 0; 0 gives the prior. The grid of the paper is 1e-4 N .. N.
     mu : float
