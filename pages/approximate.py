@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.components import deferred, layout, lessons, sharing
 from pages.components.controls import presets
-from pages.components.controls.toy import DATA, SEED, SIGMA
+from pages.components.controls.toy import DATA, KERNEL, NU, SEED, SIGMA
 from pages.components.controls.widgets import Options, Scale, Several, mount
 from pages.components.results.approximation import (
     DESCENT,
@@ -30,7 +30,6 @@ from pages.components.results.approximation import (
     variance_curves,
     views_side_by_side,
 )
-from pages.components.results.kernel import KERNELS, WITH_NU
 from pages.components.results.regression import learning_errors, learning_seconds, line_fit
 from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
@@ -49,7 +48,7 @@ CONTROLS = (
         options=(*DATA.options, *REAL_DATA),
         default="wine",
     ),
-    Options("kernel", "Kernel", None, KERNELS, "Gaussian"),
+    KERNEL,
     Scale(
         "width",
         "Width",
@@ -57,14 +56,7 @@ CONTROLS = (
         tuple(value for value in SIGMA.values if 0.2 <= value <= 4),
         1.0,
     ),
-    Scale(
-        "nu",
-        "Smoothness ν",
-        "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
-        (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
-        1.5,
-        only_if=("kernel", WITH_NU),
-    ),
+    NU,
     SEED,
     "Error curves",
     Several(

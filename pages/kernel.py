@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, sharing
-from pages.components.controls.toy import SEED, SIGMA
-from pages.components.controls.widgets import Options, Scale, mount
+from pages.components.controls.toy import KERNEL, NU, SEED, SIGMA
+from pages.components.controls.widgets import Scale, mount
 from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
     APPROXIMATION_POINTS,
@@ -12,8 +12,6 @@ from pages.components.results.kernel import (
     DELTA_RANGE,
     FREQUENCY_COUNTS,
     FREQUENCY_RANGE,
-    KERNELS,
-    WITH_NU,
     kernel_draw,
     kernel_errors,
     kernel_line,
@@ -26,7 +24,7 @@ from rff_engine.figures import kernel as figures, lift as lift_figures
 
 CONTROLS = (
     "Kernel",
-    Options("kernel", "Kernel", None, KERNELS, "Gaussian"),
+    KERNEL,
     Scale(
         "width",
         "Width",
@@ -34,14 +32,7 @@ CONTROLS = (
         tuple(value for value in SIGMA.values if 0.2 <= value <= 4),
         0.501,
     ),
-    Scale(
-        "nu",
-        "Smoothness ν",
-        "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
-        (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
-        1.5,
-        only_if=("kernel", WITH_NU),
-    ),
+    NU,
     "Random features",
     Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50),
     SEED,

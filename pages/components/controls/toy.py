@@ -9,6 +9,7 @@ from pages.components.controls import own_points
 from pages.components.controls.toy_data import ToyData
 from pages.components.controls.widgets import Number, Options, Scale, Switch
 from rff_engine.figures.live import scales
+from rff_engine.kernels import KERNELS_BY_TITLE
 
 DATA = Options("data", "Toy data", "Drawn from the seed.", options=datasets.toy_names(), default="moons")
 N_POINTS = Number("n", "Training points n", None, 20, 1000, 300, 10)
@@ -43,6 +44,15 @@ BETA = Scale(
     1.0,
 )
 PLAIN = Switch("plain", "Plain figures", "For browsers in which the live views do not run.", False)
+KERNEL = Options("kernel", "Kernel", None, tuple(KERNELS_BY_TITLE), "Gaussian")
+NU = Scale(
+    "nu",
+    "Smoothness ν",
+    "At 0.5 the kernel has a kink at 0; as ν grows it becomes the Gaussian.",
+    (0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 50.0),
+    1.5,
+    only_if=("kernel", tuple(title for title, named in KERNELS_BY_TITLE.items() if "nu" in named.parameters)),
+)
 COST = Scale("C", "C of the linear SVM", "Larger fits the training points more closely.", scales.powers(-2, 4, 1), 1.0)
 
 

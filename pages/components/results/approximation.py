@@ -11,13 +11,13 @@ import numpy as np
 import datasets
 import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, read_only, toy_sample
-from pages.components.results.kernel import WITH_NU
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.studies.feature_methods import SAMPLED
 from rff_engine.experiments.toy import approximation as toy_approximation
 from rff_engine.figures.approximation import error_text
 from rff_engine.figures.style import METHOD_NAMES
+from rff_engine.kernels import KERNELS_BY_TITLE
 
 #: Real data sets on the page; rows are drawn from them.
 REAL_DATA = ("wine", "breast", "digits")
@@ -54,7 +54,7 @@ warnings.filterwarnings("ignore", message=".*too few to match a covariance", cat
 
 @dataclass(frozen=True)
 class ApproximationSettings:
-    """The rows and the kernel that all methods approximate; only kernels of `WITH_NU` use `nu`."""
+    """The rows and the kernel that all methods approximate; not every kernel uses `nu`."""
 
     data: str
     kernel_name: str
@@ -69,7 +69,7 @@ class ApproximationSettings:
 
 def approximation_settings(data: str, kernel: str, width: float, nu: float, seed: int) -> ApproximationSettings:
     """The settings of the controls; `nu` is fixed for kernels that do not use it."""
-    return ApproximationSettings(data, kernel, width, nu if kernel in WITH_NU else 1.5, seed)
+    return ApproximationSettings(data, kernel, width, nu if "nu" in KERNELS_BY_TITLE[kernel].parameters else 1.5, seed)
 
 
 @shared_cache

@@ -25,14 +25,10 @@ APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
 #: Points of the two circles, of their fresh sample, and their noise.
 CIRCLE_POINTS, CIRCLE_FRESH, CIRCLE_NOISE = 300, 5000, 0.05
 
-#: Titles of the kernels, and of those that have a smoothness nu.
-KERNELS = tuple(KERNELS_BY_TITLE)
-WITH_NU = tuple(title for title, named in KERNELS_BY_TITLE.items() if "nu" in named.parameters)
-
 
 @dataclass(frozen=True)
 class KernelSettings:
-    """A kernel and the seed of its frequencies; only those of `WITH_NU` use `nu`."""
+    """A kernel and the seed of its frequencies; not every kernel uses `nu`."""
 
     name: str
     width: float
@@ -45,7 +41,7 @@ class KernelSettings:
 
 def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSettings:
     """The settings of the controls; `nu` is fixed for kernels that do not use it."""
-    return KernelSettings(name, width, nu if name in WITH_NU else 0.0, seed)
+    return KernelSettings(name, width, nu if "nu" in KERNELS_BY_TITLE[name].parameters else 0.0, seed)
 
 
 @shared_cache
