@@ -3,12 +3,11 @@
 // prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the look at it is paid for.
 
 import { paintChart, paintCurve, paintHorizontal, paintMarker, paintVertical, DASHES } from "./charts.js";
-import { cssColour } from "./colours.js";
 import { circle, fillAndOutline, paintPoints } from "./marks.js";
 import { nearestIndex } from "./maths.js";
-import { paintBoundary, Raster, tableOf } from "./rasters.js";
+import { paintBoundary, Raster } from "./rasters.js";
 import { fontOf } from "./typeface.js";
-import { LiveView, mounting } from "./view.js";
+import { LiveView, mounting, paintScale } from "./view.js";
 import { certificate, marginErrors, normalCdf, voteError } from "./vote_bound.js";
 
 /** @import { Frame, Scale } from "./charts.js" */
@@ -56,7 +55,7 @@ class LiveCertificate extends LiveView {
   constructor(root) {
     super(root);
     this.plane = this.panel("canvas.votes", (c, w) => this.paintVotes(c, w));
-    this.panel("canvas.decision-scale", paintDecisions, { fixed: true });
+    this.panel("canvas.decision-scale", (c, w, h) => paintScale(c, w, h, "decision"), { fixed: true });
     this.panel("canvas.ledger", (c, w, h) => this.paintLedger(c, w, h));
     const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
     this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(this.track.to * fraction)));
@@ -376,19 +375,6 @@ class LiveCertificate extends LiveView {
  */
 function isIn(votes) {
   return (/** @type {any} */ one) => votes.some((other) => JSON.stringify(other) === JSON.stringify(one));
-}
-
-/**
- * The colours of shares of votes from -1 to 1, for a legend.
- *
- * @param {Context} c @param {number} w @param {number} h
- */
-function paintDecisions(c, w, h) {
-  const table = tableOf("decision");
-  for (let k = 0; k < 64; k++) {
-    c.fillStyle = cssColour(table[k * 4 + 2]);
-    c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
-  }
 }
 
 /** @param {number} risk */

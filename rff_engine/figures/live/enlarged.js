@@ -10,7 +10,7 @@ import { circle, fillAndOutline, paintPoints, paintRing, pointerIn } from "./mar
 import { cellCentres, descendingOrder, firstWeights, nearestPoint, partialSums, waves } from "./maths.js";
 import { Raster } from "./rasters.js";
 import { fontOf } from "./typeface.js";
-import { paintScale, reducedMotion } from "./view.js";
+import { followPointer, paintScale, reducedMotion } from "./view.js";
 
 /** @import { Dash } from "./charts.js" */
 /** @import { LandmarkMaps } from "./landmark_maps.js" */
@@ -150,7 +150,7 @@ export class Enlarged {
     }
     this.panels = view.panels.slice(before);
     plane.canvas.onclick = (event) => this.chooseFrequency(pointerIn(event, plane.canvas, this.fastest));
-    this.listenToChart(chart.canvas);
+    followPointer(chart.canvas, this, (fraction) => this.stopAt(Math.round(fraction * view.D)));
   }
 
   /** @param {string} name @returns {HTMLCanvasElement} */
@@ -191,20 +191,6 @@ export class Enlarged {
   /** @param {number} m @returns {[number, number]} */
   frequency(m) {
     return [this.frequencies[2 * m], this.frequencies[2 * m + 1]];
-  }
-
-  /** @param {HTMLCanvasElement} canvas */
-  listenToChart(canvas) {
-    const move = (/** @type {PointerEvent} */ event) => {
-      const { left, right } = this.frame;
-      const part = (event.clientX - canvas.getBoundingClientRect().left - left) / (right - left);
-      this.stopAt(Math.round(part * this.view.D));
-    };
-    canvas.onpointerdown = (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      move(event);
-    };
-    canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && move(event);
   }
 
   /**

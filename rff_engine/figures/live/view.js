@@ -11,6 +11,7 @@ import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 import { unpackedArray } from "./unpacking.js";
 
 /** @import { Floats } from "./maths.js" */
+/** @import { TableName } from "./rasters.js" */
 /** @import { Context } from "./svg.js" */
 /** @typedef {(c: Context, w: number, h: number) => void} Painter */
 /** @typedef {Record<string, number>} Settings */
@@ -478,18 +479,12 @@ export class LiveView {
    * @param {HTMLCanvasElement} canvas @param {(fraction: number) => void} moveSlider
    */
   draggable(canvas, moveSlider) {
-    const move = (/** @type {PointerEvent} */ event) => {
-      if (this.betaHidden) return;
-      const { left, right } = this.frame;
-      moveSlider((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left));
-      this.moved(event);
-    };
     canvas.classList.add("draggable");
-    canvas.onpointerdown = (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      move(event);
-    };
-    canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && move(event);
+    followPointer(canvas, this, (fraction, event) => {
+      if (this.betaHidden) return;
+      moveSlider(fraction);
+      this.moved(event);
+    });
     canvas.onpointerup = canvas.onpointercancel = () => this.dragging && this.settle();
   }
 
@@ -600,16 +595,34 @@ function range(input) {
 }
 
 /**
- * The colours of similarities from -1 to 1, for a legend.
+ * The colours of values from -1 to 1, for a legend.
  *
- * @param {Context} c @param {number} w @param {number} h
+ * @param {Context} c @param {number} w @param {number} h @param {TableName} [name]
  */
-export function paintScale(c, w, h) {
-  const table = tableOf("similarity");
+export function paintScale(c, w, h, name = "similarity") {
+  const table = tableOf(name);
   for (let k = 0; k < 64; k++) {
     c.fillStyle = cssColour(table[k * 4 + 2]);
     c.fillRect((k * w) / 64, 0, w / 64 + 0.5, h);
   }
+}
+
+/**
+ * Call `move` where a pointer presses a chart and while it is dragged, with a fraction of the width of the frame.
+ *
+ * @param {HTMLCanvasElement} canvas @param {{ frame: { left: number, right: number } }} chart
+ * @param {(fraction: number, event: PointerEvent) => void} move
+ */
+export function followPointer(canvas, chart, move) {
+  const moveTo = (/** @type {PointerEvent} */ event) => {
+    const { left, right } = chart.frame;
+    move((event.clientX - canvas.getBoundingClientRect().left - left) / (right - left), event);
+  };
+  canvas.onpointerdown = (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    moveTo(event);
+  };
+  canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && moveTo(event);
 }
 
 /**
