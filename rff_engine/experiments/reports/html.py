@@ -73,12 +73,7 @@ def run_report(store: Store, spec: RunSpec) -> str:
         "interval. Thin, dotted: training error. Dashed: the RBF SVM."
     )
     document.figure(figure, f"Error of each method on {spec.dataset} against {over}")
-    document.heading("Means")
-    document.table(means)
-    document.heading("Provenance")
-    document.table(provenance(store, [spec]), digits=1)
-    document.words(spec.to_json())
-    return document.html()
+    return _with_means(document, means, store, spec)
 
 
 def _feature_report(store: Store, spec: RunSpec, rows: list[Row]) -> str:
@@ -89,8 +84,13 @@ def _feature_report(store: Store, spec: RunSpec, rows: list[Row]) -> str:
         "Errors of an approximation are relative, those of a regression root mean squares, of a classification "
         "fractions."
     )
+    return _with_means(document, error_by_features(rows), store, spec)
+
+
+def _with_means(document: Document, means: pd.DataFrame, store: Store, spec: RunSpec) -> str:
+    """The document as HTML, with mean errors and provenance at its end."""
     document.heading("Means")
-    document.table(error_by_features(rows))
+    document.table(means)
     document.heading("Provenance")
     document.table(provenance(store, [spec]), digits=1)
     document.words(spec.to_json())
