@@ -12,7 +12,6 @@ import argparse
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import TimeoutError, sync_playwright
 
+from benchmarks.ports import free_ports
 from pages.components import catalogue
 
 ROOT = Path(__file__).parents[1]
@@ -67,9 +67,7 @@ QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
 @contextmanager
 def served(*settings: str, log=subprocess.DEVNULL, script: str = "serve.py"):
     """Start a server and yield its address; `settings` are further arguments of Streamlit, `log` takes its output."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", *settings]
     folder = tempfile.TemporaryDirectory()

@@ -6,13 +6,14 @@ import itertools
 import json
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+
+from benchmarks.ports import free_ports
 
 PATIENCE = 60  # seconds until it has started, and for each answer
 
@@ -85,10 +86,8 @@ def started(path: str) -> Iterator[Firefox]:
     """
     import websockets.sync.client as client
 
-    with socket.socket() as probe, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
+    port = free_ports()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen(
             [path, "--headless", "--profile", folder, "--remote-debugging-port", str(port)],
             env=os.environ | {"HOME": folder},

@@ -24,7 +24,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -42,6 +41,7 @@ from scipy import stats
 from streamlit import config
 
 from benchmarks.app_response import PAGES as MEASURED, ROOT, served, wait_for_health
+from benchmarks.ports import free_ports
 from benchmarks.tab import LostError, Tab
 
 PAGES = {name: addresses[0] for name, addresses in MEASURED.items() if name != "start"} | {"your_data": "your_data"}
@@ -496,17 +496,6 @@ def started(asked: argparse.Namespace, log):
         finally:
             server.terminate()
             server.wait()
-
-
-def free_ports(count: int) -> int:
-    """The first of some ports in a row that are free."""
-    for first in range(20_000, 32_000, count):
-        with suppress(OSError):
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-    sys.exit("No free ports.")
 
 
 def run(asked: argparse.Namespace) -> dict:

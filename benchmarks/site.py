@@ -27,6 +27,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks import firefox
 from benchmarks.app_response import ARGUMENTS, DRAG_SECONDS
+from benchmarks.ports import free_ports
 from pages.components.catalogue import PAGES
 
 BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
@@ -78,9 +79,7 @@ http {{
 @contextmanager
 def served(site: Path):
     """Serve a folder, and yield the port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         settings = Path(folder, "nginx.conf")

@@ -32,7 +32,8 @@ from pathlib import Path
 import psutil
 
 from benchmarks.engine.table import write
-from benchmarks.load import Load, free_ports, parser as load_parser, run_with
+from benchmarks.load import Load, parser as load_parser, run_with
+from benchmarks.ports import free_ports
 from benchmarks.tab import LostError, Tab
 from deploy.compose import COMPOSE, ROOT
 
@@ -80,7 +81,7 @@ class Project:
     """
 
     def __init__(self, name: str, more: Path):
-        self.port = free_ports(1)
+        self.port = free_ports()
         self.run = ""  # id of the run whose rows count
         self._command = ["docker", "compose", "--project-name", name]
         self._command += ["--file", str(ROOT / COMPOSE), "--file", str(more)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import logging
 import os
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -15,6 +14,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.sync.client import connect
 
+from benchmarks.ports import free_ports
 from datasets.papers.catalogue import describe
 from pages.components.server import logs, runs
 from pages.components.server.runs import RunQueue, RunSettings
@@ -133,9 +133,7 @@ raise ValueError("diagnosis " + st.query_params["cell"])
     (tmp_path / "page.py").write_text(page)
     (tmp_path / "failing.py").write_text('import streamlit as st\nimport serve\napp = st.App("page.py")\n')
     (tmp_path / ".streamlit").symlink_to(ROOT / ".streamlit")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     command = [sys.executable, "-m", "streamlit", "run", "failing.py", "--server.port", str(port)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with (tmp_path / "log.txt").open("w") as log:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.ports import free_ports
 from tests import perturbation
 
 ROOT = Path(__file__).parents[2]
@@ -65,12 +65,6 @@ def _missing(reason: str):
     pytest.skip(reason)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.fixture(scope="session")
 def start_server(tmp_path_factory, swept_store):
     """Function that starts a server and returns its address; all servers are stopped at the end.
@@ -80,7 +74,7 @@ def start_server(tmp_path_factory, swept_store):
     started = []
 
     def start(port: int | None = None, folder: Path | None = None, **variables: str) -> str:
-        port, folder = port or _free_port(), folder or tmp_path_factory.mktemp("server")
+        port, folder = port or free_ports(), folder or tmp_path_factory.mktemp("server")
         if not (folder / "results.sqlite").exists():
             shutil.copy(swept_store, folder / "results.sqlite")
         log = (folder / "log.txt").open("a")

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 from conftest import ROOT, _missing, settle, wait_until
 from playwright.sync_api import expect
 
+from benchmarks.ports import free_ports
 from deploy.nginx import processes
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
@@ -27,17 +27,6 @@ VIEW = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5"
 
 def starts_servers(test):
     return pytest.mark.slow("starts two servers")(pytest.mark.more(test))
-
-
-def free_ports(count: int) -> int:
-    """The first of some ports in a row that are free."""
-    for first in range(20_000, 32_000, count):
-        with suppress(OSError):
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-    raise OSError("no free ports")
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from conftest import ROOT, _missing, settle, wait_until
 
+from benchmarks.ports import free_ports
+
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 OPENSSL = shutil.which("openssl")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 NGINX_TEXT = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
@@ -44,7 +40,8 @@ def _start_nginx(settings: str, folder, stack: ExitStack):
     make = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
     subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
 
-    plain, secure = free_port(), free_port()
+    plain = free_ports(2)
+    secure = plain + 1
     settings = replaced(
         settings,
         {

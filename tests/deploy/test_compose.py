@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchmarks.ports import free_ports
 from deploy import compose
 from deploy.nginx import configuration
 
@@ -167,9 +168,7 @@ def start_nginx(tmp_path):
 
     def start(servers: dict[int, ThreadingHTTPServer]) -> int:
         addresses = {port: server.server_address[0] for port, server in servers.items()}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_ports()
         text = configuration(f"127.0.0.1:{port}", list(servers), str(tmp_path), addresses)
         text = text.replace("worker_processes auto", "worker_processes 1")  # on any machine
         (tmp_path / "nginx.conf").write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from websockets.sync.client import ClientConnection
 
+from benchmarks.ports import free_ports
 from deploy import __main__ as deployed, compose, health
 from pages.components.catalogue import BY_NAME
 
@@ -43,9 +44,7 @@ def served(request, tmp_path_factory):
 @contextmanager
 def running(program: Path, path: str = "", **environment: str):
     """The port of a server of a program, which ends with the block."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     command = [sys.executable, "-m", "streamlit", "run", program.name, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
