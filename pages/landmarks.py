@@ -195,15 +195,7 @@ def show_plain(values, settings: LandmarkSettings) -> None:
 def show_maps(settings: LandmarkSettings, problem, view) -> None:
     """The similarity to each landmark, by the prior and as learned."""
     layout.figure(
-        figures.similarity_mosaic(
-            map_extent(settings.data),
-            np.stack([view.prior_maps, view.learned_maps]),
-            problem.landmarks,
-            problem.X,
-            problem.y,
-            row_names=("prior", "learned"),
-            upright=screen.narrow(),
-        ),
+        figures.prior_and_learned_maps(problem, view, map_extent(settings.data), upright=screen.narrow()),
         "**The learned maps tend to be green on the landmark's own class and purple on the other.** Each "
         "[[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
         "<<white|dark grey>>: neither.",
@@ -231,17 +223,11 @@ def show_points(settings: LandmarkSettings, problem) -> None:
 def show_decisions(settings: LandmarkSettings, problem, view) -> None:
     """The decisions of a linear SVM on prior and on learned similarities."""
     layout.figure(
-        figures.decision_maps(
+        figures.prior_and_learned_decisions(
+            problem,
+            view,
             map_extent(settings.data),
-            np.stack([view.prior.values, view.learned.values]),
-            problem.landmarks,
-            problem.X,
-            problem.y,
-            titles=[
-                f"<b>{name}</b>: train error {layout.percent(made.train_error)}, "
-                f"{settings.data.test_error} {layout.percent(made.test_error)}"
-                for name, made in (("prior", view.prior), ("learned", view.learned))
-            ],
+            test_error=settings.data.test_error,
             upright=screen.narrow(),
         ),
         f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]]; the line is its boundary. "

@@ -87,15 +87,7 @@ def landmark_figure() -> None:
     problem = landmark_problem(LANDMARKS)
     view = landmark_view(LANDMARKS, 1.0, 1.0)
     layout.figure(
-        landmarks.similarity_mosaic(
-            map_extent(MOONS),
-            np.stack([view.prior_maps, view.learned_maps]),
-            problem.landmarks,
-            problem.X,
-            problem.y,
-            row_names=("prior", "learned"),
-            upright=screen.narrow(),
-        ),
+        landmarks.prior_and_learned_maps(problem, view, map_extent(MOONS), upright=screen.narrow()),
         f"**A linear SVM on five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, "
         f"on learned ones on {layout.percent(view.learned.test_error)}.** Compare the [[rows|columns]]: five "
         "[[landmarks]] on two moons, green similar, purple dissimilar.",

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -151,17 +150,8 @@ def show_plain_landmarks(values, where, problem, key) -> None:
 
 def show_maps(where, problem, view) -> None:
     """The similarity to each landmark, by the prior and as learned."""
-    train = where.train
     layout.figure(
-        figures.similarity_mosaic(
-            where.extent,
-            np.stack([view.prior_maps, view.learned_maps]),
-            problem.landmarks,
-            train.X,
-            train.y,
-            row_names=("prior", "learned"),
-            upright=screen.narrow(),
-        ),
+        figures.prior_and_learned_maps(problem, view, where.extent, upright=screen.narrow()),
         "**Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
         "<<white|dark grey>>: neither.**",
         key="maps",
@@ -185,21 +175,8 @@ def show_points(where, problem) -> None:
 
 def show_decisions(where, problem, view) -> None:
     """The decisions of a linear SVM on prior and on learned similarities."""
-    train = where.train
     layout.figure(
-        figures.decision_maps(
-            where.extent,
-            np.stack([view.prior.values, view.learned.values]),
-            problem.landmarks,
-            train.X,
-            train.y,
-            titles=[
-                f"<b>{name}</b>: train error {layout.percent(one.train_error)}, "
-                f"test error {layout.percent(one.test_error)}"
-                for name, one in (("prior", view.prior), ("learned", view.learned))
-            ],
-            upright=screen.narrow(),
-        ),
+        figures.prior_and_learned_decisions(problem, view, where.extent, upright=screen.narrow()),
         "**Compare the two: does learning help on your data?**",
         f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]], in these two coordinates.",
         key="decisions",

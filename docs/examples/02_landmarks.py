@@ -30,14 +30,7 @@ view = landmark_view(problem, fresh.X, fresh.y, beta=3.0, C=1.0, extent=2.0)
 # Above: the kernel's similarity to each landmark, the star. Below: the learned one, at beta = 3. It is high (green) on
 # points of the landmark's class and low (purple) on those of the other.
 
-figures.similarity_mosaic(
-    2.0,
-    np.stack([view.prior_maps, view.learned_maps]),
-    problem.landmarks,
-    problem.X,
-    problem.y,
-    row_names=("prior", "learned"),
-)
+figures.prior_and_learned_maps(problem, view, 2.0)
 
 # %%
 # What the SVM makes of six similarities, on 2000 points that were not used for learning.

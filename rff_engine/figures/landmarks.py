@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,6 +22,9 @@ from .style import (
     lying_colorbar,
 )
 from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
+
+if TYPE_CHECKING:
+    from ..experiments.toy.landmarks import LandmarkProblem, LandmarkView
 
 # Space above a tile with a title; tiles are unit squares.
 _TITLE_GAP = 0.1
@@ -101,6 +105,15 @@ def similarity_mosaic(
     )
 
 
+def prior_and_learned_maps(
+    problem: LandmarkProblem, view: LandmarkView, extent: float, *, upright: bool = False
+) -> go.Figure:
+    """`similarity_mosaic` of the prior and of the learned weights."""
+    maps = np.stack([view.prior_maps, view.learned_maps])
+    names = "prior", "learned"
+    return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, row_names=names, upright=upright)
+
+
 def decision_maps(
     extent: float,
     decisions: ArrayLike,
@@ -160,6 +173,23 @@ def decision_maps(
             "colorbar": lying_colorbar("decision value", (-1, 0, 1)),
         },
     )
+
+
+def prior_and_learned_decisions(
+    problem: LandmarkProblem,
+    view: LandmarkView,
+    extent: float,
+    *,
+    test_error: str = "test error",
+    upright: bool = False,
+) -> go.Figure:
+    """`decision_maps` on prior and on learned similarities; `test_error` names the error on other points."""
+    titles = [
+        f"<b>{name}</b>: train error {100 * made.train_error:.1f} %, {test_error} {100 * made.test_error:.1f} %"
+        for name, made in (("prior", view.prior), ("learned", view.learned))
+    ]
+    values = np.stack([view.prior.values, view.learned.values])
+    return decision_maps(extent, values, problem.landmarks, problem.X, problem.y, titles=titles, upright=upright)
 
 
 def points_and_landmarks(
