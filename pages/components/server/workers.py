@@ -3,6 +3,7 @@
 Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
 work and end after an idle hour. Parallel calls of one script are staggered, so that the single call of another
 script gets through. joblib's executor replaces a process that dies; the app itself then does its work.
+`joblib.Parallel` would not do: it ends all workers when one call raises.
 """
 
 from __future__ import annotations
