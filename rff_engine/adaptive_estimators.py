@@ -59,7 +59,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         r, the number of frequencies; there are 2 r features.
     landmarks : {"sample", "cluster", "nearest"}
@@ -192,7 +193,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         r, the number of frequencies; there are 2 r features.
     task : {"auto", "regression", "classification"}
@@ -315,7 +317,8 @@ class LeverageScoreFeatures(BaseFourierFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import bounds
+from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, check_probability, check_range, draw_seed, shown
 from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, learn_vote, unit_features
@@ -41,7 +42,7 @@ def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
     return n_prior, n_prior - round(_VALID_SHARE * n_prior)
 
 
-class CertifiedClassifier(ClassifierMixin, BaseEstimator):
+class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     """Classifier of two classes that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
 
     Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,

@@ -139,7 +139,7 @@ def _variances(X, weights=None) -> np.ndarray:
     return share @ (X - mean) ** 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PeriodicKernel(SpectralKernel):
     """prod_j exp(-2 sin^2(pi (x_j - x'_j) / period) / length_scale^2), of period `period` in every column.
 

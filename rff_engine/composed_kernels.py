@@ -8,8 +8,10 @@ product of the characteristic functions (Bochner 1933; Rasmussen and Williams 20
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -23,9 +25,60 @@ __all__ = ["ProductKernel", "SumKernel"]
 
 
 class ComposedKernel(SpectralKernel):
-    """A kernel made of the kernels in `kernels`; rotation invariant if all of them are."""
+    """A kernel made of the kernels in `kernels`; rotation invariant if all of them are.
+
+    To `get_params` and `set_params` they are `k1`, `k2` and so on, as in scikit-learn, with their parameters as
+    ``k1__sigma``.
+    """
 
     kernels: tuple[SpectralKernel, ...]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Arguments of the constructor by name, and the kernels and their parameters.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to include the kernels, as `k1`, `k2` and so on, and their parameters, as ``k1__sigma``.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=False)
+        for name, kernel in self._parts().items() if deep else ():
+            params |= {name: kernel} | {f"{name}__{inner}": value for inner, value in kernel.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters in place, those of the kernels by replacing these; where a value is refused, none changes.
+
+        Parameters
+        ----------
+        **params : dict
+            New values, by the names in `get_params`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a value is not allowed.
+        """
+        parts = self._parts() if "kernels" not in params else {}
+        replaced = parts | {name: params.pop(name) for name in parts if name in params}
+        for name, kernel in replaced.items():
+            prefix = f"{name}__"
+            inner = {key.removeprefix(prefix): params.pop(key) for key in list(params) if key.startswith(prefix)}
+            if inner:
+                replaced[name] = copy(kernel).set_params(**inner)
+        changed = {"kernels": tuple(replaced.values())} if replaced != parts else {}
+        return super().set_params(**params, **changed)
+
+    def _parts(self) -> dict[str, SpectralKernel]:
+        return {f"k{i}": kernel for i, kernel in enumerate(self.kernels, 1)}
 
     def _check_kernels(self) -> None:
         given = self.kernels
@@ -63,7 +116,7 @@ class ComposedKernel(SpectralKernel):
         if not self.is_open:
             return self
         kernels = tuple(kernel.scaled_to(X, sample_weight) for kernel in self.kernels)
-        return type(self)(**self.get_params() | {"kernels": kernels})
+        return type(self)(**self.get_params(deep=False) | {"kernels": kernels})
 
     def uniforms_per_frequency(self, n_features: int) -> int:
         """Number of uniform numbers that `frequencies_at` maps to one frequency.

@@ -24,6 +24,7 @@ from ._bound_minimum import (
     least_rho,
     optimized_kernel_bound,
 )
+from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_rng,
@@ -109,7 +110,7 @@ def _posterior(loss, beta: float, n: float) -> np.ndarray:
     return pseudo_posterior(loss, beta, int(n)) if n == int(n) else pseudo_posterior(loss, beta * n**0.5, 1)
 
 
-class BaseTransformer(TransformerMixin, BaseEstimator):
+class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
     """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False
@@ -218,7 +219,8 @@ class RandomFourierFeatures(BaseFourierFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies; there are 2 D features.
     sampling : str
@@ -419,7 +421,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
@@ -510,7 +512,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
@@ -605,7 +607,7 @@ class LandmarkSimilarity(BaseTransformer):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_landmarks : int or float
         Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
@@ -827,7 +829,8 @@ class NystroemFeatures(BaseTransformer):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` for "gaussian", with gamma = 1 / (d Var(X)).
+        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
+        gamma = 1 / (d Var(X)).
     n_components : int
         M, the number of landmarks and of features. If there are fewer training points, all are landmarks.
     landmarks : {"sample", "cluster", "nearest"}

@@ -22,6 +22,7 @@ from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
+from ._signature import Signed, parameters_of, unknown_parameter
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_numbers,
@@ -56,7 +57,7 @@ _FARTHEST = 1e4
 _LARGEST_LOG_DENSITY = 700.0
 
 
-class SpectralKernel(ABC):
+class SpectralKernel(Signed, ABC):
     """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies.
 
     A width may be "scale": then `scaled_to`, which the estimators call in `fit`, takes it from the data. Attributes
@@ -83,19 +84,22 @@ class SpectralKernel(ABC):
     _width: ClassVar[str] = ""
     """Name of the parameter that may be "scale", empty if none may."""
 
+    def __init__(self) -> None:
+        """No parameters, unless a kernel has its own."""
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Arguments of the constructor by name, for scikit-learn's `clone` and searches.
 
         Parameters
         ----------
         deep : bool
-            Without effect: no parameter has parameters of its own.
+            Whether to include the parameters of kernels that the kernel is made of.
 
         Returns
         -------
         dict
         """
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {parameter.name: getattr(self, parameter.name) for parameter in parameters_of(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters in place; where a value is refused, none changes.
@@ -116,11 +120,10 @@ class SpectralKernel(ABC):
         ValueError
             If there is no such parameter, or a value is not allowed.
         """
-        known = self.get_params()
-        for name in params:
+        known = self.get_params(deep=False)
+        for name, value in params.items():
             if name not in known:
-                names = ", ".join(map(repr, known))
-                raise ValueError(f"{self!r} has no parameter {name!r}; it must be one of {names}.")
+                raise ValueError(unknown_parameter(type(self), name, value, self.get_params()))
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
@@ -154,7 +157,7 @@ class SpectralKernel(ABC):
         X = as_points(X)
         gamma = _scale_gamma(X, as_sample_weight(sample_weight, X.shape[0]))
         gamma = check_range(gamma, "1 / (d Var(X))", 1e-99, 1e99)
-        return type(self)(**self.get_params() | {self._width: self._width_at(gamma, X.shape[1])})
+        return type(self)(**self.get_params(deep=False) | {self._width: self._width_at(gamma, X.shape[1])})
 
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
         """Kernel matrix.
@@ -389,11 +392,11 @@ def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
     """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale"."""
     if isinstance(kernel, SpectralKernel):
         return kernel
-    name = "gaussian" if kernel is None else kernel
+    name = "gaussian" if kernel is None or (isinstance(kernel, str) and kernel == "rbf") else kernel
     if isinstance(name, str) and name in KERNELS:
         named = KERNELS[name].kernel
         return named(**{named._width: SCALE})
-    allowed = ", ".join(map(repr, KERNELS))
+    allowed = ", ".join(map(repr, [*KERNELS, "rbf"]))
     raise ValueError(f"kernel is {shown(kernel)}; None, one of {allowed}, or a kernel of rff_engine is needed.")
 
 
@@ -597,7 +600,7 @@ class MixtureKernel(SpectralKernel):
     def _scales_of(self, half_chi_square: np.ndarray) -> np.ndarray: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MaternKernel(MixtureKernel):
     """The Matérn kernel, with frequencies from a multivariate Student t of 2 nu degrees of freedom.
 
@@ -608,7 +611,7 @@ class MaternKernel(MixtureKernel):
     Parameters
     ----------
     nu : float
-        Smoothness; above 0, from 1e-50 to 1e9. 0.5 gives exp(-r / length_scale), and the Gaussian kernel is the limit.
+        Smoothness; from 1e-50 to 1e9, or infinity. 0.5 gives exp(-r / length_scale), infinity the Gaussian kernel.
     length_scale : float or "scale"
         In the units of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X) / 2)^(1/2), the sigma of the
         Gaussian kernel that is the limit; see `scaled_to`.
@@ -631,7 +634,8 @@ class MaternKernel(MixtureKernel):
     length_scale: float | str = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
+        if not (isinstance(self.nu, float) and self.nu == math.inf):
+            object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
 
     def _width_at(self, gamma, n_features):
@@ -639,35 +643,37 @@ class MaternKernel(MixtureKernel):
 
     def _matrix(self, X, Y):
         r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)) / self._numeric_width
-        if self.nu == 0.5:
+        nu = self._shape
+        if nu == 0.5:
             return np.exp(-r)
-        if self.nu > _LARGE_NU:
-            return _matern_of_large_nu(self.nu, np.minimum(r, _FARTHEST))
-        z = np.minimum(np.sqrt(2 * self.nu) * r, _FARTHEST)
-        if self.nu == 1.5:
+        if nu > _LARGE_NU:
+            return _matern_of_large_nu(nu, np.minimum(r, _FARTHEST))
+        z = np.minimum(np.sqrt(2 * nu) * r, _FARTHEST)
+        if nu == 1.5:
             return (1 + z) * np.exp(-z)
-        if self.nu == 2.5:
+        if nu == 2.5:
             return (1 + z + z**2 / 3) * np.exp(-z)
         z = np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_value = (1 - self.nu) * np.log(2) - gammaln(self.nu) + self.nu * np.log(z) + np.log(kv(self.nu, z))
+            log_value = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(z) + np.log(kv(nu, z))
         # K_nu overflows where z is tiny: there the kernel is 1 to machine precision.
         value = np.exp(np.where(np.isposinf(log_value), 0.0, log_value))
         return np.minimum(value, 1.0)
 
     def _log_density(self, omega):
-        d, dof, length = omega.shape[1], 2 * self.nu, self._numeric_width
+        d, dof, length = omega.shape[1], 2 * self._shape, self._numeric_width
         constant = gammaln((dof + d) / 2) - gammaln(dof / 2) - 0.5 * d * np.log(dof * np.pi) + d * np.log(length)
         return constant - 0.5 * (dof + d) * np.log1p(((length * omega) ** 2).sum(axis=1) / dof)
 
     def _sample(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
-        chi_square = rng.chisquare(2 * self.nu, size=(n_frequencies, 1))
+        chi_square = rng.chisquare(2 * self._shape, size=(n_frequencies, 1))
         return normal * self._mixing(chi_square / 2) / self._numeric_width
 
     @property
     def _shape(self):
-        return self.nu
+        """nu, where it is infinite the largest."""
+        return min(self.nu, _LARGEST_NU)
 
     def _scales_of(self, half_chi_square):
         return self._mixing(half_chi_square) / self._numeric_width
@@ -675,12 +681,12 @@ class MaternKernel(MixtureKernel):
     def _mixing(self, half_chi_square):
         # A chi-square draw of few degrees of freedom may round to 0, but frequencies must be finite. Phases of so long
         # a frequency are uniform whatever its length.
-        return np.sqrt(self.nu / np.maximum(half_chi_square, 1e-90 * self.nu))
+        return np.sqrt(self._shape / np.maximum(half_chi_square, 1e-90 * self._shape))
 
     @property
     def coordinate_variance(self) -> float:
         """nu / ((nu - 1) length_scale^2), infinite for nu up to 1."""
-        return self.nu / (self.nu - 1) / self._numeric_width**2 if self.nu > 1 else math.inf
+        return self._shape / (self._shape - 1) / self._numeric_width**2 if self._shape > 1 else math.inf
 
 
 def _in_dtype_for(scale: float, X, Y) -> tuple:
@@ -719,7 +725,7 @@ def _debye(nu: float, p):
     return 1 - u1 / nu + u2 / nu**2 - u3 / nu**3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RationalQuadraticKernel(MixtureKernel):
     """(1 + ||x - x'||^2 / (2 alpha length_scale^2))^-alpha, a mixture of Gaussian kernels of all length scales.
 

@@ -47,7 +47,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     Parameters
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian", with
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_estimators : int
         T, the number of rounds, and so of landmarks or cosines. The first rounds of more are those of fewer.

@@ -18,7 +18,7 @@ import rff_engine as rff
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)
-prior = rff.SumKernel((rff.GaussianKernel(0.5), rff.RationalQuadraticKernel(1.0, 2.0)))
+prior = rff.SumKernel((rff.GaussianKernel(0.5), rff.RationalQuadraticKernel(alpha=1.0, length_scale=2.0)))
 model = rff.PseudoPosteriorFeatures(prior, n_components=5, n_candidates=100, beta="bound", random_state=0)
 features: np.ndarray = model.fit(X, y).transform(X)
 bound: float | None = model.bound_

@@ -133,18 +133,24 @@ def distributions(draw, shape):
 
 
 _LENGTHS = [1e-50, 1e-30, 1e-3, 0.3, 1.0, 20.0, 1e30, 1e50]
-_SMOOTHNESS = [1e-50, 1e-5, 0.04, 0.3, 0.5, 1.0, 1.5, 2.5, 7.0, 50.0, 51.0, 1e9]
+_SMOOTHNESS = [1e-50, 1e-5, 0.04, 0.3, 0.5, 1.0, 1.5, 2.5, 7.0, 50.0, 51.0, 1e9, np.inf]
 GAUSSIAN = st.builds(rff.GaussianKernel, st.sampled_from(_LENGTHS))
-NAMED_KERNELS = st.sampled_from([None, *NAMED, rff.MaternKernel(0.3, "scale")])
+NAMED_KERNELS = st.sampled_from([None, *NAMED, rff.MaternKernel(nu=0.3, length_scale="scale")])
 KERNELS = st.one_of(
     *(
-        st.builds(named.kernel, *(st.sampled_from(_SMOOTHNESS if p == "nu" else _LENGTHS) for p in named.parameters))
+        st.builds(
+            named.kernel, **{p: st.sampled_from(_SMOOTHNESS if p == "nu" else _LENGTHS) for p in named.parameters}
+        )
         for named in NAMED.values()
     ),
     st.builds(
-        rff.RationalQuadraticKernel, st.sampled_from([1e-6, 0.3, 1.0, 2.5, 60.0, 1e6]), st.sampled_from(_LENGTHS)
+        rff.RationalQuadraticKernel,
+        alpha=st.sampled_from([1e-6, 0.3, 1.0, 2.5, 60.0, 1e6]),
+        length_scale=st.sampled_from(_LENGTHS),
     ),
-    st.builds(rff.PeriodicKernel, st.sampled_from(_LENGTHS), st.sampled_from([1e-3, 0.3, 1.0, 1e3])),
+    st.builds(
+        rff.PeriodicKernel, period=st.sampled_from(_LENGTHS), length_scale=st.sampled_from([1e-3, 0.3, 1.0, 1e3])
+    ),
     st.builds(rff.AnisotropicGaussianKernel, st.lists(st.sampled_from(_LENGTHS), min_size=1, max_size=4)),
 )
 KERNELS = st.one_of(
@@ -153,7 +159,7 @@ KERNELS = st.one_of(
     st.builds(rff.ProductKernel, st.lists(KERNELS, min_size=1, max_size=3)),
 )
 TAME_KERNELS = st.sampled_from(
-    [*(named.of_width(1.0, nu=0.8) for named in NAMED.values()), rff.CauchyKernel(2.0), rff.MaternKernel(1.5)]
+    [*(named.of_width(1.0, nu=0.8) for named in NAMED.values()), rff.CauchyKernel(2.0), rff.MaternKernel(nu=1.5)]
 )
 
 

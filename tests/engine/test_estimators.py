@@ -41,7 +41,7 @@ ESTIMATORS = [
     RandomFourierFeatures(n_components=5, random_state=0),
     RandomFourierFeatures(kernel=LaplacianKernel(0.5), n_components=1, random_state=0),
     PseudoPosteriorFeatures(n_components=5, n_candidates=30, random_state=0),
-    PseudoPosteriorFeatures(kernel=MaternKernel(2.5), n_components=3, n_candidates=2, beta=0, random_state=0),
+    PseudoPosteriorFeatures(kernel=MaternKernel(nu=2.5), n_components=3, n_candidates=2, beta=0, random_state=0),
     OptimizedKernelFeatures(n_components=5, n_candidates=30, random_state=0),
     OptimizedKernelFeatures(n_components=5, n_candidates=30, rho=0.01, mu=3, random_state=0),
     LandmarkSimilarity(n_components=4, random_state=0),
@@ -78,8 +78,8 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
 def test_sampling_is_passed_on(sampling):
-    fitted = RandomFourierFeatures(MaternKernel(0.8), 9, sampling, random_state=3).fit(sample()[0])
-    np.testing.assert_array_equal(fitted.frequencies_, draw_frequencies(MaternKernel(0.8), 9, 4, sampling, 3))
+    fitted = RandomFourierFeatures(MaternKernel(nu=0.8), 9, sampling, random_state=3).fit(sample()[0])
+    np.testing.assert_array_equal(fitted.frequencies_, draw_frequencies(MaternKernel(nu=0.8), 9, 4, sampling, 3))
 
 
 def sample(n=60, d=4, n_classes=2, seed=0):
@@ -91,7 +91,7 @@ def sample(n=60, d=4, n_classes=2, seed=0):
 # --- the functions they call ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [GaussianKernel(2.0), MaternKernel(0.8)])
+@pytest.mark.parametrize("kernel", [GaussianKernel(2.0), MaternKernel(nu=0.8)])
 def test_random_fourier_features_equal_the_functions(kernel):
     X, _ = sample()
     fitted = RandomFourierFeatures(kernel, 7, random_state=3).fit(X)
@@ -149,7 +149,7 @@ def test_landmark_similarity_equals_the_functions(selection, n_classes):
 def test_nystroem_features_are_exact_at_their_landmarks(landmarks):
     """phi(x) . phi(z) = k(x, L) K_L^+ k(L, z), which is k(x, z) if x is a landmark."""
     X, _ = sample()
-    kernel = MaternKernel(0.8)
+    kernel = MaternKernel(nu=0.8)
     fitted = NystroemFeatures(kernel, 12, landmarks, random_state=3).fit(X)
     expected, _ = kernel_landmarks(X, 12, landmarks, 3)
     np.testing.assert_array_equal(fitted.landmarks_, expected)

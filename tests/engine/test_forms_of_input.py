@@ -48,7 +48,7 @@ CALLS = {
     "GaussianKernel": (KERNEL.spectral_density, {"omega": OMEGA}, {}),
     "AnisotropicGaussianKernel": (lambda length_scales: rff.AnisotropicGaussianKernel(length_scales)(X), LENGTHS, {}),
     "PeriodicKernel": (rff.PeriodicKernel().spectral_mass, {"multiples": np.arange(-3, 3).reshape(3, 2)}, {}),
-    "RationalQuadraticKernel": (rff.RationalQuadraticKernel(2.0).spectral_density, {"omega": OMEGA}, {}),
+    "RationalQuadraticKernel": (rff.RationalQuadraticKernel(alpha=2.0).spectral_density, {"omega": OMEGA}, {}),
     "SumKernel": (
         lambda X, weights: rff.SumKernel((KERNEL, rff.PeriodicKernel()), weights)(X),
         {"X": X, "weights": np.array([0.25, 0.75])},
@@ -435,7 +435,7 @@ def forms_of(tmp_path_factory):
 
 KERNELS = [
     *(as_kernel(name) for name in NAMED),
-    rff.RationalQuadraticKernel(2.0, "scale"),
+    rff.RationalQuadraticKernel(alpha=2.0, length_scale="scale"),
     rff.AnisotropicGaussianKernel("scale"),
     rff.PeriodicKernel(),
     rff.SumKernel((rff.GaussianKernel("scale"), rff.PeriodicKernel())),

@@ -76,10 +76,10 @@ def test_different_seeds_and_blocks_give_different_frequencies():
 
 
 def test_blocks_follow_the_spectral_measure():
-    omega = stack(FrequencyBlocks(MaternKernel(1.5), 50000, 2, seed=2))
+    omega = stack(FrequencyBlocks(MaternKernel(nu=1.5), 50000, 2, seed=2))
     for delta in ([1.0, 0.0], [0.4, -0.9]):
         cosines = np.cos(omega @ delta)
-        value = MaternKernel(1.5)([delta], [[0.0, 0.0]])[0, 0]
+        value = MaternKernel(nu=1.5)([delta], [[0.0, 0.0]])[0, 0]
         assert abs(cosines.mean() - value) < 4.5 * cosines.std() / np.sqrt(len(omega))
 
 
@@ -118,8 +118,8 @@ SENSIBLE = [
     and (isinstance(kernel, MixtureKernel) or np.isfinite(kernel.coordinate_variance) or sampling not in MATCHED)
 ]
 FURTHER_KERNELS = [
-    RationalQuadraticKernel(0.7),
-    PeriodicKernel(3.0),
+    RationalQuadraticKernel(alpha=0.7),
+    PeriodicKernel(period=3.0),
     AnisotropicGaussianKernel([0.5, 1.0, 2.0]),
     SumKernel([GaussianKernel(), LaplacianKernel()]),
     ProductKernel([GaussianKernel(2.0), CauchyKernel()]),
@@ -244,7 +244,7 @@ def test_the_bias_is_below_a_hundredth_in_the_worst_direction_of_a_search(kernel
 @pytest.mark.parametrize("sampling", MATCHED)
 def test_matched_moments_of_a_periodic_kernel_lose_the_period(sampling):
     """Whitened frequencies are no whole multiples: after ten periods the estimate is far below the kernel, 1."""
-    (found,) = means_of_draws(PeriodicKernel(3.0), sampling, np.array([[30.0, 0.0]]), [0])
+    (found,) = means_of_draws(PeriodicKernel(period=3.0), sampling, np.array([[30.0, 0.0]]), [0])
     assert found < 0.7
 
 
@@ -371,11 +371,13 @@ def test_rescaling_lowers_the_error_where_the_covariance_is_singular():
     assert errors["moment_matching"] < errors["monte_carlo"] < errors["moment_matching_unscaled"]
 
 
-@pytest.mark.parametrize("kernel", [GaussianKernel(0.5), MaternKernel(4.0, 0.5), CauchyKernel(3.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [GaussianKernel(0.5), MaternKernel(nu=4.0, length_scale=0.5), CauchyKernel(3.0)], ids=repr
+)
 def test_the_variance_of_a_coordinate_is_that_of_the_draws(kernel):
     squares = np.square(kernel.sample_frequencies(40000, 2, 0))
     assert abs(squares.mean() - kernel.coordinate_variance) < 4.5 * squares.std() / np.sqrt(squares.size)
-    assert np.isinf([LaplacianKernel().coordinate_variance, MaternKernel(1.0).coordinate_variance]).all()
+    assert np.isinf([LaplacianKernel().coordinate_variance, MaternKernel(nu=1.0).coordinate_variance]).all()
 
 
 @every_kernel

@@ -18,14 +18,18 @@ from tests import naive
 from .test_kernels import offsets, points, total_density
 
 LENGTHS = (0.7, 2.0, 1.2, 0.4, 3.0)
-PARTS = (rff.GaussianKernel(1.3), rff.LaplacianKernel(0.6), rff.MaternKernel(0.8, 1.4))
+PARTS = (rff.GaussianKernel(1.3), rff.LaplacianKernel(0.6), rff.MaternKernel(nu=0.8, length_scale=1.4))
 SHARES = (0.2, 0.5, 0.3)
 OF_PARTS = (
     lambda delta: naive.gaussian(delta, 1.3),
     lambda delta: naive.laplacian(delta, 0.6),
     lambda delta: naive.matern(delta, 0.8, 1.4),
 )
-ROUND = (rff.GaussianKernel(0.8), rff.MaternKernel(2.0, 1.4), rff.RationalQuadraticKernel(1.5, 2.0))
+ROUND = (
+    rff.GaussianKernel(0.8),
+    rff.MaternKernel(nu=2.0, length_scale=1.4),
+    rff.RationalQuadraticKernel(alpha=1.5, length_scale=2.0),
+)
 
 # The kernel in d dimensions, and its formula.
 CASES = {
@@ -35,12 +39,15 @@ CASES = {
     ),
     **{
         f"rational quadratic {alpha}": (
-            lambda d, alpha=alpha: rff.RationalQuadraticKernel(alpha, 1.4),
+            lambda d, alpha=alpha: rff.RationalQuadraticKernel(alpha=alpha, length_scale=1.4),
             lambda delta, alpha=alpha: naive.rational_quadratic(delta, alpha, 1.4),
         )
         for alpha in (0.3, 1.0, 2.5, 7.0)
     },
-    "periodic": (lambda d: rff.PeriodicKernel(2.5, 0.8), lambda delta: naive.periodic(delta, 2.5, 0.8)),
+    "periodic": (
+        lambda d: rff.PeriodicKernel(period=2.5, length_scale=0.8),
+        lambda delta: naive.periodic(delta, 2.5, 0.8),
+    ),
     "sum": (
         lambda d: rff.SumKernel(PARTS, SHARES),
         lambda delta: sum(w * k(delta) for w, k in zip(SHARES, OF_PARTS, strict=True)),
@@ -51,11 +58,13 @@ CASES = {
         lambda delta: OF_PARTS[0](delta) * CASES["anisotropic"][1](delta),
     ),
     "locally periodic": (
-        lambda d: rff.ProductKernel((rff.PeriodicKernel(2.5, 0.8), rff.GaussianKernel(1.3))),
+        lambda d: rff.ProductKernel((rff.PeriodicKernel(period=2.5, length_scale=0.8), rff.GaussianKernel(1.3))),
         lambda delta: naive.periodic(delta, 2.5, 0.8) * OF_PARTS[0](delta),
     ),
     "nested": (
-        lambda d: rff.SumKernel([rff.ProductKernel(PARTS[:2]), PARTS[2], rff.PeriodicKernel(2.5, 0.8)]),
+        lambda d: rff.SumKernel(
+            [rff.ProductKernel(PARTS[:2]), PARTS[2], rff.PeriodicKernel(period=2.5, length_scale=0.8)]
+        ),
         lambda delta: (
             (OF_PARTS[0](delta) * OF_PARTS[1](delta) + OF_PARTS[2](delta) + naive.periodic(delta, 2.5, 0.8)) / 3
         ),
@@ -103,18 +112,22 @@ def test_values_equal_those_of_scikit_learn():
     X, Y = points(6, 3), points(4, 3, seed=1)
     for ours, other in (
         (rff.AnisotropicGaussianKernel(LENGTHS[:3]), theirs.RBF(LENGTHS[:3])),
-        (rff.RationalQuadraticKernel(0.7, 1.3), theirs.RationalQuadratic(1.3, 0.7)),
+        (rff.RationalQuadraticKernel(alpha=0.7, length_scale=1.3), theirs.RationalQuadratic(1.3, 0.7)),
     ):
         np.testing.assert_allclose(ours(X, Y), other(X, Y), rtol=1e-10)
     one = theirs.ExpSineSquared(0.8, 2.5)
-    np.testing.assert_allclose(rff.PeriodicKernel(2.5, 0.8)(X[:, :1], Y[:, :1]), one(X[:, :1], Y[:, :1]), rtol=1e-10)
+    np.testing.assert_allclose(
+        rff.PeriodicKernel(period=2.5, length_scale=0.8)(X[:, :1], Y[:, :1]), one(X[:, :1], Y[:, :1]), rtol=1e-10
+    )
 
 
 def test_special_cases_are_the_kernels_they_should_be():
     X, Y = points(6, 3), points(4, 3, seed=1)
     gaussian = rff.GaussianKernel(1.3)(X, Y)
     np.testing.assert_allclose(rff.AnisotropicGaussianKernel([1.3] * 3)(X, Y), gaussian, rtol=1e-12)
-    np.testing.assert_allclose(rff.RationalQuadraticKernel(1e6, 1.3)(X, Y), gaussian, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        rff.RationalQuadraticKernel(alpha=1e6, length_scale=1.3)(X, Y), gaussian, rtol=0, atol=1e-5
+    )
     product = rff.ProductKernel((rff.GaussianKernel(3.0), rff.GaussianKernel(4.0)))
     np.testing.assert_allclose(product(X, Y), rff.GaussianKernel(12 / 5)(X, Y), rtol=1e-12)
     alone = rff.SumKernel((rff.GaussianKernel(1.3), rff.PeriodicKernel()), (1.0, 0.0))
@@ -155,9 +168,11 @@ def test_density_reweighs_draws_of_a_heavier_tail_to_the_kernel(case, d):
     """E_q[p / q cos(omega . delta)] = k(delta) for draws from q, at delta = 0 the integral of p."""
     kernel, formula = CASES[case][0](d), CASES[case][1]
     if case == "sum":
-        others = rff.SumKernel((rff.LaplacianKernel(0.7), rff.MaternKernel(0.5)), None)  # as heavy in every direction
+        others = rff.SumKernel(
+            (rff.LaplacianKernel(0.7), rff.MaternKernel(nu=0.5)), None
+        )  # as heavy in every direction
     else:
-        others = rff.MaternKernel(1.0, 0.9)
+        others = rff.MaternKernel(nu=1.0, length_scale=0.9)
     omega = others.sample_frequencies(60000, d, random_state=d)
     ratio = kernel.spectral_density(omega) / others.spectral_density(omega)
     for delta in np.vstack([np.zeros((1, d)), offsets(d)]):
@@ -166,7 +181,7 @@ def test_density_reweighs_draws_of_a_heavier_tail_to_the_kernel(case, d):
 
 @pytest.mark.parametrize(("alpha", "d"), [(0.4, 1), (1.0, 2), (2.5, 5), (2.0, 5)])
 def test_density_of_the_rational_quadratic_kernel_is_infinite_at_0_for_small_alpha(alpha, d):
-    kernel = rff.RationalQuadraticKernel(alpha)
+    kernel = rff.RationalQuadraticKernel(alpha=alpha)
     near = kernel.spectral_density(np.vstack([np.full((1, d), 10.0**-k) for k in (3, 5, 8)]))
     assert np.all(np.diff(near) > 0) and np.isfinite(near).all()
     with pytest.raises(ValueError, match="omega has a density of exp"):
@@ -183,7 +198,7 @@ def test_density_of_the_rational_quadratic_kernel_for_large_alpha_is_the_integra
     law = stats.gamma(alpha, scale=1 / alpha).logpdf(tau) + np.log(tau * spread)
     gaussian = np.exp(-(omega[:, None] ** 2) / (2 * tau)) / np.sqrt(2 * np.pi * tau)
     expected = gaussian @ (weight * np.exp(law))
-    density = rff.RationalQuadraticKernel(alpha).spectral_density(omega[:, None])
+    density = rff.RationalQuadraticKernel(alpha=alpha).spectral_density(omega[:, None])
     np.testing.assert_allclose(density, expected, rtol=1e-6)
 
 
@@ -194,7 +209,7 @@ def test_a_missing_density_raises_one_sentence(kernel):
 
 
 def test_periodic_kernel_is_the_cosine_series_of_its_masses():
-    kernel, m = rff.PeriodicKernel(2.5, 0.5), np.arange(-60, 61)
+    kernel, m = rff.PeriodicKernel(period=2.5, length_scale=0.5), np.arange(-60, 61)
     mass = kernel.spectral_mass(m[:, None])
     assert mass.sum() == pytest.approx(1, abs=1e-12)
     np.testing.assert_allclose(mass, stats.skellam(2.0, 2.0).pmf(m), rtol=1e-8, atol=1e-15)
@@ -207,7 +222,7 @@ def test_periodic_kernel_is_the_cosine_series_of_its_masses():
 
 
 def test_periodic_frequencies_are_multiples_drawn_by_their_masses():
-    kernel = rff.PeriodicKernel(2.5, 0.5)
+    kernel = rff.PeriodicKernel(period=2.5, length_scale=0.5)
     multiples = kernel.sample_frequencies(20000, 1, 0).ravel() * 2.5 / (2 * np.pi)
     np.testing.assert_allclose(multiples, np.rint(multiples), atol=1e-9)
     values = np.arange(-4, 5)
@@ -360,7 +375,7 @@ def test_scale_of_each_column_makes_the_kernel_invariant_to_its_unit():
     )
     constant = rff.AnisotropicGaussianKernel().scaled_to(np.ones((4, 2)))
     assert constant.length_scales == pytest.approx([2**-0.5] * 2)
-    assert rff.RationalQuadraticKernel(2.0, "scale").scaled_to(X).length_scale == pytest.approx(
+    assert rff.RationalQuadraticKernel(alpha=2.0, length_scale="scale").scaled_to(X).length_scale == pytest.approx(
         np.sqrt(3 * X.var() / 2)
     )
 
@@ -387,11 +402,14 @@ def test_open_widths_inside_a_composed_kernel_are_taken_from_the_data(make):
         (lambda: rff.AnisotropicGaussianKernel((1.0, 0.0)), "length_scales is 0.0; a finite number above 0"),
         (lambda: rff.AnisotropicGaussianKernel(2.0), r"length_scales has shape \(\)"),
         (lambda: rff.AnisotropicGaussianKernel([]), r"length_scales has shape \(0,\)"),
-        (lambda: rff.RationalQuadraticKernel(0.0), "alpha is 0.0; a finite number above 0"),
-        (lambda: rff.RationalQuadraticKernel(1e7), "alpha is 10000000.0; a number between 1e-06 and 1e"),
-        (lambda: rff.RationalQuadraticKernel(1.0, -1), "length_scale is -1"),
-        (lambda: rff.PeriodicKernel(0), "period is 0; a finite number above 0"),
-        (lambda: rff.PeriodicKernel(1.0, 1e-4), "length_scale is 0.0001; a number between 0.001 and 1000"),
+        (lambda: rff.RationalQuadraticKernel(alpha=0.0), "alpha is 0.0; a finite number above 0"),
+        (lambda: rff.RationalQuadraticKernel(alpha=1e7), "alpha is 10000000.0; a number between 1e-06 and 1e"),
+        (lambda: rff.RationalQuadraticKernel(alpha=1.0, length_scale=-1), "length_scale is -1"),
+        (lambda: rff.PeriodicKernel(period=0), "period is 0; a finite number above 0"),
+        (
+            lambda: rff.PeriodicKernel(period=1.0, length_scale=1e-4),
+            "length_scale is 0.0001; a number between 0.001 and 1000",
+        ),
         (lambda: rff.SumKernel(()), r"kernels is \(\); a tuple of at least one kernel"),
         (lambda: rff.SumKernel(rff.GaussianKernel()), "kernels is GaussianKernel"),
         (lambda: rff.ProductKernel(("gaussian",)), r"kernels is \('gaussian',\)"),

@@ -67,6 +67,51 @@ def test_parameters_are_set_in_place_and_all_or_none(name):
         setattr(kernel, width, 4.0)
 
 
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: rff.RandomFourierFeatures(gamma=0.1), "write kernel=GaussianKernel.from_gamma(0.1)."),
+        (lambda: rff.LandmarkBoosting(length_scale=2), "write kernel=GaussianKernel(sigma=2)."),
+        (lambda: rff.NystroemFeatures(degree=3), "it must be one of 'kernel', 'n_components', 'landmarks', "),
+        (lambda: rff.CertifiedClassifier(gamma=0.1), "it must be one of 'features', "),
+        (lambda: rff.GaussianKernel(gamma=0.5), "write GaussianKernel.from_gamma(0.5)."),
+        (lambda: rff.GaussianKernel(length_scale=0.5), "write GaussianKernel(sigma=0.5)."),
+        (lambda: rff.LaplacianKernel(length_scale=0.5), "it must be one of 'gamma'."),
+    ],
+)
+def test_a_parameter_by_a_name_of_other_libraries_is_told_its_name_here(call, says):
+    with pytest.raises(TypeError) as raised:
+        call()
+    kind, _, rest = str(raised.value).partition(" has no parameter '")
+    assert hasattr(rff, kind) and says in rest and rest.endswith(".") and "\n" not in rest
+
+
+@pytest.mark.parametrize("kernel", [rff.MaternKernel, rff.RationalQuadraticKernel, rff.PeriodicKernel])
+def test_two_numbers_whose_order_other_libraries_swap_need_their_names(kernel):
+    names = ", ".join(f"{name}=..." for name in kernel().get_params())
+    with pytest.raises(TypeError) as raised:
+        kernel(2.0, 1.5)
+    assert str(raised.value) == f"{kernel.__name__} got 2.0 without a name; write {kernel.__name__}({names})."
+
+
+def test_parameters_of_the_parts_of_a_kernel_are_searched():
+    """By the names of scikit-learn's kernels: k1, k2, ..., also of parts of parts."""
+    product = rff.ProductKernel((rff.GaussianKernel(2.0), rff.LaplacianKernel()))
+    given = rff.SumKernel((rff.GaussianKernel(1.0), product))
+    assert given.get_params()["k2__k1__sigma"] == 2.0 and "k1" not in given.get_params(deep=False)
+    X, y = sample()
+    model = Pipeline([("features", rff.RandomFourierFeatures(given, 5, random_state=0)), ("svm", LinearSVC())])
+    grid = {"features__kernel__k2__k2__gamma": [0.3, 3.0], "features__kernel__k1": [rff.CauchyKernel(0.5)]}
+    fitted = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y).best_estimator_["features"].kernel_
+    assert fitted.kernels[0] == rff.CauchyKernel(0.5) and fitted.kernels[1].kernels[1].gamma in (0.3, 3.0)
+    assert given == rff.SumKernel((rff.GaussianKernel(1.0), product)) and product.kernels[1].gamma == 1.0
+    for wrong, says in (({"k3__sigma": 1}, "no parameter 'k3__sigma'"), ({"k1__sigma": -1, "weights": None}, "sigma")):
+        with pytest.raises(ValueError, match=says):
+            given.set_params(**wrong)
+    assert given.kernels[0].sigma == 1.0
+    assert given.set_params(k1=rff.CauchyKernel(), k1__gamma=3).kernels[0] == rff.CauchyKernel(3.0)
+
+
 def test_user_defined_kernel_has_parameters():
     class Scaled(rff.SpectralKernel):
         def __init__(self, factor=2.0):
@@ -153,7 +198,8 @@ def test_name_stands_for_the_kernel_of_width_scale_and_none_for_the_gaussian(est
         fitted = clone(estimator).set_params(kernel=name).fit(X, y)
         assert fitted.kernel == name and fitted.get_params()["kernel"] == name
         assert fitted.kernel_ == kernel(**{WIDTHS[name]: "scale"}).scaled_to(X)
-    assert clone(estimator).fit(X, y).kernel_ == clone(estimator).set_params(kernel="gaussian").fit(X, y).kernel_
+    kernels = [clone(estimator).set_params(kernel=name).fit(X, y).kernel_ for name in (None, "rbf", "gaussian")]
+    assert kernels[0] == kernels[1] == kernels[2]
 
 
 @pytest.mark.parametrize("shown", KERNELS_BY_TITLE)
@@ -166,7 +212,7 @@ def test_names_and_widths_are_those_of_the_pages(shown):
 
 
 @every_estimator
-@pytest.mark.parametrize("wrong", ["rbf", "Gaussian", "", 2.0, rff.GaussianKernel])
+@pytest.mark.parametrize("wrong", ["radial", "Gaussian", "", 2.0, rff.GaussianKernel])
 def test_unknown_name_raises_one_sentence(estimator, wrong):
     X, y = sample()
     made = clone(estimator).set_params(kernel=wrong)
@@ -207,9 +253,9 @@ def test_parameters_of_a_default_or_named_kernel_can_be_set(estimator):
     assert "kernel__sigma" not in made.get_params() and made.kernel is None
     assert made.set_params(kernel__sigma=2).kernel == rff.GaussianKernel(2.0)
     made = clone(estimator).set_params(kernel="matern", kernel__nu=0.5)
-    assert made.kernel == rff.MaternKernel(0.5, "scale")
+    assert made.kernel == rff.MaternKernel(nu=0.5, length_scale="scale")
     with pytest.raises(
-        ValueError, match=r"MaternKernel.* has no parameter 'sigma'; it must be one of 'nu', 'length_sc"
+        ValueError, match=r"MaternKernel has no parameter 'sigma'; it must be one of 'nu', 'length_scale'\.$"
     ):
         made.set_params(kernel__sigma=1)
     with pytest.raises(ValueError, match="Invalid parameter"):

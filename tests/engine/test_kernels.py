@@ -14,7 +14,7 @@ CASES = [
     (LaplacianKernel(0.6), lambda delta: naive.laplacian(delta, 0.6)),
     (CauchyKernel(0.8), lambda delta: naive.cauchy(delta, 0.8)),
     *[
-        (MaternKernel(nu, 1.4), lambda delta, nu=nu: naive.matern(delta, nu, 1.4))
+        (MaternKernel(nu=nu, length_scale=1.4), lambda delta, nu=nu: naive.matern(delta, nu, 1.4))
         for nu in (0.5, 0.8, 1.5, 2.5, 3.5, 4)
     ],
 ]
@@ -91,23 +91,23 @@ def test_gamma_and_sigma_give_the_same_kernel():
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 49, 50, 60, 200, 2000])
 def test_matern_of_half_integers_equals_the_recurrence(n):
     r = np.append(np.linspace(0, 6, 40), [1e-12, 1e-6, 1e-3])
-    K = MaternKernel(n + 0.5)([[0.0, 0.0]], np.outer(r, [0.6, 0.8]))[0]
+    K = MaternKernel(nu=n + 0.5)([[0.0, 0.0]], np.outer(r, [0.6, 0.8]))[0]
     np.testing.assert_allclose(K, naive.matern_half_integer(n, r), rtol=0, atol=2e-9)
 
 
 def test_matern_kernel_reaches_its_limits_and_grows_with_smoothness_near_0():
     X, Y = points(6, 3), points(5, 3, seed=1)
     r = np.linalg.norm(X[:, None] - Y, axis=-1)
-    np.testing.assert_allclose(MaternKernel(0.5, 0.7)(X, Y), np.exp(-r / 0.7), rtol=1e-10)
+    np.testing.assert_allclose(MaternKernel(nu=0.5, length_scale=0.7)(X, Y), np.exp(-r / 0.7), rtol=1e-10)
     for nu in (0.5, 1.5, 2.5):  # the closed forms join the general one
-        np.testing.assert_allclose(MaternKernel(nu)(X, Y), MaternKernel(nu + 1e-9)(X, Y), rtol=0, atol=1e-8)
-    gaps = [np.abs(MaternKernel(nu)(X, Y) - GaussianKernel()(X, Y)).max() for nu in (10, 100, 1e4, 1e8)]
+        np.testing.assert_allclose(MaternKernel(nu=nu)(X, Y), MaternKernel(nu=nu + 1e-9)(X, Y), rtol=0, atol=1e-8)
+    gaps = [np.abs(MaternKernel(nu=nu)(X, Y) - GaussianKernel()(X, Y)).max() for nu in (10, 100, 1e4, 1e8, np.inf)]
     assert np.all(np.diff(gaps) < 0) and gaps[-1] < 1e-8
     # smoother kernels stay higher near 0
-    near = [MaternKernel(nu)([[0.0]], [[0.1]])[0, 0] for nu in (0.3, 0.5, 1, 2, 10, 49.9, 50.1, 1e3)]
+    near = [MaternKernel(nu=nu)([[0.0]], [[0.1]])[0, 0] for nu in (0.3, 0.5, 1, 2, 10, 49.9, 50.1, 1e3)]
     assert np.all(np.diff(near) > 0)
     for nu in (1e-3, 0.1, 0.8, 30, 51):
-        assert MaternKernel(nu)([[0.0]])[0, 0] == 1
+        assert MaternKernel(nu=nu)([[0.0]])[0, 0] == 1
 
 
 # --- densities and draws ------------------------------------------------------------------------------------------
@@ -222,8 +222,8 @@ def test_draws_are_reproducible(kernel):
         (GaussianKernel.from_gamma, "gamma"),
         (LaplacianKernel, "gamma"),
         (CauchyKernel, "gamma"),
-        (MaternKernel, "nu"),
-        (lambda scale: MaternKernel(1.5, scale), "length_scale"),
+        (lambda nu: MaternKernel(nu=-nu if nu == np.inf else nu), "nu"),  # infinity is allowed
+        (lambda scale: MaternKernel(nu=1.5, length_scale=scale), "length_scale"),
     ],
 )
 def test_bad_parameters_are_named(make, name, bad):
@@ -232,7 +232,7 @@ def test_bad_parameters_are_named(make, name, bad):
 
 
 def test_kernels_compare_and_hash_by_value():
-    assert MaternKernel(1.5) == MaternKernel(1.5, 1.0) != MaternKernel(2.5)
+    assert MaternKernel(nu=1.5) == MaternKernel(nu=1.5, length_scale=1.0) != MaternKernel(nu=2.5)
     assert len({GaussianKernel(), GaussianKernel(1.0), LaplacianKernel()}) == 2
     with pytest.raises(AttributeError):
         GaussianKernel().sigma = 2.0

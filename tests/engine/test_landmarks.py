@@ -253,7 +253,7 @@ def test_maps_of_large_float32_landmarks_are_in_float64():
 
 
 @pytest.mark.parametrize(
-    "kernel", [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(0.8), CauchyKernel(0.5)], ids=repr
+    "kernel", [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(nu=0.8), CauchyKernel(0.5)], ids=repr
 )
 @pytest.mark.parametrize("d", [2, 5])
 def test_uniform_weights_on_many_frequencies_give_the_kernel(kernel, d):

@@ -10,7 +10,7 @@ import rff_engine as rff
 from rff_engine import leverage
 from tests import naive
 
-KERNELS = [rff.GaussianKernel(1.5), rff.LaplacianKernel(0.5), rff.MaternKernel(1.5)]
+KERNELS = [rff.GaussianKernel(1.5), rff.LaplacianKernel(0.5), rff.MaternKernel(nu=1.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 ESTIMATOR = rff.LeverageScoreFeatures(n_components=5, n_candidates=30, n_pilot=10, random_state=0)
 

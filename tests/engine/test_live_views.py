@@ -29,7 +29,7 @@ def array(view: live.View, name: str, dtype: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("selection", ["random", "kmeans"])
-@pytest.mark.parametrize("kernel", [None, "laplacian", rff.MaternKernel(1.5, 2000.0)])
+@pytest.mark.parametrize("kernel", [None, "laplacian", rff.MaternKernel(nu=1.5, length_scale=2000.0)])
 def test_landmarks_are_those_of_the_estimator(kernel, selection):
     view = live.landmarks(X, Y, kernel, 3, 16, selection=selection, beta=2.0, random_state=7)
     model = rff.LandmarkSimilarity(kernel, 3, selection, n_components=16, random_state=7).fit(CENTRED, Y)

@@ -66,7 +66,7 @@ def test_only_the_lower_triangle_of_the_kernel_matrix_is_read():
 def test_representer_theorem(value):
     """Among sums of the kernel at the training points and at 20 others, the minimiser uses the training points only."""
     X, y = problem()
-    kernel = MaternKernel(0.8)
+    kernel = MaternKernel(nu=0.8)
     everywhere = np.concatenate([X, np.random.default_rng(1).normal(size=(20, 3))])
     K, to_all = kernel(everywhere), kernel(X, everywhere)
     # J(a) = ||k(X, .) a - y||^2 / (2 n) + lambda a'K a / 2; K is invertible, so that there is one minimum.

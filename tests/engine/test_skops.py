@@ -15,7 +15,11 @@ io = pytest.importorskip("skops.io", reason="skops is not installed")
 ESTIMATORS = [value for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
 KERNELS = [
     *(named.of_width(0.5, nu=2.5) for named in NAMED.values()),
-    *(rff.RationalQuadraticKernel(1.0, 2.0), rff.AnisotropicGaussianKernel((0.5, 1.0, 2.0)), rff.PeriodicKernel()),
+    *(
+        rff.RationalQuadraticKernel(alpha=1.0, length_scale=2.0),
+        rff.AnisotropicGaussianKernel((0.5, 1.0, 2.0)),
+        rff.PeriodicKernel(),
+    ),
     rff.SumKernel((rff.GaussianKernel(0.5), rff.MaternKernel())),
     rff.ProductKernel((rff.GaussianKernel(0.5), rff.LaplacianKernel())),
 ]

@@ -45,7 +45,7 @@ def changed(array, value, at=0):
 OF_BOUNDS = {"loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 2.0, "n_landmarks": 2, "form": "paper"}
 OF_BOUNDS |= {"kl": 1.0, "chi2": 1.0, "divergence": 1.0, "variance": 0.1}
 FUNCTIONS = {
-    "kernel": (lambda X, Y: rff.MaternKernel(0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
+    "kernel": (lambda X, Y: rff.MaternKernel(nu=0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
     "density": (rff.GaussianKernel().spectral_density, {"omega": "omega"}, {}),
     "sample_frequencies": (
         rff.CauchyKernel().sample_frequencies,
@@ -308,7 +308,7 @@ def test_integers_beyond_floats_are_named():
 ESTIMATOR_PARAMETERS = [
     (rff.RandomFourierFeatures, "n_components", _COUNT),
     (rff.RandomFourierFeatures, "sampling", _NAME),
-    (rff.RandomFourierFeatures, "kernel", ["rbf", "Gaussian", 1.0, rff.GaussianKernel]),
+    (rff.RandomFourierFeatures, "kernel", ["radial", "Gaussian", 1.0, rff.GaussianKernel]),
     (rff.RandomFourierFeatures, "random_state", BAD["random_state"]),
     (rff.RandomFourierFeatures, "n_jobs", BAD["n_jobs"]),
     *[
@@ -317,7 +317,7 @@ ESTIMATOR_PARAMETERS = [
         for name, bad in (
             ("n_components", _COUNT),
             ("n_candidates", _COUNT),
-            ("kernel", ["rbf"]),
+            ("kernel", ["radial"]),
             ("random_state", BAD["random_state"]),
             ("n_jobs", BAD["n_jobs"]),
             ("epsilon", BAD["epsilon"]),
@@ -331,7 +331,7 @@ ESTIMATOR_PARAMETERS = [
     (rff.LandmarkSimilarity, "selection", _NAME),
     (rff.LandmarkSimilarity, "similarity", _NAME),
     (rff.LandmarkSimilarity, "beta", _NONNEGATIVE),
-    (rff.LandmarkSimilarity, "kernel", ["rbf"]),
+    (rff.LandmarkSimilarity, "kernel", ["radial"]),
     (rff.LandmarkSimilarity, "random_state", BAD["random_state"]),
     (rff.LandmarkSimilarity, "n_jobs", BAD["n_jobs"]),
     (rff.LandmarkSimilarity, "epsilon", BAD["epsilon"]),
@@ -339,14 +339,14 @@ ESTIMATOR_PARAMETERS = [
     (rff.LeverageScoreFeatures, "n_candidates", _COUNT),
     (rff.LeverageScoreFeatures, "n_pilot", _COUNT),
     (rff.LeverageScoreFeatures, "ridge", [0.0, -1.0, 1e-11, np.nan, np.inf, "0.1", None, True]),
-    (rff.LeverageScoreFeatures, "kernel", ["rbf"]),
+    (rff.LeverageScoreFeatures, "kernel", ["radial"]),
     (rff.LeverageScoreFeatures, "random_state", BAD["random_state"]),
     (rff.LandmarkBoosting, "n_estimators", _COUNT),
     (rff.LandmarkBoosting, "n_components", _COUNT),
     (rff.LandmarkBoosting, "weak_learner", _NAME),
     (rff.LandmarkBoosting, "beta", [*BAD["beta"], "bound"]),
     (rff.LandmarkBoosting, "max_steps", [-1, 0.5, np.nan, "3", None, True]),
-    (rff.LandmarkBoosting, "kernel", ["rbf"]),
+    (rff.LandmarkBoosting, "kernel", ["radial"]),
     (rff.LandmarkBoosting, "random_state", BAD["random_state"]),
     (rff.CertifiedClassifier, "prior_fraction", [-0.1, 0.95, np.nan, np.inf, "0.5", None, True]),
     (rff.CertifiedClassifier, "epsilon", BAD["epsilon"]),

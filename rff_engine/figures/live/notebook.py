@@ -125,7 +125,7 @@ def landmarks(
     X, y : arrays of shapes (n, 2) and (n,)
         Points in any units, and labels of two classes; the larger one is shown red.
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian".
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian".
     n_landmarks : int
         L.
     D : int
@@ -198,7 +198,7 @@ def kernel(
     X, y : arrays of shapes (n, 2) and (n,)
         Points in any units, and labels of two classes; the larger one is shown red.
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        The prior. A name stands for that kernel with the width "scale", ``None`` for "gaussian".
+        The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian".
     N : int
         Candidate frequencies, at most 5000.
     mu : float
