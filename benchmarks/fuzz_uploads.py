@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow.parquet  # noqa: F401
 
 with atheris.instrument_imports(include=["datasets"]):
-    from datasets.tables import preparation, readers, table as tables
+    from datasets.tables import preparation, readers, roles, table as tables
 
 # Small limits are reached sooner.
 LIMITS = tables.Limits(
@@ -50,8 +50,8 @@ def one_input(data: bytes) -> None:
     try:
         table = readers.read(data[1:], NAMES[data[0] % len(NAMES)], LIMITS)
         counts["read"] += 1
-        target = preparation.suggest_target(table)
-        columns = preparation.suggest_columns(table, target)
+        target = roles.suggest_target(table)
+        columns = roles.suggest_columns(table, target)
         scaling = preparation.SCALINGS[data[0] // 8 % 3]
         imputation = preparation.IMPUTATIONS[data[0] // 64 % 2]
         dataset = preparation.prepare(table, target, columns, scaling, imputation, limits=LIMITS)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from datasets.tables import preparation
+from datasets.tables import preparation, roles
 from datasets.tables.table import UploadError
 from datasets.tables.uploads import read_table
 from pages.components.results import your_data as your_data_results
@@ -95,9 +95,9 @@ class LongestBlock:
 def prepared(table) -> str:
     """Prepare a table as the page does; the outcome as text."""
     your_data_results.summary(table), your_data_results.first_rows(table)
-    target = preparation.suggest_target(table)
+    target = roles.suggest_target(table)
     try:
-        dataset = preparation.prepare(table, target, preparation.suggest_columns(table, target))
+        dataset = preparation.prepare(table, target, roles.suggest_columns(table, target))
     except UploadError as error:
         return f"; {error}"
     return f", prepared to {dataset.X.shape[0]} x {dataset.X.shape[1]}"

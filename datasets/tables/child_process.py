@@ -52,7 +52,8 @@ def _reply(request: dict, data: bytes) -> bytes:
     )
     try:
         source = data.decode("utf-8", "surrogatepass") if request["is_text"] else data
-        return transport.encode_table(readers.read(source, request["name"], table.Limits(**request["limits"])))
+        limits = table.Limits(**request["limits"])
+        return transport.encode_table(readers.read(source, request["name"], limits, request["choices"]))
     except table.UploadError as error:
         return transport.encode_refusal(str(error))
     except MemoryError:

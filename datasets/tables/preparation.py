@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dataset import Dataset, Task
+from .roles import target_task
 from .table import Column, Limits, Table, UploadError, printable, quoted
 
 SCALINGS = ("standard", "range", "none")
@@ -20,38 +21,7 @@ IMPUTATIONS = ("fill", "drop")
 """Missing values become the median of the column, or its most frequent text; or their rows are dropped."""
 LARGEST_UNSCALED = 1e9
 """Largest absolute value without scaling: cosines of larger phases are noise."""
-_FEW_VALUES = 10  # a column of at most so many distinct whole numbers holds classes
-_TARGET_NAMES = ("target", "class", "label", "y", "outcome", "diagnosis", "species", "quality")
 YOUR_DATA = "your data"
-
-
-def target_task(column: Column) -> Task:
-    """The likely task of a target: classification for text and for few whole numbers, else regression."""
-    if column.kind == "text":
-        return "classification"
-    present = column.values[~column.missing]
-    whole = column.kind == "number" and bool((present == np.rint(present)).all())
-    return "classification" if whole and column.n_values <= _FEW_VALUES else "regression"
-
-
-def suggest_target(table: Table) -> str:
-    """The likely target: the one that the format defines, else one with a usual name, else the last column."""
-    if table.target is not None:
-        return table.target
-    candidates = [column for column in table.columns if not column.constant] or table.columns
-    named = {column.name.strip().lower(): column.name for column in candidates if not column.constant}
-    return next((named[name] for name in _TARGET_NAMES if name in named), candidates[-1].name)
-
-
-def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
-    """All columns but the target and those without information: empty, constant, or mostly distinct texts."""
-    return tuple(
-        column.name
-        for column in table.columns
-        if column.name != target
-        and not column.constant
-        and not (column.kind == "text" and 2 * column.n_values > table.n_rows)
-    )
 
 
 def prepare(

@@ -9,14 +9,15 @@ The readers import only the standard library and NumPy, and PyArrow for Parquet,
 
 from __future__ import annotations
 
-import csv
 import io
 import re
+from types import MappingProxyType
 
 import numpy as np
 
-from . import parquet
-from .table import CellColumn, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
+from . import delimited, layouts, parquet
+from .delimited import note_on_names
+from .table import CellColumn, Choices, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
 
 FORMATS = ("CSV", "TSV", "Parquet", "svmlight")
 _BY_ENDING = {
@@ -31,7 +32,6 @@ _BY_ENDING = {
 }
 ENDINGS = (*_BY_ENDING, "txt", "data")
 """Accepted file name endings; for the last two the content decides."""
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _FOREIGN = {  # leading bytes of files that are uploaded by mistake
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -51,12 +51,16 @@ _FOREIGN = {  # leading bytes of files that are uploaded by mistake
     b"\x80\x04": "a Python pickle",
     b"\x80\x05": "a Python pickle",
 }
-_SNIFFED_LINES, _SNIFFED_CHARACTERS = 20, 1 << 16
-_ROWS_AT_ONCE = 500
+_FIRST_CHARACTERS = 1 << 16
 _PAIR = re.compile(r"(-?\d{1,19}):(\S+)", re.ASCII)
 
 
-def read(data: bytes | str, name: str = "", limits: Limits = Limits()) -> Table:  # noqa: B008 (it is frozen)
+def read(
+    data: bytes | str,
+    name: str = "",
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    choices: Choices = MappingProxyType({}),
+) -> Table:
     """Read a file or pasted text in this process; see `uploads.read_table`.
 
     Only `limits` bound time and memory: a damaged Parquet file may crash the process.
@@ -71,10 +75,11 @@ def read(data: bytes | str, name: str = "", limits: Limits = Limits()) -> Table:
     if "\0" in text:
         raise UploadError("The file has null bytes, so it is not text; CSV, TSV, Parquet and svmlight can be read.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if form == "svmlight" or (form is None and _looks_like_svmlight(text)):
+    if form == "svmlight" or (form in (None, "CSV") and _looks_like_svmlight(text)):
         table = _read_svmlight(text, notes, limits)
     else:
-        table = _read_delimited(text, "\t" if form == "TSV" else None, notes, limits)
+        separators = ("\t", "\t+") if form == "TSV" else tuple(layouts.SEPARATORS)
+        table = delimited.read(text, separators, notes, limits, choices)
     return _check_minimum(table, limits)
 
 
@@ -123,127 +128,12 @@ def _decoded(data: bytes) -> tuple[str, list[str]]:
             ) from None
 
 
-# --- delimited text -------------------------------------------------------------------------------------------------
-
-
-def _read_delimited(text: str, delimiter: str | None, notes: list[str], limits: Limits) -> Table:
-    delimiter = delimiter or _sniff_delimiter(text)
-    rows = _rows(text, delimiter, limits)
-    line, first = next(rows, (0, []))
-    if not first:
-        raise UploadError("The file has no cells; a table with a line for each row is needed.")
-    limits.check(1, len(first))
-    has_header = all(parse_number(cell.strip()) is None for cell in first)
-    cells = [CellColumn() for _ in first]
-    if has_header:
-        raw_names = first
-    else:
-        notes = [*notes, "The first line has numbers, so it was read as a row: columns are named by their position."]
-        raw_names = [f"column {i}" for i in range(1, len(first) + 1)]
-        _append(cells, [first])
-    n_rows, pending = 0 if has_header else 1, []
-    for number, row in rows:
-        if len(row) != len(first):
-            raise UploadError(
-                f"Line {number} has {_count(len(row), 'cell')}, line {line} has {len(first)}; every line needs as many."
-            )
-        n_rows += 1
-        if n_rows > limits.rows or n_rows * len(first) > limits.cells:
-            limits.check(n_rows, len(first))
-        pending.append(row)
-        if len(pending) == _ROWS_AT_ONCE:
-            _append(cells, pending)
-            pending = []
-    _append(cells, pending)
-    if n_rows == 0:
-        raise UploadError("The table has column names but no rows; a line for each row is needed.")
-    names = unique_names(raw_names)
-    if has_header:
-        notes = [*notes, *_note_on_names(raw_names)]
-    columns = tuple(
-        column.to_column(name, decimal_comma=delimiter != ",") for column, name in zip(cells, names, strict=True)
-    )
-    form = "TSV" if delimiter == "\t" else "CSV"
-    return Table(columns, f"{form}, cells separated by {_DELIMITERS[delimiter]}", tuple(notes))
-
-
-def _note_on_names(raw: list[str]) -> list[str]:
-    """A note on the first name that occurs twice, if there is one."""
-    seen = set()
-    for name in map(str.strip, raw):
-        if name and name in seen:
-            return [f"Several columns are named {quoted(name)}: they were numbered."]
-        seen.add(name)
-    return []
-
-
-def _append(cells: list[CellColumn], rows: list[list[str]]) -> None:
-    for column, own in zip(cells, zip(*rows, strict=True), strict=bool(rows)):
-        column.extend(own)
-
-
-def _rows(text: str, delimiter: str, limits: Limits):
-    """Line number and cells of every line that is not blank."""
-    # csv.field_size_limit holds for the whole process and is left alone; `cell_characters` is smaller.
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t"
-    )
-    while True:
-        before = reader.line_num
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise UploadError(_csv_problem(str(error), before + 1, reader.line_num, delimiter)) from None
-        longest = max(map(len, row), default=0)
-        if longest > limits.cell_characters:
-            raise UploadError(
-                f"A cell that begins on line {before + 1} has {longest} characters; at most {limits.cell_characters} "
-                "are allowed: is a quotation mark not closed?"
-            )
-        if row and (len(row) > 1 or row[0].strip()):
-            yield reader.line_num, row
-
-
-def _csv_problem(problem: str, first: int, last: int, delimiter: str) -> str:
-    """A message of the csv module as a sentence."""
-    if "expected after" in problem:
-        name = _DELIMITERS[delimiter][:-1]
-        return f'On line {last}, a quoted cell is followed by something other than a {name}; within quotes, write "".'
-    if "unexpected end" in problem:
-        return f"A quotation mark on line {first} or below is not closed."
-    if "field larger" in problem:
-        return f"A cell on line {first} does not end: is a quotation mark not closed?"
-    return f"Line {last} cannot be read as a line of a table."
-
-
-def _sniff_delimiter(text: str) -> str:
-    """The delimiter with the most cells on the first line, of those with equally many on each line if there are any."""
-    lines = [line for line in text[:_SNIFFED_CHARACTERS].split("\n", _SNIFFED_LINES)[:_SNIFFED_LINES] if line.strip()]
-    best, best_score = ",", (False, 1)
-    for delimiter in _DELIMITERS:
-        try:
-            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
-        except csv.Error:
-            continue
-        if counts and counts[0] > 1:
-            score = (len(set(counts)) == 1, counts[0])
-            if score > best_score:
-                best, best_score = delimiter, score
-    return best
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
 # --- svmlight -------------------------------------------------------------------------------------------------------
 
 
 def _looks_like_svmlight(text: str) -> bool:
-    for line in text[:_SNIFFED_CHARACTERS].split("\n", _SNIFFED_LINES)[:_SNIFFED_LINES]:
-        parts = line.partition("#")[0].split()
+    for line in text[:_FIRST_CHARACTERS].splitlines():
+        parts = [part for part in line.partition("#")[0].split() if not part.startswith("qid:")]
         if parts:
             return len(parts) > 1 and parse_number(parts[0]) is not None and all(map(_PAIR.fullmatch, parts[1:]))
     return False
@@ -316,4 +206,4 @@ def _read_parquet(data: bytes, limits: Limits) -> Table:
         cells.extend([texts[code] if code >= 0 else "" for code in values])
         columns.append(cells.to_column(name))
     limits.check(len(decoded[0][2]), len(columns))
-    return Table(tuple(columns), "Parquet", tuple(_note_on_names(raw_names)))
+    return Table(tuple(columns), "Parquet", tuple(note_on_names(raw_names)))

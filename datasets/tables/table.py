@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,17 +18,26 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .numerals import PLAIN, Style, parse as parse_number, parse_all
+
 Kind = Literal["number", "date", "text", "empty"]
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "."})
-"""Cells that count as missing, in lower case."""
-_NAME_CHARACTERS, _QUOTED_CHARACTERS, _NUMBER_CHARACTERS = 80, 40, 400
-_UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
-_DATE = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
+MISSING = frozenset(
+    {*("", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "+nan", "nat", "null", "#null!", "none", "\\n")}
+    | {*("?", "-", "--", ".", "#div/0!", "#value!", "#ref!", "#num!", "#name?")}
 )
-# Possessive quantifiers (++): with backtracking, digits before a letter would take quadratic time.
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+"""Cells that count as missing, in lower case."""
+_NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
+_UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
+_TWO_CAPITALS = re.compile(r"[A-Z]{2}")
+_DATE = re.compile(
+    r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?)?",
+    re.ASCII,
+)
+
+
+Choices = Mapping[str, str]
+"""Answers to the questions of guesses, by their keys"""
 
 
 class UploadError(ValueError):
@@ -182,6 +191,35 @@ class Column:
                 return f"{value:.6g}"
 
 
+def counts_rows(column: Column) -> bool:
+    """Whether a column counts the rows from 0 or 1."""
+    first = column.values[0]
+    counting = column.kind == "number" and first in (0, 1)
+    return bool(counting and np.array_equal(column.values, first + np.arange(len(column.values))))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What was guessed in reading a file, and how to take it back.
+
+    Attributes
+    ----------
+    key : str
+        Name of the question: "separator", "names", "lines above", or "numbers in column 2".
+    taken : str
+        The answer taken.
+    others : tuple of str
+        Other answers; `choices` of the readers take one under the key.
+    note : str
+        A sentence on the answer and why it was taken; empty if nothing is unusual.
+    """
+
+    key: str
+    taken: str
+    others: tuple[str, ...]
+    note: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Columns of equal length, and how the file was read.
@@ -196,12 +234,15 @@ class Table:
         Sentences on what the user may want to check.
     target : str or None
         Name of the target column, if the format defines one.
+    guesses : tuple of Guess
+        What was guessed, which `choices` take back.
     """
 
     columns: tuple[Column, ...]
     format: str
     notes: tuple[str, ...] = ()
     target: str | None = None
+    guesses: tuple[Guess, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -235,66 +276,71 @@ class CellColumn:
         known = self._known
         self._codes.extend([known.setdefault(cell, len(known)) for cell in cells])
 
-    def to_column(self, name: str, decimal_comma: bool = False) -> Column:
-        """The column: numbers if all cells are numbers, else dates if all are dates, else text."""
+    def prepend(self, cell: str) -> None:
+        """Put a cell above the others."""
+        texts = [cell, *(text for text in self._known if text != cell)]
+        places = {text: place for place, text in enumerate(texts)}
+        new = np.array([places[text] for text in self._known], dtype=np.intc)
+        codes = new[np.frombuffer(self._codes, dtype=np.intc)] if new.size else new
+        self._codes, self._known = array("i", [0, *codes.tolist()]), places
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._codes)
+
+    def texts(self) -> list[str]:
+        """The distinct texts that are not missing."""
+        texts = [text.strip() for text in self._known]
+        return [text for text, there in zip(texts, _present(texts), strict=True) if there]
+
+    def to_column(self, name: str, way: Style | Literal["text"] = PLAIN) -> Column:
+        """The column: numbers written in a way if all cells are, else dates if all are dates, else text."""
         codes = np.frombuffer(self._codes, dtype=np.intc)
         texts = [text.strip() for text in self._known]
-        present = [text.lower() not in MISSING for text in texts]
-        if not any(present):
+        present = np.array(_present(texts), dtype=bool)
+        if not present.any():
             return Column(name, "empty", np.full(len(codes), np.nan))
-        parsers: list[tuple[Kind, Callable[[str], float | None]]] = [("number", parse_number), ("date", parse_days)]
-        if decimal_comma:
-            parsers.insert(1, ("number", _parse_comma_number))
-        for kind, parse in parsers:
-            parsed = _parsed(texts, present, parse)
-            if parsed is not None:
-                return Column.of_numbers(name, parsed[codes], kind)
+        shown = [text for text, there in zip(texts, present, strict=True) if there]
+        kinds: list[tuple[Kind, list[float] | None]] = []
+        if way != "text":
+            kinds = [("number", parse_all(shown, way)), ("date", _all_days(shown))]
+        for kind, numbers in kinds:
+            if numbers is not None:
+                values = np.full(len(texts), np.nan)
+                values[present] = numbers
+                return Column.of_numbers(name, values[codes], kind)
         return _text_column(name, codes, texts, present)
 
 
-def _parsed(texts, present, parse) -> np.ndarray | None:
-    """All texts as numbers, NaN where missing; None if one cannot be parsed."""
-    values = np.full(len(texts), np.nan)
-    if parse is parse_number and _float_suffices(texts):  # a million texts one by one would take seconds
-        try:
-            values[present] = [float(text) for text, there in zip(texts, present, strict=True) if there]
-            return values
-        except ValueError:
+def _present(texts: Sequence[str]) -> list[bool]:
+    """Which texts of a column stand for a value."""
+    present = [text.lower() not in MISSING for text in texts]
+    others = {text for text, there in zip(texts, present, strict=True) if there}
+    # Beside a plus, a minus is a value; among codes of two letters, NA is North America or Namibia.
+    value = "-" if others == {"+"} else "NA" if len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others)) else None
+    return [there or text == value for text, there in zip(texts, present, strict=True)]
+
+
+def _all_days(texts: Sequence[str]) -> list[float] | None:
+    """All texts as days since 1970; None if one is no date."""
+    days = []
+    for text in texts:
+        day = parse_days(text)
+        if day is None:
             return None
-    for i, text in enumerate(texts):
-        if present[i]:
-            value = parse(text)
-            if value is None:
-                return None
-            values[i] = value
-    return values
-
-
-def parse_number(text: str) -> float | None:
-    """The number that a text stands for, or None."""
-    # float() alone accepts underscores and digits of any script.
-    return float(text) if len(text) < _NUMBER_CHARACTERS and _NUMBER.fullmatch(text) else None
-
-
-def _float_suffices(texts: Sequence[str]) -> bool:
-    """Whether float() accepts the same of these texts as `parse_number`."""
-    joined = "".join(texts)
-    return joined.isascii() and "_" not in joined and max(map(len, texts)) < _NUMBER_CHARACTERS
-
-
-def _parse_comma_number(text: str) -> float | None:
-    return None if "." in text else parse_number(text.replace(",", ".", 1))
+        days.append(day)
+    return days
 
 
 def parse_days(text: str) -> float | None:
-    """Days since 1970 of a date or time, read as UTC if it has no offset; None for other text."""
+    """Days since 1970 of a month, date or time, read as UTC if it has no offset; None for other text."""
     match = _DATE.fullmatch(text) if len(text) < 40 else None
     if match is None:
         return None
     year = match[1]
     month = match[2].zfill(2)
-    day = match[3].zfill(2)
-    rest = text[match.end(3) :].replace(" ", "T")
+    day = (match[3] or "01").zfill(2)
+    rest = text[match.end(3 if match[3] else 2) :].replace(" ", "T")
     if rest and match[4] and len(match[4]) == 1:
         rest = f"T0{rest[1:]}"
     try:
@@ -316,7 +362,7 @@ def _text_column(name, codes, texts, present) -> Column:
     numbers = [there and parse_number(text) is not None for text, there in zip(texts, present, strict=True)]
     n_present = int((values >= 0).sum())
     n_numbers = int(np.array(numbers)[codes].sum())
-    if 2 * n_numbers >= n_present:
+    if n_numbers < n_present <= 2 * n_numbers:
         stray = next(text for text, there, number in zip(texts, present, numbers, strict=True) if there and not number)
         note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are read as text."
     return Column(name, "text", values, tuple(known), note)

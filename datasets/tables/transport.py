@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 
-from .table import Column, Table, UploadError
+from .table import Column, Guess, Table, UploadError
 
 
 class ReaderError(RuntimeError):
@@ -28,6 +28,7 @@ def encode_table(table: Table) -> bytes:
         "format": table.format,
         "notes": table.notes,
         "target": table.target,
+        "guesses": [[guess.key, guess.taken, guess.others, guess.note] for guess in table.guesses],
     }
     archive = io.BytesIO()
     np.savez(
@@ -94,4 +95,5 @@ def _table(content: dict, arrays) -> Table:
     for name, kind, n_words, note in content["columns"]:
         categories = tuple(next(words) for _ in range(n_words))
         columns.append(Column(name, kind, next(codes if kind == "text" else numbers), categories, note))
-    return Table(tuple(columns), content["format"], tuple(content["notes"]), content["target"])
+    guesses = tuple(Guess(key, taken, tuple(others), note) for key, taken, others, note in content["guesses"])
+    return Table(tuple(columns), content["format"], tuple(content["notes"]), content["target"], guesses)

@@ -16,12 +16,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from . import transport
 from .readers import ENDINGS, FORMATS, check_size
-from .table import Limits, Table, UploadError
+from .table import Choices, Limits, Table, UploadError
 
 __all__ = ["ENDINGS", "FORMATS", "read_table"]
 
@@ -41,16 +42,22 @@ _NO_PROCESS = "The server cannot start another process to read the file; upload 
 _log = logging.getLogger(__name__)
 
 
-def read_table(data: bytes | str, name: str = "", limits: Limits = Limits()) -> Table:  # noqa: B008 (it is frozen)
+def read_table(
+    data: bytes | str,
+    name: str = "",
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    choices: Choices = MappingProxyType({}),
+) -> Table:
     """Read a file or pasted text in a child process.
 
-    The ending of the name gives the format; without a known ending the content decides. In delimited text the first
-    line holds the column names, unless one of its cells is a number.
+    The ending of the name gives the format; without a known ending the content decides.
 
     Parameters
     ----------
     name : str
         File name; only its ending counts.
+    choices : mapping of str to str, optional
+        Answers that replace guesses: by `key`, one of the `others` of a `Guess` of the table.
 
     Raises
     ------
@@ -62,6 +69,7 @@ def read_table(data: bytes | str, name: str = "", limits: Limits = Limits()) -> 
         "name": name,
         "is_text": isinstance(data, str),
         "limits": dataclasses.asdict(limits),
+        "choices": dict(choices),
         "seconds": CPU_SECONDS,
         "memory_bytes": MEMORY_BYTES,
         "folders": [str(Path(np.__file__).parents[1])],  # of libraries, which may not be on the child's own path

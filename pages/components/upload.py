@@ -14,7 +14,8 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 import datasets
-from datasets.tables.preparation import prepare, suggest_columns, suggest_target, target_task, two_classes
+from datasets.tables.preparation import prepare, two_classes
+from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_target, target_task
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, read_table
 from pages.components import escaping, layout
@@ -155,7 +156,8 @@ def show_table(upload: Upload) -> None:
     st.markdown(
         f"{escaping.code(upload.name)}: **{table.n_rows} rows, {len(table.columns)} columns**, read as {table.format}."
     )
-    notes = [*table.notes, *(f"{quoted(c.name)}: {c.note}" for c in table.columns if c.note)]
+    notes = [*table.notes, *(guess.note for guess in table.guesses if guess.note)]
+    notes += [f"{quoted(column.name)}: {column.note}" for column in table.columns if column.note]
     if notes:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
@@ -227,6 +229,11 @@ def _choose_columns(upload: Upload, target: str) -> tuple[tuple[str, ...], str, 
         default=list(suggest_columns(upload.table, target)),
         key=_key("columns", upload, names.index(target)),
     )
+    left_out = " ".join(notes_on_left_out(upload.table, target))
+    if left_out:
+        st.caption(escaping.markdown(left_out))
+    if not columns and left_out:
+        raise UploadError(f"No column is chosen. {left_out}")
     scaling = _segments("Each column is scaled to", _SCALINGS, "standard", _key("scaling", upload))
     imputation = _segments("Missing values", _IMPUTATIONS, "fill", _key("imputation", upload))
     return tuple(columns), scaling, imputation

@@ -190,6 +190,21 @@ def test_tables_without_a_learning_problem_are_refused_in_one_sentence(data, pro
     assert not app.exception and len(app.error) == 1 and problem in app.error[0].value
 
 
+def test_columns_left_out_and_guesses_are_shown():
+    rows = [f'{i + 1},"{i % 7},500",{i % 5},"{i} words",{"AB"[i // 30]}' for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["Id,size,grade,remark,Species", *rows]).encode())
+    assert not app.exception and not app.error
+    for part in ("` Id ` was left out: it counts the rows", "` remark ` was left out: nearly all", "` size `: ` "):
+        assert part in words(app), part
+
+
+def test_a_table_whose_only_input_is_left_out_says_why():
+    rows = [f"word {i},{i * i}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["Month,Sales", *rows]).encode())
+    assert not app.exception and len(app.error) == 1
+    assert app.error[0].value.startswith("No column is chosen. ` Month ` was left out: nearly all its texts differ")
+
+
 def test_a_target_of_one_class_is_refused_in_one_sentence():
     app = uploaded(opened("your_data"), b"a,flat,y\n" + b"1,same,0\n2,same,1\n" * 30)
     next(box for box in app.selectbox if box.label == "Target").select("flat").run()

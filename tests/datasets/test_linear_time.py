@@ -10,9 +10,20 @@ from itertools import product
 
 import pytest
 
-from datasets.tables import parquet, preparation, readers, table as tables, transport, uploads
+from datasets.tables import (
+    delimited,
+    layouts,
+    numerals,
+    parquet,
+    preparation,
+    readers,
+    roles,
+    table as tables,
+    transport,
+    uploads,
+)
 
-MODULES = (parquet, preparation, readers, tables, transport, uploads)
+MODULES = (delimited, layouts, numerals, parquet, preparation, readers, roles, tables, transport, uploads)
 PATTERNS = {
     f"{module.__name__}.{name}": value
     for module in MODULES
@@ -20,7 +31,7 @@ PATTERNS = {
     if isinstance(value, re.Pattern)
 }
 #: Signs that are repeated, and what a pattern may want before them; a new pattern may need more.
-SIGNS = "1a.:-+e xyT\0é"
+SIGNS = "1a.:-+e xyT\0é,'"
 BEGINNINGS = ("", "1.", "1e", "1:", "2020-01-0", "inf")
 #: Repeats of a sign: exponential time shows at the first, cubic at the second and quadratic at the last.
 REPEATS = (22, 200, 3000)
@@ -45,7 +56,7 @@ def slow_cell(pattern: re.Pattern) -> tuple | None:
 
 
 def test_all_patterns_of_the_readers_are_found():
-    assert {"datasets.tables.table._NUMBER", "datasets.tables.table._DATE", "datasets.tables.readers._PAIR"} <= set(
+    assert {"datasets.tables.numerals._PLAIN", "datasets.tables.table._DATE", "datasets.tables.readers._PAIR"} <= set(
         PATTERNS
     )
     for module in MODULES:  # no pattern is compiled in a function

@@ -15,7 +15,7 @@ import pytest
 from bad_files import good_table, parquet
 
 from datasets.tables import readers, transport, uploads
-from datasets.tables.table import Column, Limits, Table, UploadError
+from datasets.tables.table import Column, Guess, Limits, Table, UploadError
 from datasets.tables.uploads import read_table
 
 CHILD = uploads._CHILD
@@ -77,6 +77,9 @@ def test_encoded_table_is_decoded_unchanged():
     )
     table = Table((*columns, Column("d", "date", numbers)), "CSV", ("One.", "Two."), "x")
     same(transport.decode(transport.encode_table(table)), table)
+    guess = Guess("names", "none", ("first line",), "A note.")
+    guessed = transport.decode(transport.encode_table(Table(columns, "CSV", guesses=(guess,))))
+    assert guessed.guesses == (guess,)
     only_text = Table(columns[:1], "CSV")
     same(transport.decode(transport.encode_table(only_text)), only_text)
 
@@ -149,20 +152,14 @@ def test_file_that_needs_too_much_memory_is_refused_in_one_sentence(monkeypatch)
 @pytest.mark.slow
 def test_child_imports_the_readers_only():
     program = f"import runpy, sys; own = runpy.run_path({str(CHILD)!r}); own['_skip_package_init']()\n"
-    program += (
-        "own['_reply']({'is_text': False, 'name': '', 'limits': {}}, b'a,b\\n' + b'1,2\\n' * 20)\nprint(*sys.modules)"
-    )
+    program += "request = {'is_text': False, 'name': '', 'limits': {}, 'choices': {}}\n"
+    program += "own['_reply'](request, b'a,b\\n' + b'1,2\\n' * 20)\nprint(*sys.modules)"
     ran = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
     loaded = set(ran.stdout.split())
     assert {name for name in loaded if name.startswith("datasets")} == {
-        *(
-            "datasets",
-            "datasets.tables",
-            "datasets.tables.readers",
-            "datasets.tables.table",
-            "datasets.tables.transport",
-            "datasets.tables.parquet",
-        )
+        *("datasets", "datasets.tables"),
+        *(f"datasets.tables.{name}" for name in ("delimited", "layouts", "numerals", "parquet")),
+        *(f"datasets.tables.{name}" for name in ("readers", "table", "transport")),
     }
     assert not loaded & {"pandas", "pyarrow", "scipy", "sklearn", "streamlit", "subprocess"}
 

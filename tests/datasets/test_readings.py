@@ -1,0 +1,318 @@
+"""Tables as people bring them are read as an expert reads them; every guess has a note and can be taken back.
+
+Half of the cases mislead: they look like a case of another kind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from datasets.tables import layouts
+from datasets.tables.readers import read
+from datasets.tables.roles import left_out, notes_on_left_out, suggest_columns, suggest_target
+from datasets.tables.table import Table
+
+
+def table_of(head: str, *rows: str, times: int = 1, name: str = "") -> Table:
+    return read("\n".join(([head] if head else []) + list(rows) * times), name)
+
+
+def values(table: Table, name: str) -> list:
+    column = table.column(name)
+    return column.values.tolist() if column.kind != "text" else [column.shown(i) for i in range(table.n_rows)]
+
+
+def notes(table: Table) -> str:
+    return " ".join([*table.notes, *(guess.note for guess in table.guesses)])
+
+
+# --- marks in numbers -----------------------------------------------------------------------------------------------
+
+SALES = ("950", "1,047", "12,500", "999", "2,288")
+
+
+def column_of(cells, separator=";", head="x;y", other=("1", "2")) -> Table:
+    """A table of these cells, quoted where commas separate, beside a column of others."""
+    rows = [f'"{cell}"{separator}{other[i % len(other)]}' for i, cell in enumerate(list(cells) * 6)]
+    return table_of(head.replace(";", separator), *rows)
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "other", "numbers", "noted"),
+    [
+        (SALES, "\t", ("1", "2"), (950, 1047, 12500, 999, 2288), True),
+        (SALES, ",", ("1", "2"), (950, 1047, 12500, 999, 2288), True),
+        (("950", "1.047", "12.500"), ";", ("3,5", "2,25"), (950, 1047, 12500), True),
+        (("1'234.50", "999.25", "12’000.00"), ",", ("1", "2"), (1234.5, 999.25, 12000), True),
+        (("1 234,5", "1\u00a0234,75", "9,5"), ";", ("1", "2"), (1234.5, 1234.75, 9.5), True),
+        (("1.234.567", "12", "1.000"), ";", ("1", "2"), (1234567, 12, 1000), True),
+        (("1,234.50", "12,000.25"), "\t", ("1", "2"), (1234.5, 12000.25), True),
+        (("-1,047", "+2,288", "5"), "\t", ("1", "2"), (-1047, 2288, 5), True),
+        (("$10.50", "$1,200.00", "-$3.25"), ",", ("1", "2"), (10.5, 1200, -3.25), True),
+        (("7.47%", "10 %", "0%"), ",", ("1", "2"), (7.47, 10, 0), True),
+        (("10,50 €", "1.200,00 €"), ";", ("1", "2"), (10.5, 1200), True),
+        # misleading
+        (("0,125", "1,250", "2,375"), ";", ("1", "2"), (0.125, 1.25, 2.375), True),  # no group begins with 0
+        (("1,234", "2,345", "9,876"), ";", ("0,5", "1,25"), (1.234, 2.345, 9.876), True),  # the neighbour tells
+        (("1,234", "2,345", "9,876"), ";", ("0.5", "1.25"), (1234, 2345, 9876), True),
+        (("3,142", "2,718", "1,414"), ";", ("1", "2"), (3.142, 2.718, 1.414), True),  # ambiguous, and said so
+        (("1.234", "2.345", "9.876"), ",", ("1", "2"), (1.234, 2.345, 9.876), False),
+        (("1.234", "0.345", "9.876"), ";", ("3,5", "2,25"), (1.234, 0.345, 9.876), False),
+        (("1.5", "2.25", "1e-3"), ";", ("1", "2"), (1.5, 2.25, 0.001), False),
+    ],
+)
+def test_numbers_are_read_whatever_stands_between_their_digits(cells, separator, other, numbers, noted):
+    table = column_of(cells, separator, other=other)
+    np.testing.assert_allclose(values(table, "x"), list(numbers) * 6)
+    assert ("“x”" in notes(table)) == noted
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("1,2", "1,2,3", "2,3"),  # lists
+        ("12,34,567", "1,234", "5"),
+        ("$10", "€20", "$30"),  # of two currencies
+        ("10 %", "20", "30 %"),
+        ("1-2", "3-4", "5-6"),
+        ("123 45", "678 90", "111 22"),  # codes
+        ("v1.2.3", "v1.2.4", "v1.3.0"),
+        ("192.168.1.1", "192.168.1.2", "10.0.0.1"),
+        ("12:30", "13:45", "14:00"),
+    ],
+)
+def test_texts_with_digits_stay_texts(cells):
+    table = column_of(cells, "\t")
+    assert values(table, "x") == list(cells) * 6
+
+
+def test_an_ambiguous_comma_is_said_to_be_so_and_can_be_read_the_other_way():
+    lines = "x;y\n" + "3,142;1\n2,718;2\n" * 6
+    (guess,) = [guess for guess in read(lines).guesses if guess.key == "numbers in column 1"]
+    assert guess.taken == "decimal commas" and guess.note == "“x”: “3,142” was read as 3.142, though it could be 3142."
+    for answer, first in (("commas between thousands", 3142), ("decimal commas", 3.142), ("text", "3,142")):
+        assert answer in (guess.taken, *guess.others)
+        assert values(read(lines, choices={guess.key: answer}), "x")[0] == first
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+IRIS = [f"{4.5 + i / 10:.1f},{3 + i % 3},{['red', 'blue'][i % 2]}" for i in range(12)]
+VOTES = ["republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y"]
+
+
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("0,1,classes", IRIS),
+        ("0,1,2", IRIS),
+        ("1,2,3", IRIS),
+        ("a,3,kind", IRIS),
+        ("country,1990,2000", [f"{name},{i},{i * i}" for i, name in enumerate("abcdefghijkl")]),
+        ("1990,1995,2000", [f"{i},{i * i},{7 * i}" for i in range(12)]),
+        (",0,1", [f"{i},{i / 7:.3f},{i % 2}" for i in range(12)]),
+        ("day,2020-01-01,2020-01-02", [f"d{i},{i},{i % 5}" for i in range(12)]),
+        ("n,y,x,party", [f"{row.partition(',')[2]},{row.partition(',')[0]}" for row in VOTES * 3]),
+        ("word,other", [f"w{i},o{i}" for i in range(12)]),
+    ],
+)
+def test_a_line_of_names_is_recognised(first, rows):
+    table = table_of(first, *rows)
+    assert table.n_rows == len(rows)
+    assert table.names == tuple(name or "column 1" for name in first.split(","))
+    as_row = read("\n".join([first, *rows]), choices={"names": "none"})
+    assert as_row.n_rows == len(rows) + 1 and as_row.names[0] == "column 1"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        IRIS,
+        VOTES * 3,
+        ["1,2,3"] * 12,
+        [f"{3 * i},{3 * i + 1},{3 * i + 2}" for i in range(12)],  # rows that count on
+        [f"{1990 + i},{1995 + i},{i}" for i in range(12)],  # years that are data
+        [f"{1990 + i},{2000 + i}" for i in range(12)],
+        [f"0,1,{'ab'[i % 2]}" for i in range(12)],
+        [f"word {i},{i * 1.5}" for i in range(12)],
+        [f"2020-01-{i + 10},{'ab'[i % 2]}" for i in range(12)],
+        ["oops,1.5,2.5", *(f"{i},1.5,2.5" for i in range(12))],  # one stray text above numbers
+    ],
+)
+def test_a_row_is_not_taken_for_names(rows):
+    table = table_of("", *rows)
+    assert table.n_rows == len(rows) and table.names[0] == "column 1"
+    assert "first line was read as a row" in notes(table)
+    named = read("\n".join(rows), choices={"names": "first line"})
+    assert named.n_rows == len(rows) - 1
+
+
+def test_the_first_row_comes_first_though_it_was_read_last():
+    table = table_of("", *VOTES, times=3)
+    assert values(table, "column 1") == [row.partition(",")[0] for row in VOTES] * 3
+    assert table.columns[0].categories == ("republican", "democrat")
+
+
+# --- lines above the table ------------------------------------------------------------------------------------------
+
+PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("above", "head", "rows", "separator"),
+    [
+        ("sep=;\n", "a;b", PAIRS, ";"),
+        ('"sep=;"\n', "a;b", PAIRS, ";"),
+        ("# made by an instrument\n", "a;b", PAIRS, ";"),
+        ("# one, two\n# three\n\n", "a,b", [row.replace(";", ",") for row in PAIRS], ","),
+        ("\n\n\n", "a;b", PAIRS, ";"),
+        ("Sales of 1990\n", "a;b", PAIRS, ";"),
+        ("Sales of 1990;;\n;;\n", "a;b;c", [f"{row};{row[0]}" for row in PAIRS], ";"),
+        ("# " + "long comment\n# " * 300 + "end\n", "a;b", PAIRS, ";"),
+    ],
+)
+def test_lines_above_the_table_are_skipped_with_a_note(above, head, rows, separator):
+    table = read(above + "\n".join([head, *rows]))
+    assert table.names == tuple(head.split(separator)) and table.n_rows == len(rows)
+    assert values(table, "b")[1] == 2.5
+    assert f"{above.count(chr(10))} line" in notes(table)
+
+
+@pytest.mark.parametrize(
+    ("head", "name"), [("#,name,points", "#"), ("# a,name,points", "a"), ("#id,name,points", "id")]
+)
+def test_names_that_begin_with_a_hash_are_no_comment(head, name):
+    table = table_of(head, *(f"{i},word {i},{i * 1.5}" for i in range(12)))
+    assert table.names == (name, "name", "points") and table.n_rows == 12
+
+
+def test_a_hash_within_the_table_is_a_text():
+    table = table_of("colour,y", "#ff0000,1", "#00ff00,2", times=6)
+    assert values(table, "colour")[:2] == ["#ff0000", "#00ff00"]
+
+
+def test_messages_count_the_lines_above():
+    with pytest.raises(ValueError, match="Line 7 has 3 cells, line 2 has 2"):
+        read("# comment\na,b\n" + "1,2\n" * 4 + "1,2,3\n" + "1,2\n" * 10)
+
+
+# --- what separates cells -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "separator"),
+    [
+        ("", "{0},5;{1},5", ";"),  # decimal commas without names
+        ("a  b   c", "{0} {1}.5   x", " "),
+        ("a b c", "  {0}   {1}.5  x ", " "),
+        ("a\t\tb\tc", "{0}\t{1}.5\tx", "\t+"),
+        ('"a" "b"', '"r{0}" {0} {1}', " "),  # R's write.table
+        ("a|b;c", "{0}|{1};x", "|"),
+        ("a, b, c", "{0}, {1}, x y", ","),
+        ("a\tb", "{0}\tone, two", "\t"),
+        ("a,b", "{0},one two", ","),
+    ],
+)
+def test_the_separator_is_found(head, row, separator):
+    rows = [row.format(i, i % 3) for i in range(12)]
+    table = table_of(head, *rows)
+    assert table.guesses[0].key == "separator" and table.guesses[0].taken == separator
+    assert layouts.SEPARATORS[separator] in table.format
+    assert table.n_rows == 12 and {len(column.values) for column in table.columns} == {12}
+
+
+def test_the_names_of_r_are_one_cell_shorter_than_its_rows():
+    table = table_of('"size" "kind"', *(f'"{i}" {i * 1.5} "{"ab"[i % 2]}"' for i in range(1, 13)))
+    assert table.names == ("column 1", "size", "kind") and values(table, "size")[1] == 3.0
+    assert left_out(table, "kind") == {"column 1": "it counts the rows"}
+
+
+def test_a_separator_at_the_end_of_each_row_makes_an_empty_column():
+    table = table_of("a,b", *(f"{i},{i % 2}," for i in range(12)))
+    assert table.names == ("a", "b", "column 3") and table.columns[2].kind == "empty"
+
+
+def test_ranked_svmlight_is_recognised_without_an_ending():
+    table = read("".join(f"{i % 3} qid:{i // 4} 1:{500 + i} 2:{i % 7}\n" for i in range(12)))
+    assert table.format == "svmlight" and values(table, "x1")[1] == 501
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", ["#NULL!", "#DIV/0!", "NaT", "-", "?", "\\N", "<NA>", "#N/A", "-nan", ""])
+def test_marks_of_missing_values_are_missing(mark):
+    table = table_of("x,y", "1.5,1", f"{mark},2", "2.5,3", times=5)
+    assert table.column("x").kind == "number" and table.column("x").n_missing == 5
+
+
+@pytest.mark.parametrize(
+    ("mark", "others"), [("-", ("+",)), ("NA", ("EU", "AF", "AS", "SA")), ("none at all", ("a", "b"))]
+)
+def test_a_value_that_looks_like_a_mark_of_missing_values_stays(mark, others):
+    table = table_of("x,y", *(f"{cell},{i}" for i, cell in enumerate((mark, *others))), times=6)
+    assert table.column("x").n_missing == 0 and mark in table.column("x").categories
+
+
+def test_months_are_dates_and_other_pairs_of_numbers_are_not():
+    months = table_of("month,y", *(f"1949-{i:02d},{i * i}" for i in range(1, 13)))
+    assert months.column("month").kind == "date" and months.column("month").shown(1) == "1949-02-01"
+    seasons = table_of("season,y", *(f"{1990 + i}-{91 + i % 8},{i * i}" for i in range(12)))
+    assert seasons.column("season").kind == "text"
+
+
+# --- what columns are for -------------------------------------------------------------------------------------------
+
+
+def counted(name: str, start: int = 1, n: int = 20) -> Table:
+    return table_of(f"{name},a,Species", *(f"{i + start},{41 * i % 87},{'AB'[i // 10]}" for i in range(n)))
+
+
+@pytest.mark.parametrize(("name", "start"), [("Id", 1), ("Id", 0), ("", 0), ("", 1), ("anything", 1)])
+def test_a_column_that_counts_the_rows_is_left_out_with_a_note(name, start):
+    table = counted(name, start)
+    assert suggest_columns(table, "Species") == ("a",)
+    assert notes_on_left_out(table, "Species") == [f"“{name or 'column 1'}” was left out: it counts the rows."]
+
+
+@pytest.mark.parametrize(
+    ("names", "cell", "kept"),
+    [
+        ("day,a,y", lambda i: i + 1, True),  # time counts too
+        ("id,a,y", lambda i: i // 3, True),  # of groups of rows
+        ("a,b,y", lambda i: 20 - i, True),
+        ("a,b,y", lambda i: i * 2, True),
+        ("number of rooms,a,y", lambda i: i % 5, True),
+        ("customer_id,a,y", lambda i: 1000 + 37 * i % 101, False),
+        ("PassengerId,a,y", lambda i: 892 + i, False),
+        ("word,a,y", lambda i: f"name {i}", False),
+        ("paid,a,y", lambda i: 1000 + 37 * i % 101, True),  # not “id”
+    ],
+)
+def test_only_numbers_and_texts_of_single_rows_are_left_out(names, cell, kept):
+    table = table_of(names, *(f"{cell(i)},{41 * i % 87},{i % 2}" for i in range(20)))
+    assert (table.names[0] in suggest_columns(table, "y")) == kept
+
+
+def test_the_only_input_stays_though_it_counts_the_rows():
+    table = table_of("a,b", *(f"{i},{i % 2}" for i in range(12)))
+    assert suggest_columns(table, "b") == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "target"),
+    [
+        ("PassengerId,Survived,Pclass,Sex,Embarked", "{0},{1},{2},m,S", "Survived"),
+        ("X,Y,month,area", "{2},{3},mar,{0}.5", "area"),
+        ("class,shape,habitat", "{1},x,{2}", "class"),
+        ("a,b,c", "{0}.5,{2},{1}", "c"),
+        ("x,y", "{0}.5,{1}", "y"),
+        ("species,day", "{1},2020-01-0{2}", "species"),
+        ("income_class,age,size", "{1},{2},{3}", "income_class"),
+        ("kind,height,name", "k{1},{0}.5,name {0}", "kind"),
+    ],
+)
+def test_the_target_is_found_by_name_and_place(names, row, target):
+    rows = [row.format(i, i % 2, 1 + i % 3, 2 + i % 7) for i in range(24)]
+    assert suggest_target(table_of(names, *rows)) == target
