@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from .missing import MISSING
 from .numerals import parse_any
-from .table import MISSING, Column, counts_rows, parse_days
+from .table import Column, counts_rows, parse_days
 
 SEPARATORS = {
     ",": "commas",
@@ -40,10 +41,17 @@ class Layout(NamedTuple):
     """Lines above the table"""
     width: int
     """Cells of most lines"""
-    ends_empty: bool
+    ends_empty: bool = False
     """Whether the last cell of each line below the first is empty"""
-    names: list[str] | None
-    """Names from a comment above the table"""
+    names: list[str] | None = None
+    """Names from above the table"""
+    texts: frozenset[int] = frozenset()
+    """Positions of columns that are text whatever their cells"""
+    marks: frozenset[str] = MISSING
+    """What stands for a missing value"""
+
+    def is_text(self, position: int) -> bool:
+        return position in self.texts
 
 
 def reader(text: str | Iterable[str], separator: str, strict: bool = True):
@@ -63,7 +71,7 @@ def find(text: str, separators: Sequence[str]) -> Layout:
     sample = _sample(text, n_above + n_comments)
     separator = marked if marked and marked in separators else _best_separator(sample, separators)
     places, rows = _rows(sample, separator)
-    n_titles = _title_lines(rows)
+    n_titles = title_lines(rows)
     names = None if n_titles else _names_in_comment(comment, separator, rows)
     n_above += n_comments + (places[n_titles] if rows else 0)
     return Layout(separator, n_above, _width(rows), all(not row[-1].strip() for row in rows[n_titles + 1 :]), names)
@@ -126,7 +134,7 @@ def _best_separator(sample: Sequence[str], separators: Sequence[str]) -> str:
         if len(sample) == _SNIFFED_LINES:
             rows = rows[:-1]  # a quoted cell may go on below
         width = _width(rows)
-        regular = width > 1 and _regular(rows[_title_lines(rows) :], width)
+        regular = width > 1 and _regular(rows[title_lines(rows) :], width)
         if separator in _RUNS and (best_score[0] or not regular):
             continue
         cells = [cell.strip() for row in rows for cell in row if regular]
@@ -142,17 +150,17 @@ def _regular(rows: Sequence[list[str]], width: int) -> bool:
     return width - len(rows[0]) in (0, 1) and all(len(row) == width for row in rows[1:])
 
 
-def _width(rows: Sequence[list[str]]) -> int:
+def _width(rows: Sequence[list]) -> int:
     """The number of cells of most rows."""
     return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
 
 
-def _title_lines(rows: Sequence[list[str]]) -> int:
+def title_lines(rows: Sequence[list]) -> int:
     """How many of the first rows hold a title: one cell, or one that is not empty, above rows of several."""
     width = _width(rows)
     for n, cells in enumerate(rows):
-        filled = sum(bool(cell.strip()) for cell in cells)
-        if not (len(cells) == 1 < width or (filled == 1 and width > 2 and cells[0].strip())):
+        filled = sum(bool(str(cell).strip()) for cell in cells)
+        if not (len(cells) == 1 < width or (filled == 1 and width > 2 and str(cells[0]).strip())):
             return n
     return 0
 

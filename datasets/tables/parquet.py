@@ -97,7 +97,13 @@ def _readable(pa):
     return (
         *(kinds.is_integer, kinds.is_floating, kinds.is_decimal, kinds.is_boolean, kinds.is_null),
         *(kinds.is_string, kinds.is_large_string, kinds.is_string_view, kinds.is_date, kinds.is_timestamp),
+        *_binary(pa),
     )
+
+
+def _binary(pa):
+    """Types of bytes, which some writers use for text."""
+    return pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view
 
 
 class _ColumnBuilder:
@@ -114,6 +120,8 @@ class _ColumnBuilder:
 
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
+        if any(is_a(values.type) for is_a in _binary(pa)):
+            values = self._decoded_text(values)
         kind = values.type
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             self.kind = "date"
@@ -124,6 +132,17 @@ class _ColumnBuilder:
         else:
             self.kind = "text"
             self.parts.append(np.array([self._code(cell, cell_characters) for cell in values.to_pylist()], np.int32))
+
+    def _decoded_text(self, values):
+        import pyarrow as pa
+
+        try:
+            return values.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            raise UploadError(
+                f"The column {quoted(self.name)} of the Parquet file has bytes that are not UTF-8; only numbers, "
+                "Booleans, text and dates can be read."
+            ) from None
 
     def _code(self, cell, cell_characters: int) -> int:
         if cell is None:

@@ -1,4 +1,4 @@
-"""Readers of user-uploaded CSV, TSV, Parquet and svmlight files, in the calling process.
+"""Readers of user-uploaded files, in the calling process: delimited text, workbooks, ARFF, Parquet and svmlight.
 
 The app calls `uploads` instead, which runs these readers in a child process. A file is refused in one sentence, an
 `UploadError`, before it costs more than `Limits` allow. What must be guessed, such as an encoding, is reported in the
@@ -11,19 +11,24 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
-from . import delimited, layouts, parquet
-from .delimited import note_on_names
+from . import arff, delimited, layouts, parquet, workbook
+from .rows import note_on_names
 from .table import CellColumn, Choices, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
 
-FORMATS = ("CSV", "TSV", "Parquet", "svmlight")
+FORMATS = ("CSV", "TSV", "Excel", "OpenDocument", "ARFF", "Parquet", "svmlight")
+_READABLE = f"{', '.join(FORMATS[:-1])} and {FORMATS[-1]} can be read"
 _BY_ENDING = {
     "csv": "CSV",
     "tsv": "TSV",
     "tab": "TSV",
+    **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls"), "Excel"),
+    "ods": "OpenDocument",
+    "arff": "ARFF",
     "parquet": "Parquet",
     "pq": "Parquet",
     "svm": "svmlight",
@@ -33,8 +38,7 @@ _BY_ENDING = {
 ENDINGS = (*_BY_ENDING, "txt", "data")
 """Accepted file name endings; for the last two the content decides."""
 _FOREIGN = {  # leading bytes of files that are uploaded by mistake
-    b"PK\x03\x04": "a zip archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"PK\x03\x04": "a zip archive",
     b"\x1f\x8b": "a gzip archive",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
@@ -52,6 +56,7 @@ _FOREIGN = {  # leading bytes of files that are uploaded by mistake
     b"\x80\x05": "a Python pickle",
 }
 _FIRST_CHARACTERS = 1 << 16
+_JSON = re.compile(r"\{\s*+\"|\[\s*+[\[{]")
 _PAIR = re.compile(r"(-?\d{1,19}):(\S+)", re.ASCII)
 
 
@@ -71,16 +76,30 @@ def read(
     form = _BY_ENDING.get(name.rpartition(".")[2].lower())
     if isinstance(data, bytes) and (data[:4] == b"PAR1" or form == "Parquet"):
         return _check_minimum(_read_parquet(data, limits), limits)
+    if isinstance(data, bytes) and workbook.is_workbook(data):
+        return _check_minimum(workbook.read(data, limits, choices), limits)
     text, notes = (data, []) if isinstance(data, str) else _decoded(data)
     if "\0" in text:
-        raise UploadError("The file has null bytes, so it is not text; CSV, TSV, Parquet and svmlight can be read.")
+        raise UploadError(f"The file has null bytes, so it is not text; {_READABLE}.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    _refuse_documents(text)
     if form == "svmlight" or (form in (None, "CSV") and _looks_like_svmlight(text)):
-        table = _read_svmlight(text, notes, limits)
+        table = _read_svmlight(text, limits)
+    elif form == "ARFF" or arff.is_arff(text):
+        table = arff.read(text, limits, choices)
     else:
         separators = ("\t", "\t+") if form == "TSV" else tuple(layouts.SEPARATORS)
-        table = delimited.read(text, separators, notes, limits, choices)
-    return _check_minimum(table, limits)
+        table = delimited.read(text, separators, limits, choices)
+    return _check_minimum(replace(table, notes=(*notes, *table.notes)), limits)
+
+
+def _refuse_documents(text: str) -> None:
+    """Raise an UploadError for a web page or JSON, which people save in place of the table that it shows."""
+    start = text[:1000].lstrip()
+    if start.lower().startswith(("<!doctype", "<html", "<head", "<body", "<?xml")):
+        raise UploadError(f"The file is a web page or XML; download the table that it shows: {_READABLE}.")
+    if _JSON.match(start):
+        raise UploadError(f"The file is JSON; save it as a table, such as CSV: {_READABLE}.")
 
 
 def check_size(data: bytes | str, limits: Limits) -> None:
@@ -110,7 +129,7 @@ def _decoded(data: bytes) -> tuple[str, list[str]]:
     """Text, and notes on what had to be guessed."""
     for start, what in _FOREIGN.items():
         if data.startswith(start):
-            raise UploadError(f"The file is {what}; CSV, TSV, Parquet and svmlight can be read.")
+            raise UploadError(f"The file is {what}; {_READABLE}.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             return data.decode("utf-16"), []
@@ -139,9 +158,9 @@ def _looks_like_svmlight(text: str) -> bool:
     return False
 
 
-def _read_svmlight(text: str, notes: list[str], limits: Limits) -> Table:
+def _read_svmlight(text: str, limits: Limits) -> Table:
     labels, places, values = [], [], []
-    largest, smallest = -1, None
+    largest, smallest, notes = -1, None, ()
     for at, line in enumerate(io.StringIO(text), start=1):
         parts = line.partition("#")[0].split()
         if not parts:
@@ -152,6 +171,7 @@ def _read_svmlight(text: str, notes: list[str], limits: Limits) -> Table:
         seen = set()
         for part in parts[1:]:
             if part.startswith("qid:"):
+                notes = ("The numbers of queries, qid, were left out.",)
                 continue
             match = _PAIR.fullmatch(part)
             if match is None:
@@ -177,7 +197,7 @@ def _read_svmlight(text: str, notes: list[str], limits: Limits) -> Table:
     start = 0 if smallest == 0 else 1
     columns = [Column.of_numbers("label", labels)]
     columns += [Column.of_numbers(f"x{i}", X[:, i]) for i in range(start, largest + 1)]
-    return Table(tuple(columns), "svmlight", tuple(notes), target="label")
+    return Table(tuple(columns), "svmlight", notes, target="label")
 
 
 def _svmlight_number(text: str, line: int, what: str) -> float:

@@ -18,18 +18,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .missing import MISSING, present_among
 from .numerals import PLAIN, Style, parse as parse_number, parse_all
 
 Kind = Literal["number", "date", "text", "empty"]
 
-MISSING = frozenset(
-    {*("", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "+nan", "nat", "null", "#null!", "none", "\\n")}
-    | {*("?", "-", "--", ".", "#div/0!", "#value!", "#ref!", "#num!", "#name?")}
-)
-"""Cells that count as missing, in lower case."""
 _NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
-_TWO_CAPITALS = re.compile(r"[A-Z]{2}")
 _DATE = re.compile(
     r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?)?",
     re.ASCII,
@@ -101,6 +96,11 @@ def printable(text: str, at_most: int = _NAME_CHARACTERS) -> str:
 def quoted(text: str) -> str:
     """Untrusted text for a message: printable and between “ and ”."""
     return "“" + printable(text, _QUOTED_CHARACTERS).replace("“", '"').replace("”", '"') + "”"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things, such as 1 cell or 2 cells."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -269,8 +269,8 @@ class Table:
 class CellColumn:
     """The cells of a column during reading; each distinct text is stored once."""
 
-    def __init__(self):
-        self._codes, self._known = array("i"), {}
+    def __init__(self, marks: frozenset[str] = MISSING):
+        self._codes, self._known, self._marks = array("i"), {}, marks
 
     def extend(self, cells: Iterable[str]) -> None:
         known = self._known
@@ -291,13 +291,13 @@ class CellColumn:
     def texts(self) -> list[str]:
         """The distinct texts that are not missing."""
         texts = [text.strip() for text in self._known]
-        return [text for text, there in zip(texts, _present(texts), strict=True) if there]
+        return [text for text, there in zip(texts, present_among(texts, self._marks), strict=True) if there]
 
     def to_column(self, name: str, way: Style | Literal["text"] = PLAIN) -> Column:
         """The column: numbers written in a way if all cells are, else dates if all are dates, else text."""
         codes = np.frombuffer(self._codes, dtype=np.intc)
         texts = [text.strip() for text in self._known]
-        present = np.array(_present(texts), dtype=bool)
+        present = np.array(present_among(texts, self._marks), dtype=bool)
         if not present.any():
             return Column(name, "empty", np.full(len(codes), np.nan))
         shown = [text for text, there in zip(texts, present, strict=True) if there]
@@ -310,15 +310,6 @@ class CellColumn:
                 values[present] = numbers
                 return Column.of_numbers(name, values[codes], kind)
         return _text_column(name, codes, texts, present)
-
-
-def _present(texts: Sequence[str]) -> list[bool]:
-    """Which texts of a column stand for a value."""
-    present = [text.lower() not in MISSING for text in texts]
-    others = {text for text, there in zip(texts, present, strict=True) if there}
-    # Beside a plus, a minus is a value; among codes of two letters, NA is North America or Namibia.
-    value = "-" if others == {"+"} else "NA" if len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others)) else None
-    return [there or text == value for text, there in zip(texts, present, strict=True)]
 
 
 def _all_days(texts: Sequence[str]) -> list[float] | None:

@@ -17,7 +17,7 @@ import datasets
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_target, target_task
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted
-from datasets.tables.uploads import ENDINGS, read_table
+from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
@@ -62,7 +62,7 @@ def offer_ways() -> None:
     *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
     for tab in upload:
         tab.file_uploader(
-            f"CSV, TSV, Parquet or svmlight, up to {LIMITS.bytes / 1e6:g} MB",
+            f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, up to {LIMITS.bytes / 1e6:g} MB",
             key=_FILE,
             max_upload_size=LIMITS.bytes // 1_000_000,
             on_change=_read_file,
@@ -71,7 +71,7 @@ def offer_ways() -> None:
             + ") or the content.",
         )
     with paste:
-        st.text_area("Lines of CSV, TSV or svmlight; the first line may hold column names", key=_TEXT, height=160)
+        st.text_area("Lines of CSV, TSV, ARFF or svmlight; the first line may hold column names", key=_TEXT, height=160)
         st.button("Read the text", on_click=_read_text, icon=":material/content_paste_go:")
     with sample, st.container(horizontal=True):
         for name, title in SAMPLES.items():

@@ -339,7 +339,7 @@ def _parquet():
     for odd in (
         {"a": [[1, 2]] * 20, "y": many},
         {"a": [{"b": 1}] * 20, "y": many},
-        {"a": pa.array([b"bytes"] * 20), "y": many},
+        {"a": pa.array([b"\xff\xfe"] * 20), "y": many},
         {"a": pa.array([1000] * 20, pa.duration("s")), "y": many},
         {"a": pa.array([1000] * 20, pa.time32("s")), "y": many},
         {"a": pa.array([[("k", 1)]] * 20, pa.map_(pa.string(), pa.int64())), "y": many},

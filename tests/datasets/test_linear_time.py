@@ -11,19 +11,26 @@ from itertools import product
 import pytest
 
 from datasets.tables import (
+    arff,
     delimited,
     layouts,
+    missing,
     numerals,
     parquet,
     preparation,
     readers,
     roles,
+    rows,
     table as tables,
     transport,
     uploads,
+    workbook,
 )
 
-MODULES = (delimited, layouts, numerals, parquet, preparation, readers, roles, tables, transport, uploads)
+MODULES = (
+    *(arff, delimited, layouts, missing, numerals, parquet, preparation, readers, roles, rows, tables, transport),
+    *(uploads, workbook),
+)
 PATTERNS = {
     f"{module.__name__}.{name}": value
     for module in MODULES

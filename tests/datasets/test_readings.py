@@ -316,3 +316,47 @@ def test_the_only_input_stays_though_it_counts_the_rows():
 def test_the_target_is_found_by_name_and_place(names, row, target):
     rows = [row.format(i, i % 2, 1 + i % 3, 2 + i % 7) for i in range(24)]
     assert suggest_target(table_of(names, *rows)) == target
+
+
+# --- sentinels ------------------------------------------------------------------------------------------------------
+
+
+def with_values(cells) -> Table:
+    return table_of("x,y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells)))
+
+
+@pytest.mark.parametrize(
+    ("others", "value"),
+    [
+        (range(10, 30), -999),
+        ([0.5 * i for i in range(20)], -200),
+        (range(647, 2040, 60), -200),  # the gap is smaller than the range, but no other is below 0
+        (range(1, 6), 99),
+        ([20.5, 30.25, 40, 60], 999.9),
+        (range(-20, 30), -9999),
+    ],
+)
+def test_a_number_far_from_all_others_counts_as_missing_unless_it_is_chosen(others, value):
+    cells = [value, *others, value, value, *others]
+    table = with_values(cells)
+    assert table.column("x").n_missing == 3 and f"{value:g} counts as missing" in notes(table)
+    (guess,) = [guess for guess in table.guesses if "counts as missing" in guess.note]
+    kept = read("x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells)), choices={guess.key: "a number"})
+    assert kept.column("x").n_missing == 0
+
+
+@pytest.mark.parametrize(
+    ("others", "value"),
+    [
+        (range(-100, 100), -99),  # among others
+        (range(0, 999, 50), 999),
+        (range(20, 80), 99),  # an age
+        (range(0, 41310, 1000), 99999),  # a gain that is cut there
+        ([0, 1] * 6, -9),  # too few to tell
+        (range(10, 30), -1),
+        (range(10, 30), -350),  # not usual as a mark
+    ],
+)
+def test_an_extreme_number_that_may_be_real_stays(others, value):
+    table = with_values([value, *others, value, value, *others])
+    assert table.column("x").n_missing == 0

@@ -58,7 +58,7 @@ def test_child_returns_the_table_of_the_readers(which, monkeypatch):
             "",
             "The Parquet file cannot be read: it is damaged or incomplete.",
         ),
-        (pickle.dumps([os.abort]), "x.csv", "The file is a Python pickle; CSV, TSV, Parquet and svmlight can be read."),
+        (pickle.dumps([os.abort]), "x.csv", f"The file is a Python pickle; {readers._READABLE}."),
     ],
 )
 def test_child_returns_a_refusal_unchanged(data, name, said):
@@ -158,8 +158,8 @@ def test_child_imports_the_readers_only():
     loaded = set(ran.stdout.split())
     assert {name for name in loaded if name.startswith("datasets")} == {
         *("datasets", "datasets.tables"),
-        *(f"datasets.tables.{name}" for name in ("delimited", "layouts", "numerals", "parquet")),
-        *(f"datasets.tables.{name}" for name in ("readers", "table", "transport")),
+        *(f"datasets.tables.{name}" for name in ("arff", "delimited", "layouts", "missing", "numerals", "parquet")),
+        *(f"datasets.tables.{name}" for name in ("readers", "rows", "table", "transport", "workbook")),
     }
     assert not loaded & {"pandas", "pyarrow", "scipy", "sklearn", "streamlit", "subprocess"}
 
