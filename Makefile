@@ -25,11 +25,16 @@ SITE ?= site
 site: .venv/dev.stamp
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
-# The documentation as a site, in an environment of its own. A warning is a failure. `make docs RFF_APP=https://...` links to an app.
+# The documentation as a site, in an environment of its own, with the static edition in its folder `app`. A warning is a
+# failure. `make docs RFF_APP=https://...` links to an app in place of the edition.
 DOCS ?= build/docs
-docs: .venv-docs/docs.stamp
+docs: .venv-docs/docs.stamp $(if $(RFF_APP),,$(DOCS)/app/index.html)
 	rm -rf docs/gallery docs/reference/generated
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) .venv-docs/bin/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
+
+# Written again only after a change of what it shows, since that takes minutes.
+$(DOCS)/app/index.html: $(shell find deploy/site pages rff_engine datasets -type f -not -path '*/__pycache__/*') | .venv/dev.stamp
+	$(MAKE) site SITE=$(DOCS)/app
 
 # GROUP=1 or 2 runs one group of the browser tests: `.ci/run` runs the first, another job the second.
 GROUP_1 := -m "not second"

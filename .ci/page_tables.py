@@ -36,7 +36,7 @@ TABLES = {
     ("docs/app.md", "pages"): table(
         ("page of the app", "its documentation"),
         *(
-            (f"[{page.title}](http://localhost:8501/{page.path})", ", ".join(map(documented, page.documentation)))
+            (f"[{page.title}](../pages/{page.name}.py)", ", ".join(map(documented, page.documentation)))
             for page in PAGES
             if page.documentation
         ),

@@ -38,8 +38,8 @@ suppress_warnings = ["config.cache"]  # functions among the settings
 # Pages are read on GitHub as well, so they are plain Markdown with its anchors.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
-#: Address of an app, to which pages link.
-links_app = os.environ.get("RFF_APP") or "http://localhost:8501"
+#: Address of an app, to which pages link; without one they link to the static edition in the site.
+links_app = os.environ.get("RFF_APP", "")
 
 default_role = (
     "py:obj"  # single backticks in docstrings: a link where the name is known

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_LEFT_OUT = {"static", "_static"}  # the static edition, and templates of the theme
+_LEFT_OUT = {"app", "_static"}  # the static edition, and templates of the theme
 
 
 class Page(HTMLParser):

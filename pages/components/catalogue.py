@@ -190,7 +190,7 @@ PAGES = (
         question="Which cosines agree with the labels?",
         shows="live: the plane of frequencies (prior, loss, pseudo-posterior), candidates under PBRFF and OKRFF, "
         "learned kernels, any frequency's wave over the data; error against D",
-        documentation=("examples/03_learn_a_kernel.py", "how-to/beta-and-width.md"),
+        documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
         view="kernel",
         pictures=(
             Picture("planes", "Prior, loss and posterior over the frequencies"),
@@ -339,7 +339,7 @@ PAGES = (
         question="What does the kernel learn from your data?",
         shows="an uploaded or pasted table (CSV, Excel, ARFF, Parquet, svmlight): target, columns, scaling, missing "
         "values; then landmarks and learned kernel on two columns or principal components, error against D, bounds",
-        documentation=("how-to/beta-and-width.md",),
+        documentation=("how-to/pipeline.md",),
         measured=(),
     ),
     Page(
@@ -349,7 +349,7 @@ PAGES = (
         _DATA,
         question="Do learned frequencies help on real data?",
         shows="error against D and against landmarks while a run computes them; progress, cancel, CSV",
-        documentation=("how-to/few-features.md",),
+        documentation=("how-to/choose-features.md",),
     ),
     Page(
         "paper",

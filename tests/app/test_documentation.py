@@ -1,7 +1,9 @@
 """Every page of the app names its documentation, which exists."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,7 +38,29 @@ def test_what_is_no_address_is_not_linked(monkeypatch, address):
     assert documentation.sentence("kernel").endswith("`docs/examples/01_kernel_as_prior.py` in the repository.")
 
 
-def test_an_example_links_to_its_page():
-    for page, (file, *_) in DOCUMENTED.items():
-        if file.startswith("examples/"):
-            assert f"<http://localhost:8501/{page}>" in (ROOT / "docs" / file).read_text("utf-8")
+@pytest.fixture
+def links(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "extensions")
+    return import_module("links")
+
+
+def test_a_page_of_the_app_is_in_the_site_or_says_how_to_run_it(links):
+    text = "[Bounds](../../pages/bounds.py), [data](../../pages/your_data.py)"
+    settings = SimpleNamespace(srcdir=str(ROOT / "docs"), config=SimpleNamespace(links_app=""))
+    links.rewrite(settings, "how-to/read-a-bound", content := [text])
+    assert re.findall(r'href="(.*?)"', content[0]) == ["../app/bounds.html", "../app.html#run-it"]
+    settings.config.links_app = "https://rff.example.org"
+    links.rewrite(settings, "how-to/read-a-bound", content := [text])
+    assert re.findall(r'href="(.*?)"', content[0]) == [
+        f"https://rff.example.org/{page}" for page in ("bounds", "your_data")
+    ]
+
+
+def test_an_example_links_to_its_page(links):
+    settings = SimpleNamespace(srcdir=str(ROOT / "docs"), config=SimpleNamespace(links_app=""))
+    for page, files in DOCUMENTED.items():
+        for name in (Path(file).stem for file in files if file.startswith("examples/")):
+            links.rewrite(
+                settings, f"gallery/{name}", content := ["Title\n\n.. GENERATED FROM PYTHON SOURCE LINES 1-2\n"]
+            )
+            assert f"<../app/{page}.html>`__.\n\n.. GENERATED" in content[0]
