@@ -121,6 +121,8 @@ def make_toy_inputs(name: str, n_samples: int, noise: float, random_state: int |
         Number of points, at least 4.
     noise : float
         Standard deviation of the Gaussian noise on each coordinate, from 0 to 10.
+    random_state : int or None
+        Seed of the draw.
 
     Returns
     -------

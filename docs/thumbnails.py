@@ -14,7 +14,8 @@ from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).resolve().parent
 SITE = FOLDER.parent / "build" / "docs" / "gallery"
-WINDOW = {"width": 1200, "height": 900}
+#: Of a phone: letters and lines are large enough to be read in a small picture.
+WINDOW = {"width": 420, "height": 900}
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = browser.new_page(
-            viewport=WINDOW, color_scheme="light", device_scale_factor=0.5
+            viewport=WINDOW, color_scheme="light", device_scale_factor=1
         )
         for example in sorted((FOLDER / "examples").glob("*.py")):
             page.goto((SITE / f"{example.stem}.html").as_uri())

@@ -12,6 +12,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 import yaml
+from numpydoc.validate import validate
 
 import rff_engine
 
@@ -22,7 +23,7 @@ GENERATED = {"gallery/index"}
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 BLOCK = re.compile(r"```python\n((?:(?!```).)*)```(?:\n\n```text\n((?:(?!```).)*)```)?", re.DOTALL)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-TAUGHT = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+TAUGHT = [DOCS / "index.md", DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 
 
 def pages() -> set[str]:
@@ -43,13 +44,50 @@ def test_every_page_is_in_one_menu():
     assert sorted(menus()) == sorted((pages() - {"index"}) | GENERATED)
 
 
+REFERENCE = re.findall(r"^   ((?:\w+\.)*\w+)$", (DOCS / "reference" / "index.md").read_text("utf-8"), re.MULTILINE)
+#: Of modules that are imported where they are used.
+FURTHER = [name for name in REFERENCE if name.startswith(("figures.", "experiments."))]
+
+
 def test_reference_lists_every_public_name():
-    listed = re.findall(r"^   ((?:bounds\.|losses\.)?\w+)$", (DOCS / "reference" / "index.md").read_text("utf-8"), re.M)
     public = {name for name in rff_engine.__all__ if callable(getattr(rff_engine, name))}
     for module in (rff_engine.bounds, rff_engine.losses):
         own = module.__name__.split(".")[-1]
         public |= {f"{own}.{name}" for name in module.__all__ if callable(getattr(module, name))}
-    assert sorted(listed) == sorted(public)
+    assert sorted(set(REFERENCE) - set(FURTHER)) == sorted(public) and len(set(REFERENCE)) == len(REFERENCE)
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_what_the_reference_has_besides_is_described(name):
+    errors = {code for code, _ in validate(f"rff_engine.{name}")["errors"]}
+    assert not errors & {"PR01", "PR02", "PR07", "RT01", "YD01"}, errors
+
+
+@pytest.mark.parametrize("page", [*TAUGHT, *EXAMPLES], ids=lambda page: page.stem)
+def test_code_imports_only_what_the_reference_has(page):
+    text = page.read_text("utf-8")
+    code = text if page.suffix == ".py" else "\n".join(code for code, _ in BLOCK.findall(text))
+    used = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rff_engine."):
+            module = node.module.removeprefix("rff_engine.")
+            for name in (alias.name for alias in node.names):
+                parts = re.findall(rf"\b{name}\.(\w+)\(", code) if name == "datasets" else []
+                used |= {f"{module}.{name}.{part}" for part in parts} or {f"{module}.{name}"}
+    assert used <= set(REFERENCE)
+
+
+def test_the_first_page_leads_to_what_a_newcomer_asks():
+    first = (DOCS / "index.md").read_text("utf-8")
+    assert "](how-to/pipeline.md#my-own-kernel)" in first and "](performance.md)" in first
+    code = "\n".join(code for code, _ in BLOCK.findall((DOCS / "how-to" / "pipeline.md").read_text("utf-8")))
+    assert "(rff.SpectralKernel)" in code and code.count("GridSearchCV(model, grid") == 2
+
+
+def test_no_link_leads_to_a_server_of_the_readers_own():
+    for path in [*DOCS.rglob("*.md"), *EXAMPLES]:
+        if "gallery" not in path.parts:
+            assert not re.search(r"[(<]https?://(?:localhost|127\.)", path.read_text("utf-8")), path
 
 
 def test_pages_that_show_a_file_exist():

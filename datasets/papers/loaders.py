@@ -55,6 +55,11 @@ def load(name: str) -> Dataset:
     name : str
         One of `names()`.
 
+    Returns
+    -------
+    Dataset
+        `X`, `y`, the task, and where they are from.
+
     Raises
     ------
     ValueError

@@ -110,6 +110,11 @@ def published_split(name: str) -> Split:
     ----------
     name : {"ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56"}
 
+    Returns
+    -------
+    Split
+        `X_train`, `y_train`, and the same of its validation and test part.
+
     Raises
     ------
     ValueError

@@ -1,7 +1,9 @@
-"""Figures of the examples: their data in the page, painted by Plotly's script, of which the site has one copy."""
+"""Figures of the examples, and of code in pages: their data in the page, painted by Plotly's script, of which the site
+has one copy."""
 
 from __future__ import annotations
 
+import ast
 import re
 from html import escape
 from pathlib import Path
@@ -13,10 +15,29 @@ from rff_engine.figures.narrow import stack
 from rff_engine.figures.style import darken
 
 _TAG = re.compile(r"<[^>]+>")
+_MARKED = re.compile(r"```python\n((?:(?!```).)*)```((?:(?!```).)*)<!-- figure of the code above -->", re.DOTALL)
+
+
+def add_figures(app, page: str, content: list[str]) -> None:
+    """Draw the figure that a block of code ends with, where the page has the mark."""
+    content[0] = _MARKED.sub(
+        lambda match: f"```python\n{match[1]}```{match[2]}{embed(_last_value(match[1]))}", content[0]
+    )
+
+
+def _last_value(code: str) -> go.Figure:
+    *statements, last = ast.parse(code).body
+    space: dict = {}
+    exec(compile(ast.Module(statements, []), "page", "exec"), space)
+    return eval(compile(ast.Expression(last.value), "page", "eval"), space)
 
 
 def embed(fig: go.Figure) -> str:
     """A figure as HTML: for a wide and for a narrow screen, each of which `figures.js` gives the theme's colours."""
+    if fig.layout.margin.t is None:  # Plotly's own are wide, and its legend is beside the figure
+        legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}
+        fig = go.Figure(fig).update_layout(margin={"l": 8, "r": 8, "t": 36, "b": 8}, legend=legend)
+        fig.update_xaxes(automargin=True).update_yaxes(automargin=True)
     kinds = {"wide": darken(go.Figure(fig)), "narrow": darken(stack(go.Figure(fig)))}
     data = "".join(
         f'<script type="application/json" class="{kind}">{_json(figure)}</script>' for kind, figure in kinds.items()
@@ -58,5 +79,6 @@ def write_script(app, error) -> None:
 
 def setup(app):
     go.Figure._repr_html_ = embed  # which sphinx-gallery asks for
+    app.connect("source-read", add_figures)
     app.connect("build-finished", write_script)
     return {"parallel_read_safe": True}

@@ -77,10 +77,12 @@ class SimilarityMapDisplay:
     lows, highs : arrays of shape (2,)
         Ends of the grid in the columns.
     column_names, row_names : sequences of str
+        What the axes and the rows of maps are called.
 
     Attributes
     ----------
     figure_ : plotly.graph_objects.Figure
+        The figure that `plot` drew last.
     """
 
     maps: np.ndarray
@@ -269,6 +271,7 @@ class SpectralWeightsDisplay:
     Attributes
     ----------
     figure_ : plotly.graph_objects.Figure
+        The figure that `plot` drew last.
     """
 
     weights: np.ndarray
@@ -351,6 +354,7 @@ class BoundCurveDisplay:
     Attributes
     ----------
     figure_ : plotly.graph_objects.Figure
+        The figure that `plot` drew last.
     """
 
     betas: np.ndarray
@@ -452,6 +456,7 @@ class ErrorCurveDisplay:
     Attributes
     ----------
     figure_ : plotly.graph_objects.Figure
+        The figure that `plot` drew last.
     """
 
     sizes: np.ndarray
@@ -477,6 +482,7 @@ class ErrorCurveDisplay:
         estimator : Pipeline
             A step is a transformer of this package, the last a classifier. It need not be fitted.
         X : array, DataFrame or CSR matrix of shape (n, d)
+            Points, one a row.
         y : array of shape (n,)
             Class labels.
         n_components : sequence of int
