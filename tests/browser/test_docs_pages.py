@@ -20,7 +20,8 @@ PAGES = (
     "index.html",
     "tutorial.html",
     "how-to/index.html",
-    "how-to/few-features.html",
+    "how-to/choose-features.html",
+    "how-to/pipeline.html",
     "gallery/index.html",
     "gallery/02_landmarks.html",
     "gallery/05_read_a_bound.html",
@@ -115,6 +116,15 @@ def test_a_page_fits_and_axe_finds_nothing_serious(opened, path, width, scheme):
     assert page.complaints == []
     page.evaluate(axe_core())
     assert page.evaluate(FINDINGS) == []
+
+
+def test_the_first_page_says_what_it_is_on_one_screen(opened):
+    page = opened("index.html", 1440, "light")
+    for part in ("h1", ".front pre", ".front .main-svg", ".ways li"):
+        boxes = [element.bounding_box() for element in page.locator(part).all()]
+        assert boxes and all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in boxes if box), part
+    page.locator(".ways a").first.click()
+    page.wait_for_url("**/app/index.html")
 
 
 def test_axe_and_the_check_of_widths_find_planted_defects(opened):
