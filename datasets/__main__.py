@@ -14,7 +14,7 @@ from typing import TextIO
 
 from .papers.catalogue import describe, names
 from .papers.download import FetchError, fetch
-from .papers.files import COMMAND, status
+from .papers.files import status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=COMMAND,
+        prog=f"python -m {__package__}",  # installed under another name
         description="Data are searched in this package, in the folder named by RFF_DATA, and in the cache.",
     )
     commands = parser.add_subparsers(dest="command", required=True)

@@ -178,9 +178,9 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
         lambda: made_by(target, scaled),
         icon=":material/history:",
         key="made_by",
-        introduction=f"`python -m rff_engine reproduce {target}` computes these rows, and resumes where it was "
-        "stopped; `python -m rff_engine report --format html --output paper.html` writes all tables and figures into "
-        "one file.",
+        introduction=f"`python -m rff_engine reproduce {target} --recompute` computes these rows, and resumes where it "
+        "was stopped; `python -m rff_engine report --format html --output paper.html` writes all tables and figures "
+        "into one file.",
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 #: Extras of the package by the modules that they bring; the engine itself needs none of them.
@@ -16,10 +15,18 @@ _EXTRAS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; 2, with a sentence, if an extra is not installed."""
+def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = lambda: None) -> int:
+    """Run the command line and return its exit code; 2, with a sentence, if an extra is not installed.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the program.
+    imported : callable
+        Called before the command runs, once its modules are imported.
+    """
     try:
-        return import_module("rff_engine.experiments.command_line").main(arguments)
+        return import_module("rff_engine.experiments.command_line").main(arguments, imported)
     except ModuleNotFoundError as missing:
         name = (missing.name or "").partition(".")[0]
         if name not in _EXTRAS:
@@ -31,12 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def program() -> int:
     """The command line as a program, which takes SIGTERM as Ctrl-C."""
     ended_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # see rff_engine/__init__.py
-    with suppress(ModuleNotFoundError):  # `main` names it
-        import_module("rff_engine.experiments.command_line")
-    if ended_at_once:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return main()
+
+    def take_signals() -> None:
+        if ended_at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    return main(imported=take_signals)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 
 import rff_engine
 from datasets.__main__ import _parser as datasets_parser
-from rff_engine.experiments.command_line import _parser as engine_parser
+from rff_engine.experiments.command_line.parser import parser as engine_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -4,8 +4,9 @@
     python -m benchmarks.studies.svm_grid --output grid.csv                          # computes what the file lacks
     python -m benchmarks.studies.svm_grid --output grid.csv --store results.sqlite   # and keeps the row of Table 1
 
-`reproduce table1` computes the same row with scikit-learn's libsvm, in hours. One column of adult, fnlwgt, reaches a
-million and nothing is scaled: with rows in its order the kernel is a band, and 0 in single precision outside it.
+`reproduce table1 --recompute` computes the same row with scikit-learn's libsvm, in hours. One column of adult, fnlwgt,
+reaches a million and nothing is scaled: with rows in its order the kernel is a band, and 0 in single precision outside
+it.
 `banded_svm.c` is libsvm's algorithm on a band; it needs a C compiler, cc.
 """
 

@@ -11,6 +11,7 @@ import hashlib
 import io
 import lzma
 import os
+import sys
 import tempfile
 import zipfile
 import zlib
@@ -19,14 +20,13 @@ from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-import platformdirs
-
 from .catalogue import DatasetInfo, RawFile, describe, names
 
 BUNDLED = Path(__file__).parents[1] / "data"
-COMMAND = f"python -m {__name__.partition('.')[0]}"  # the package may be installed under another name
 MAX_ARCHIVE = 30_000_000  # bytes; the largest archive of the catalogue has 11 million
 _CHUNK = 1 << 18
+#: By system, the variable that names the folder of caches, and the folder below the user's own without it.
+_CACHES = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("XDG_CACHE_HOME", "Library/Caches")}
 _Stream = IO[bytes] | io.BufferedIOBase
 _NOT_READABLE = (
     zipfile.BadZipFile,
@@ -49,10 +49,18 @@ class DamagedFileError(ValueError):
     """A file exists, but is not the one that the catalogue describes."""
 
 
+def program() -> str:
+    """The command line that fetches data, as it was typed; `python -m rff_engine` works wherever this is imported."""
+    return "rff-engine" if Path(sys.argv[0]).stem == "rff-engine" else "python -m rff_engine"
+
+
 def cache_folder() -> Path:
     """Folder of this user for downloaded data sets; it need not exist."""
+    # As platformdirs has it, which is not installed with the engine alone.
+    variable, usual = _CACHES.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
+    named = Path(os.environ.get(variable, ""))
     try:
-        return platformdirs.user_cache_path("rff", appauthor=False, opinion=False)
+        return (named if named.is_absolute() else Path.home() / usual) / "rff"
     except RuntimeError:  # a container's user may have no home
         return Path(tempfile.gettempdir()) / "rff"
 
@@ -123,7 +131,7 @@ def read(info: DatasetInfo) -> Iterator[bytes]:
             places = ", ".join(str(folder / raw.folder) for folder in search_folders())
             raise DataNotFoundError(
                 f"{raw.name} of the data set {info.name} is not in {places}: "
-                f"run `{COMMAND} fetch {info.name}`, or {by_hand(raw)}"
+                f"run `{program()} fetch {info.name}`, or {by_hand(raw)}"
             )
         yield b"".join(chunks(path, raw))
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 
 from ..dataset import Dataset
 from . import files
 from .catalogue import DatasetInfo, describe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Parsed = tuple[np.ndarray | scipy.sparse.csr_array, np.ndarray, Sequence[str]]
 
@@ -123,6 +126,12 @@ def _pixel_names(info: DatasetInfo) -> list[str]:
     return [f"pixel {row},{column}" for row in range(height) for column in range(width)]
 
 
+def _read_csv(content: bytes, **options: Any) -> pd.DataFrame:
+    import pandas as pd  # sets that are no tables can be read without it
+
+    return pd.read_csv(io.BytesIO(content), **options)
+
+
 def _breast(info: DatasetInfo) -> Parsed:
     bunch = load_breast_cancer()
     return _floats(bunch.data), _signs(bunch.target == 1), [str(name) for name in bunch.feature_names]
@@ -142,6 +151,8 @@ _ADULT_NUMERIC = ("age", "fnlwgt", "education-num", "capital-gain", "capital-los
 
 
 def _adult(info: DatasetInfo) -> Parsed:
+    import pandas as pd
+
     train_bytes, test_bytes = files.read(info)
     train = _adult_table(train_bytes)
     test = _adult_table(test_bytes, skiprows=1)  # the first line is a comment
@@ -159,8 +170,8 @@ def _adult(info: DatasetInfo) -> Parsed:
 
 def _adult_table(content: bytes, skiprows: int = 0) -> pd.DataFrame:
     # keep_default_na=False: "?" must stay a value.
-    return pd.read_csv(
-        io.BytesIO(content),
+    return _read_csv(
+        content,
         header=None,
         names=_ADULT_COLUMNS,
         skiprows=skiprows,
@@ -196,7 +207,7 @@ def _grey(images: np.ndarray) -> np.ndarray:
 
 def _wine(info: DatasetInfo) -> Parsed:
     (content,) = files.read(info)
-    table = pd.read_csv(io.BytesIO(content), sep=";")
+    table = _read_csv(content, sep=";")
     return _floats(table.iloc[:, :-1]), _floats(table["quality"]), table.columns[:-1]
 
 
@@ -207,7 +218,7 @@ _ADS_TERMS = {"url": 457, "origurl": 495, "ancurl": 472, "alt": 111, "caption": 
 
 def _ads(info: DatasetInfo) -> Parsed:
     (content,) = files.read(info)
-    table = pd.read_csv(io.BytesIO(content), header=None, usecols=range(4, 1559), dtype={1558: str})
+    table = _read_csv(content, header=None, usecols=range(4, 1559), dtype={1558: str})
     feature_names = [f"{kind} term {i}" for kind, count in _ADS_TERMS.items() for i in range(1, count + 1)]
     return _floats(table.iloc[:, :-1]), _signs(table[1558].to_numpy() == "nonad."), feature_names
 
@@ -220,16 +231,16 @@ def _farm(info: DatasetInfo) -> Parsed:
 
 def _parkinson(info: DatasetInfo, target: str) -> Parsed:
     (content,) = files.read(info)
-    table = pd.read_csv(io.BytesIO(content))
+    table = _read_csv(content)
     voice = table.columns[6:]  # after the person, the time and the two scores
     return _floats(table[voice]), _floats(table[target]), voice
 
 
 def _cpu(info: DatasetInfo) -> Parsed:
     (content,) = files.read(info)
-    header, _, rows = content.decode("ascii").partition("@data")
-    columns = [line.split()[1] for line in header.splitlines() if line.startswith("@attribute")]
-    table = pd.read_csv(io.StringIO(rows), header=None, names=columns)
+    header, _, rows = content.partition(b"@data")
+    columns = [line.split()[1] for line in header.decode("ascii").splitlines() if line.startswith("@attribute")]
+    table = _read_csv(rows, header=None, names=columns)
     # The last column is usr, the time in user mode; the file calls it "class".
     return _floats(table.iloc[:, :-1]), _floats(table.iloc[:, -1]), columns[:-1]
 
@@ -262,7 +273,7 @@ _COVTYPE_COLUMNS = (
 def _covtype(info: DatasetInfo) -> Parsed:
     (content,) = files.read(info)
     # Values are small integers; as int16 parsing takes half the time and a quarter of the memory.
-    table = pd.read_csv(io.BytesIO(content), header=None, dtype=np.int16).to_numpy()
+    table = _read_csv(content, header=None, dtype=np.int16).to_numpy()
     return _floats(table[:, :-1]), _signs(table[:, -1] == 1), _COVTYPE_COLUMNS
 
 

@@ -278,7 +278,7 @@ def test_missing_file_error_says_what_to_do(name, cache, tmp_path, monkeypatch):
     message = str(caught.value)
     assert isinstance(caught.value, FileNotFoundError)
     assert "\n" not in message
-    for part in (raw.name, raw.address, f"python -m datasets fetch {name}", str(cache), mine):
+    for part in (raw.name, raw.address, f"python -m rff_engine fetch {name}", str(cache), mine):
         assert part in message
 
 

@@ -192,6 +192,49 @@ def judgement(comparison: pd.DataFrame) -> Judgement:
     )
 
 
+def summary(comparison: pd.DataFrame) -> str:
+    """A comparison as text of at most 120 columns, one line for each number.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        As `with_causes` gives it.
+
+    Returns
+    -------
+    str
+        What identifies a number, and the paper's; the first rerun on its split; the range of the draws there; mean
+        and standard deviation of the random splits; where the paper's number lies, and why. Columns without an entry
+        are left out, and so is what a number lacks.
+    """
+    cells = comparison.loc[:, :"published"].rename(columns={"column": "method", "published": "rerun"})
+    cells["method"] = cells["method"].str.removesuffix("_landmarks")
+    if "share" in cells:
+        cells["share"] = cells["share"].map("{:.2f}".format)
+    for name in ("paper", "rerun"):
+        cells[name] = cells[name].map(_decimals)
+    ends = [comparison[name].map(_decimals) for name in ("draw_low", "draw_high")]
+    cells["draws"] = (ends[0] + "–" + ends[1]).where(comparison["draws"] > 1, "")
+    deviation = comparison["spread"] / _reach(1.0, comparison["splits"])
+    cells["splits"] = [_mean_of(*pair) for pair in zip(comparison["mean"], deviation, strict=True)]
+    lies = comparison["agreement"].str.replace("inside the spread of", "inside").str.removeprefix("paper ")
+    cells["agreement"] = lies.replace({AGREEMENTS[0]: "", AGREEMENTS[1]: "not judged"})
+    lines = [list(cells), *cells.assign(cause=comparison["cause"].fillna("")).astype(str).values.tolist()]
+    lines[0].append("cause")
+    columns = [column for column in zip(*lines, strict=True) if any(column[1:])]
+    padded = [[cell.ljust(max(map(len, column))) for cell in column] for column in columns]
+    return "\n".join(" ".join(line).rstrip() for line in zip(*padded, strict=True))
+
+
+def _decimals(error: float, like: float | None = None) -> str:
+    """An error in print, by default to four decimals, or to five below 0.01."""
+    return "" if np.isnan(error) else f"{error:.{5 if (error if like is None else like) < 0.01 else 4}f}"
+
+
+def _mean_of(mean: float, deviation: float) -> str:
+    return "" if np.isnan(deviation) else f"{_decimals(mean)}±{_decimals(deviation, mean)}"
+
+
 def notes(comparison: pd.DataFrame) -> list[str]:
     """All different notes of the rows that a comparison rests on, such as rows that a choice was made on.
 

@@ -162,7 +162,7 @@ def paper_report(store: Store, datasets: Sequence[str] = letarte.DATASETS) -> st
             document.table(comparison[comparison["dataset"] == name], folded="As numbers; errors are fractions")
     document.heading("Provenance of the reruns")
     specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target, datasets)]
-    document.words("python -m rff_engine reproduce table1 and reproduce figure5 computed these rows, and add to them.")
+    document.words("python -m rff_engine reproduce --recompute computed these rows, for table1 and figure5.")
     document.table(provenance(store, specs), digits=1)
     _add_tables_of_li(document, store)
     return document.html()

@@ -14,20 +14,12 @@ import numpy as np
 import pandas as pd
 
 from ..._validation import check_choice
-from ..studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from ..studies.protocols import TARGETS_OF_LETARTE as TARGETS, FeatureSweep, LandmarkStudy, RunSpec
 from ..studies.units import Row
 from .comparison import RARE_DRAW, chosen_by_validation, compared, with_causes
 from .tables import to_frame
 
 DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
-TARGETS: dict[str, type[LandmarkStudy | FeatureSweep]] = {
-    "table1": LandmarkStudy,
-    "figure2": LandmarkStudy,
-    "figure3": FeatureSweep,
-    "figure5": FeatureSweep,
-    "figure6": LandmarkStudy,
-}
-"""Tables and figures with their protocols; Figures 2 and 3 show some data sets of Figures 6 and 5"""
 
 # Numbers of random splits: fewer where n or d is large.
 _REPEATS = {"adult": 5, "farm": 5}

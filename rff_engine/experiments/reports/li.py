@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..._validation import check_choice
 from ..studies.feature_methods import METHODS, VARIANTS
-from ..studies.protocols import FeatureComparison, KernelApproximation, RunSpec
+from ..studies.protocols import TARGETS_OF_LI as TARGETS, RunSpec
 from ..studies.units import Row
 from .comparison import RARE_DRAW, RARE_SPLIT, compared, with_causes
 from .tables import to_frame
@@ -23,10 +23,6 @@ from .tables import to_frame
 DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson_motor", "cpu")
 """Data sets whose errors in Table 3 are root mean squares; those of the others are fractions"""
-TARGETS: dict[str, type[KernelApproximation | FeatureComparison]] = {
-    "li-table2": KernelApproximation,
-    "li-table3": FeatureComparison,
-}
 METHODS_OF: dict[str, tuple[str, ...]] = {target: kind().methods for target, kind in TARGETS.items()}
 """Methods of each table: those of the paper and some others"""
 SIZES = (50, 100, 200)

@@ -12,12 +12,9 @@ import pandas as pd
 
 from ..._validation import check_choice
 from ..running.store import Store
-from ..studies.protocols import LetarteProtocol, LiProtocol, RunSpec
+from ..studies.protocols import TARGETS, RunSpec
 from ..studies.units import Row
 from . import letarte, li
-
-TARGETS: dict[str, type[LetarteProtocol | LiProtocol]] = {**letarte.TARGETS, **li.TARGETS}
-"""Tables and figures that can be rerun, with their protocols"""
 
 SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
 """Store of finished reruns, part of the repository"""

@@ -215,11 +215,8 @@ class Database:
                 return sa.create_engine(self._url, pool_pre_ping=True)
             except ImportError as error:
                 raise StoreError(_no_driver(self.name, error)) from None
-        if self._path is not None and not self._read_only:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(f"{self._path.parent} cannot be made: {error.strerror}.") from None
+        if self._path is not None and not self._read_only and not self._path.parent.is_dir():
+            raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
         if self._path is not None and self._read_only:
             file = self._readable(self._path)
             engine = sa.create_engine("sqlite://", creator=lambda: _connect_read_only(file), poolclass=sa.NullPool)

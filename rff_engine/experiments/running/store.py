@@ -56,10 +56,15 @@ class RunInfo:
 
 
 def default_store() -> str:
-    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder."""
+    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder, which is made."""
     if given := os.environ.get("RFF_STORE"):
         return given
-    return f"sqlite:///{Path(platformdirs.user_data_dir('rff', appauthor=False)) / 'results.sqlite'}"
+    folder = Path(platformdirs.user_data_dir("rff", appauthor=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made: {error.strerror}.") from None
+    return f"sqlite:///{folder / 'results.sqlite'}"
 
 
 class Store(Database):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import psutil
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -140,6 +139,8 @@ class CertifiedSplit:
 
     def _check_memory(self, D: int) -> None:
         """Refuse features that do not fit: the system might grant the memory, and end the process later."""
+        import psutil
+
         rows, columns = self.X.shape
         needed, there = 8 * D * (columns + rows), psutil.virtual_memory().total
         if needed > there:

@@ -20,7 +20,12 @@ from .feature_methods import METHODS, UNLABELLED, VARIANTS
 
 VERSION = 1
 """Of the meaning of protocols. It rises when a change alters results: rows of other versions are then not reused."""
-PRESETS = ("paper", "splits", "quick")
+PRESETS = {
+    "paper": "the paper's grid and sizes: minutes to hours",
+    "splits": "a coarser grid, for many random splits",
+    "quick": "fewer sizes and rows, about a minute",
+}
+"""By name, in words"""
 
 
 def _powers_of_ten(low: int, high: int) -> tuple[float, ...]:
@@ -92,7 +97,7 @@ class Protocol:
         **changes
             Fields to set to other values.
         """
-        check_choice(name, "preset", PRESETS)
+        check_choice(name, "preset", tuple(PRESETS))
         return cls(**(cls.presets[name] | changes))
 
 
@@ -398,6 +403,20 @@ PROTOCOLS: dict[str, type[FeatureSweep | LandmarkStudy | KernelApproximation | F
     kind.name: kind for kind in (FeatureSweep, LandmarkStudy, KernelApproximation, FeatureComparison)
 }
 """By the names that commands and run ids use"""
+TARGETS_OF_LETARTE: dict[str, type[LandmarkStudy | FeatureSweep]] = {
+    "table1": LandmarkStudy,
+    "figure2": LandmarkStudy,
+    "figure3": FeatureSweep,
+    "figure5": FeatureSweep,
+    "figure6": LandmarkStudy,
+}
+"""Tables and figures with their protocols; Figures 2 and 3 show some data sets of Figures 6 and 5"""
+TARGETS_OF_LI: dict[str, type[KernelApproximation | FeatureComparison]] = {
+    "li-table2": KernelApproximation,
+    "li-table3": FeatureComparison,
+}
+TARGETS: dict[str, type[LetarteProtocol | LiProtocol]] = {**TARGETS_OF_LETARTE, **TARGETS_OF_LI}
+"""Tables and figures of both papers that can be rerun"""
 
 
 def check_protocol(protocol: object) -> None:

@@ -18,13 +18,16 @@ import sqlalchemy as sa
 
 import rff_engine
 from rff_engine.__main__ import main
-from rff_engine.experiments.command_line import _duration
+from rff_engine.experiments.command_line.output import Progress, duration
+from rff_engine.experiments.command_line.parser import METHOD_LINES
 from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.comparison import AGREEMENTS, judgement
 from rff_engine.experiments.reports.html import provenance
 from rff_engine.experiments.running.recomputation import draw_rows
 from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.schema import runs
 from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, TARGETS, FeatureSweep, RunSpec
 
 REFERENCE = reproduction.SHIPPED.parent
 
@@ -126,62 +129,129 @@ def test_command_line_accepts_a_split_and_methods(capsys):
     assert row.startswith("features-breast-random-") and ",breast,random,0,svm," in row
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["run", "features", "--dataset", "breats"], "breats"),
-        (["run", "features", "--dataset", "breast", "--methods", "pb_landmarks"], "pb_landmarks"),
-        (["run", "features", "--dataset", "breast", "--seed", "-1"], "seed is -1"),
-        (["run", "landmarks", "--dataset", "wine", "--split", "random"], "regression"),
-        (["run", "landmarks", "--dataset", "digits", "--split", "random"], "10 classes"),
-        (["run", "features", "--dataset", "breast", "--output", "no/such/folder/rows.csv"], "cannot be written"),
-        (["run", "features", "--dataset", "breast", "--store", "nonsense://here"], "nonsense://here"),
-        (["resume", "features-nowhere"], "has no such run: there is none yet"),
-        (["report", "features-nowhere"], "has no such run"),
-        (["report", "no/such/file.csv"], "no/such/file.csv cannot be read: No such file or directory; a RUN or a CSV"),
-        (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),
-        (
-            ["runs", "--store", "postgresql+psycopg2://me:secret@host/x"],
-            "psycopg2 is not installed (pip install",
-        ),
-        (
-            ["runs", "--store", "mysql://me:secret@host/x"],
-            "'mysql://me:***@host/x'; its driver MySQLdb is not",
-        ),
-        (["report", "no/such/file.csv", "--format", "html"], "for the runs of a store"),
-        (["report"], "report needs a RUN"),
-        (["report", "--format", "html", "--output", "no/such/folder/paper.html"], "cannot be written"),
-        (["reproduce", "table1", "--split", "none", "--output", "no/such/folder/table.csv"], "cannot be written"),
-        (["coverage", "--epsilon", "2"], "epsilon is 2.0"),
-        (["coverage", "--draws", "100000000000000"], "not enough memory for this: Unable to allocate"),
-        (["certify", "--dataset", "breast", "--D", "1000000000"], "n_components is 1000000000; so many features"),
-        (["certify", "--dataset", "breast", "--method", "boosting", "--D", "1000000000"], "so many features"),
-    ],
-)
-def test_invalid_input_exits_with_one_sentence_and_code_2(arguments, said, capsys, store, monkeypatch):
+RUN = ["run", "features", "--dataset", "breast"]
+CERTIFY = ["certify", "--dataset", "breast"]
+WRONG_USAGES = [
+    ([], "arguments are required: COMMAND"),
+    (["reproduse", "table1"], "COMMAND is 'reproduse'; it must be one of 'datasets', 'fetch'"),
+    (["--verbose"], "unrecognized arguments: --verbose"),
+    (["datasets", "adult"], "unrecognized arguments: adult"),
+    (["fetch"], "arguments are required: NAME"),
+    (["fetch", "iris"], "NAME is 'iris'; it must be one of 'breast'"),
+    (["run"], "arguments are required: PROTOCOL, --dataset"),
+    (["run", "everything"], "PROTOCOL is 'everything'; it must be one of 'features'"),
+    (["run", "features", "--dataset"], "--dataset: expected one argument"),
+    (["run", "features", "--dateset", "breast"], "unrecognized arguments: --dateset"),
+    (["run", "features", "--dataset", "breats"], "--dataset is 'breats'; it must be one of 'breast'"),
+    ([*RUN, "--preset", "fast"], "--preset is 'fast'; it must be one of 'paper', 'splits', 'quick'"),
+    ([*RUN, "--split", "mine"], "--split is 'mine'; it must be one of 'published', 'random'"),
+    ([*RUN, "--seed", "-1"], "--seed is '-1'; a whole number from 0 to 2147483648"),
+    ([*RUN, "--seed", "1e3"], "--seed is '1e3'; a whole number"),
+    ([*RUN, "--repeats", "0"], "--repeats is '0'; a whole number from 1 to 1000000"),
+    ([*RUN, "--repeats", "1000000000"], "--repeats is '1000000000'; a whole number from 1 to 1000000"),
+    ([*RUN, "--jobs", "two"], "--jobs is 'two'; a whole number from 1 to"),
+    ([*RUN, "--jobs", "1000000"], "--jobs is '1000000'; a whole number from 1 to"),
+    ([*RUN, "--jobs", "2", "--scheduler", "tcp://host:1"], "--scheduler: not allowed with argument --jobs"),
+    ([*RUN, "--scaling", "log"], "--scaling is 'log'; it must be one of 'none', 'standard'"),
+    ([*RUN, "--methods", "xgboost"], "--methods is 'xgboost'; it must be one of 'svm'"),
+    ([*RUN, "--methods", "pb_landmarks"], "--methods contains 'pb_landmarks'; allowed are 'svm'"),
+    ([*RUN, "--output", "no/such/rows.csv"], "--output is 'no/such/rows.csv'; there is no folder no/such"),
+    ([*RUN, "--output", "/"], "--output is '/'; that is a folder"),
+    ([*RUN, "--store", "no/such/rows.sqlite"], "--store is 'no/such/rows.sqlite'; there is no folder no/such"),
+    ([*RUN, "--store", "nonsense://here"], "--store is 'nonsense://here'; it must be a file"),
+    (["run", "landmarks", "--dataset", "wine"], "no published split of 'wine'"),
+    (["run", "landmarks", "--dataset", "wine", "--split", "random"], "wine is a data set for regression"),
+    (["run", "landmarks", "--dataset", "digits", "--split", "random"], "10 classes"),
+    (["run", "comparison", "--dataset", "wine", "--split", "published"], "--split is 'published'; it must be"),
+    (["resume", "features-nowhere"], "run is 'features-nowhere'; "),
+    (["report"], "report needs a RUN"),
+    (["report", "features-nowhere"], "has no such run: there is none yet"),
+    (["report", "no/such/file.csv"], "no/such/file.csv cannot be read: No such file or directory; a RUN or a CSV"),
+    (["report", "no/such/file.csv", "--format", "html"], "for the runs of a store"),
+    (["report", "--format", "pdf"], "--format is 'pdf'; it must be one of 'text', 'csv', 'html'"),
+    (["report", "--format", "html", "--output", "no/such/paper.html"], "--output is 'no/such/paper.html'; there is"),
+    (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),
+    (["runs", "--store", "postgresql+psycopg2://me:secret@host/x"], "psycopg2 is not installed (pip install"),
+    (["runs", "--store", "mysql://me:secret@host/x"], "'mysql://me:***@host/x'; its driver MySQLdb is not"),
+    (["reproduce", "table2"], "TARGET is 'table2'; it must be one of 'table1'"),
+    (["reproduce", "table1", "--datasets", "wine"], "--datasets contains 'wine'; table1 has ads, adult, breast"),
+    (["reproduce", "li-table3", "--datasets", "breast"], "--datasets contains 'breast'; li-table3 has wine"),
+    (["reproduce", "table1", "--jobs", "2"], "--jobs is for rows that are computed; give --recompute as well"),
+    (["reproduce", "table1", "--output", "no/such/table.csv"], "--output is 'no/such/table.csv'; there is no folder"),
+    (["recompute", "--rows", "-3"], "--rows is '-3'; a whole number from 1 to"),
+    (["recompute", "--max-seconds", "nan"], "--max-seconds is 'nan'; a finite number above 0"),
+    (["recompute", "--into", "no/such/new.sqlite"], "--into is 'no/such/new.sqlite'; there is no folder no/such"),
+    (["coverage", "--epsilon", "1.5"], "--epsilon is '1.5'; a probability strictly between 0 and 1"),
+    (["coverage", "--draws", "100000000000000"], "--draws is '100000000000000'; a whole number from 1 to 10000000"),
+    (["coverage", "--n", "1"], "--n is '1'; a whole number from 2 to"),
+    (["certify", "--dataset", "wine"], "--dataset is 'wine'; it must be one of 'ads', 'adult'"),
+    ([*CERTIFY, "--method", "svm"], "--method is 'svm'; it must be one of 'rff'"),
+    ([*CERTIFY, "--D", "0"], "--D is '0'; a whole number from 1 to"),
+    ([*CERTIFY, "--D", "1000000000"], "--D is 1000000000; so many features"),
+    ([*CERTIFY, "--method", "boosting", "--D", "1000000000"], "--D is 1000000000; so many features"),
+    ([*CERTIFY, "--method", "landmarks", "--D", "171"], "--D is 171; landmarks are rows"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG_USAGES, ids=lambda value: " ".join(value))
+def test_wrong_usage_ends_with_code_2_and_one_sentence_that_names_what_was_typed(
+    arguments, said, capsys, store, monkeypatch
+):
     for driver in ("psycopg2", "MySQLdb"):
         monkeypatch.setitem(sys.modules, driver, None)  # as if it were not installed
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert said in error and len(error.splitlines()) == 1 and "secret" not in error
+    assert code_of(arguments) == 2
+    written = capsys.readouterr()
+    assert said in written.err and len(written.err.splitlines()) == 1 and "secret" not in written.err
+    assert written.out == ""
     if store.exists():
         with Store(store) as opened:
             assert opened.runs() == []  # a run that cannot begin is not kept
+
+
+def code_of(arguments) -> int:
+    """Exit code of the command line, wherever it ends."""
+    try:
+        return main(arguments)
+    except SystemExit as ended:
+        return int(ended.code)
+
+
+def test_hints_and_usage_name_the_program_that_was_typed(capsys, monkeypatch):
+    for typed, named in (("/usr/bin/rff-engine", "rff-engine"), ("/x/rff_engine/__main__.py", "python -m rff_engine")):
+        monkeypatch.setattr(sys, "argv", [typed])
+        monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
+        monkeypatch.setenv("RFF_DATA", "/nowhere")
+        assert code_of(["run", "features", "--dataset", "ads"]) == 2
+        assert f"run `{named} fetch ads`" in capsys.readouterr().err
+        assert code_of(["run", "--help"]) == 0
+        assert capsys.readouterr().out.startswith(f"usage: {named} run ")
+
+
+def test_help_of_run_has_a_line_for_each_protocol_preset_and_method(capsys):
+    assert code_of(["run", "--help"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.split("protocols:")[1].splitlines() if line[:1] == " "]
+    first = [line[0] for line in lines]
+    known = {method for kind in PROTOCOLS.values() for method in kind.known_methods}
+    assert set(METHOD_LINES) == known and {*PROTOCOLS, *PRESETS, *known} <= set(first)
+    assert len(first) == len(set(first)) and min(map(len, lines)) > 1
+
+
+def test_work_of_some_seconds_says_what_it_does_and_how_much_is_left(capsys, monkeypatch):
+    monkeypatch.setattr("rff_engine.experiments.command_line.output.FIRST_SECONDS", 0.01)
+    with Progress("fitting") as progress:
+        while "fitting, 0 s\n" not in (written := capsys.readouterr().err):
+            time.sleep(0.01)
+    assert len(written.splitlines()) == 1
+    with Progress("fitting") as progress:
+        progress.show("fitted", 0.5)
+        while " 50%, 0 s left: fitted\n" not in capsys.readouterr().err:
+            time.sleep(0.01)
 
 
 def test_a_bundled_data_set_is_not_fetched(capsys):
     assert main(["fetch", "breast", "wine"]) == 0
     breast, wine = capsys.readouterr().out.splitlines()
     assert "breast" in breast and "nothing to fetch" in breast and "wine is already there" in wine
-
-
-@pytest.mark.parametrize(
-    "arguments", [[], ["run"], ["run", "everything"], ["run", "features", "--dataset"], ["fetch", "nothing"]]
-)
-def test_invalid_usage_exits_with_one_sentence_and_code_2(arguments, capsys):
-    with pytest.raises(SystemExit) as exit:
-        main(arguments)
-    assert exit.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_csv_file_of_binary_data_is_rejected_in_one_sentence(capsys, tmp_path):
@@ -208,20 +278,70 @@ def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monk
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("rff_engine.experiments.command_line.run_stored", interrupted)
+    monkeypatch.setattr("rff_engine.experiments.command_line.runs.run_stored", interrupted)
     file = tmp_path / "rows.csv"
     assert main(["run", "features", "--dataset", "breast", "--output", str(file)]) == 130
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
 
 
-def test_reproduce_prints_paper_and_known_rows(capsys, tmp_path):
-    arguments = ["reproduce", "table1", "--datasets", "breast", "--split", "none"]
-    assert main(arguments) == 0
-    printed = capsys.readouterr().out
-    assert "pb_beta_1" in printed and "0.0490" in printed and "ads" not in printed
-    assert main([*arguments, "--output", str(tmp_path / "table.csv")]) == 0
-    table = pd.read_csv(tmp_path / "table.csv")
-    assert len(table) == 5 and table["paper"].notna().all() and table["published"].isna().all()
+@pytest.mark.parametrize("target", TARGETS)
+def test_reproduce_shows_the_bundled_reruns_at_once_in_120_columns(target, capsys, tmp_path, store):
+    assert main(["reproduce", target]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    header, *table = lines[2 : lines.index("", 2)]
+    assert max(map(len, lines)) <= 120 and not store.exists()
+    assert header.startswith("dataset ") and header.endswith(" agreement     cause")
+    assert main(["reproduce", target, "--output", str(tmp_path / "table.csv")]) == 0
+    rows = pd.read_csv(tmp_path / "table.csv")
+    assert len(table) == len(rows) and rows["agreement"].isin(AGREEMENTS).all()
+    assert " ".join(lines).endswith(judgement(rows).sentence())
+
+
+def test_the_table_of_reproduce_has_the_numbers_of_the_comparison(capsys):
+    assert main(["reproduce", "table1", "--datasets", "breast"]) == 0
+    said = capsys.readouterr().out
+    learned = "breast  pb        0.0350 0.0839 0.0280–0.0839 0.0615±0.0316 inside draws"
+    assert learned in said and "ads" not in said.replace("loads", "")
+    assert "where the paper's number lies, not the rerun's" in said
+    with Store(reproduction.SHIPPED, read_only=True) as bundled:
+        rows = reproduction.compare_with_paper("table1", reproduction.known_rows(bundled, "table1", ["breast"]))
+    row = rows.set_index(["dataset", "column"]).loc["breast", "pb"]
+    assert row["published"] == row["draw_high"] == pytest.approx(0.0839, abs=5e-5)
+
+
+def test_the_documentation_explains_every_column_that_reproduce_writes(capsys):
+    written = set()
+    for target in TARGETS:
+        assert main(["reproduce", target, "--output", "-"]) == 0
+        written |= set(capsys.readouterr().out.partition("\n")[0].split(","))
+    page = (Path(rff_engine.__file__).parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| column \|.*\n(?:\|.*\n)+", page, re.MULTILINE)
+    explained = [name for line in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    assert len(explained) == len(set(explained)) and set(explained) == written
+
+
+def test_the_how_to_shows_lines_of_the_table_that_reproduce_prints(capsys):
+    assert main(["reproduce", "table1"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    page = Path(rff_engine.__file__).parents[1] / "docs" / "how-to" / "reproduce-a-table.md"
+    (shown,) = re.findall(r"^```text\n(dataset .*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert [line for line in printed if line in shown.splitlines()] == shown.splitlines()
+
+
+def test_reproduce_computes_into_the_store_what_it_lacks_when_asked(capsys, store, monkeypatch):
+    svm = FeatureSweep.preset("quick", methods=("svm",), gammas=(1e-5,), Cs=(1.0, 10.0))
+    monkeypatch.setattr(reproduction, "specs", lambda *_: [RunSpec(svm, "breast")])
+    arguments = ["reproduce", "figure5", "--datasets", "breast"]
+    assert main([*arguments, "--store", str(store)]) == 0
+    assert "printed numbers 0 have reruns" in capsys.readouterr().out
+    for new in (1, 0):
+        assert main([*arguments, "--recompute"]) == 0
+        written = capsys.readouterr()
+        assert f": {new} new rows in {store}" in written.err and "come with the package" not in written.out
+    with Store(store) as opened:
+        assert [info.n_rows for info in opened.runs()] == [1]
+    assert main([*arguments, "--recompute", "--split", "random"]) == 0
+    assert "new rows" not in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
@@ -230,7 +350,7 @@ def test_pipe_is_written_to_and_not_replaced(tmp_path):
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
     reader.start()
-    assert main(["reproduce", "table1", "--datasets", "breast", "--split", "none", "--output", str(pipe)]) == 0
+    assert main(["reproduce", "table1", "--datasets", "breast", "--output", str(pipe)]) == 0
     reader.join(10)
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -346,4 +466,4 @@ def test_importing_the_engine_does_not_import_experiments():
     ("seconds", "words"), [(7.2, "7 s"), (59.9, "1 min 00 s"), (61, "1 min 01 s"), (7300, "2 h 01 min")]
 )
 def test_durations_are_in_seconds_minutes_or_hours(seconds, words):
-    assert _duration(seconds) == words
+    assert duration(seconds) == words

@@ -184,7 +184,7 @@ def test_unwritable_folder_is_reported_in_one_sentence_and_unchanged(open_folder
 READ = """
 import contextlib, io, json, os, sys
 from rff_engine.__main__ import main
-from rff_engine.experiments import command_line
+from rff_engine.experiments.command_line import reports, runs
 if os.geteuid() == 0:  # root can write anywhere
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)

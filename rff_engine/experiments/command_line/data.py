@@ -1,0 +1,20 @@
+"""Commands on data sets: datasets, fetch."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .. import datasets as sets
+
+
+def datasets(_) -> int:
+    """List the data sets."""
+    for name in sets.names():
+        info = sets.describe(name)
+        print(f"{name:<15} {info.n_samples:>7} x {info.n_features:<6} {info.task:<15} {sets.status(name)}")
+    return 0
+
+
+def fetch(options) -> int:
+    """Download data sets; 2 if one cannot be had."""
+    return import_module(f"{sets.__name__}.__main__").main(["fetch", *options.names])

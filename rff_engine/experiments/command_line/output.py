@@ -1,0 +1,89 @@
+"""What commands write: files, standard output, and the progress on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+FIRST_SECONDS, MORE_SECONDS = 2.0, 10.0
+"""Before the first line of progress where none is rewritten, and between others"""
+
+
+class Output:
+    """Output of a command: a file, standard output or none. A file that cannot be written is refused at once."""
+
+    def __init__(self, name: str | None):
+        self._name, self._path = name, None if name in (None, "-") else Path(name)
+        if self._path is None:
+            return
+        folder = self._path.parent
+        if not folder.is_dir():
+            raise ValueError(f"--output is {name!r}; there is no folder {folder}.")
+        if self._path.is_dir():
+            raise ValueError(f"--output is {name!r}; that is a folder.")
+        if not os.access(folder, os.W_OK):
+            raise ValueError(f"--output is {name!r}; one may not write in the folder {folder}.")
+
+    def write(self, text: str) -> None:
+        if self._name == "-":
+            sys.stdout.write(text)
+        elif self._path and self._path.exists() and not self._path.is_file():
+            self._path.write_text(text, encoding="utf-8")  # a device or a pipe is not replaced
+        elif self._path:
+            partial = self._path.with_name(self._path.name + ".partial")
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, self._path)
+
+
+class Progress:
+    """What a command is doing, on stderr: a line rewritten on a terminal; else one after 2 s, and every 10 s."""
+
+    def __init__(self, doing: str):
+        self._doing, self._share = doing, 0.0
+        self._start = self._shown = time.monotonic()
+        self._rewrites = sys.stderr.isatty()
+        self._printing = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+        self.clear()
+
+    def show(self, doing: str, share: float = 0.0) -> None:
+        """Say what is done from now on; `share` of all work is done, or 0 if that is not known."""
+        self._doing, self._share = doing, share
+
+    def clear(self) -> None:
+        """Make room for a line of the command itself."""
+        if self._rewrites:
+            with self._printing:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _tick(self) -> None:
+        wait = 0.5 if self._rewrites else FIRST_SECONDS
+        while not self._ended.wait(wait):
+            wait = 0.5 if self._rewrites else MORE_SECONDS
+            before, after = ("\r\x1b[K", "") if self._rewrites else ("", "\n")
+            with self._printing:
+                print(f"{before}{self._line()}", end=after, file=sys.stderr, flush=True)
+
+    def _line(self) -> str:
+        spent, share = time.monotonic() - self._start, self._share
+        if not share:
+            return f"{self._doing}, {duration(spent)}"
+        return f"{share:4.0%}, {duration(spent * (1 / share - 1))} left: {self._doing}"
+
+
+def duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"

@@ -1,0 +1,113 @@
+"""Commands that show rows: report, reproduce."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import pandas as pd
+
+from ..reports import reproduction
+from ..reports.comparison import judgement, summary
+from ..reports.tables import error_by_features, error_by_share, to_csv, to_frame
+from ..running.runner import COLUMNS
+from ..running.store import Store
+from .output import Output, Progress
+from .parser import title
+from .runs import compute, open_store
+
+
+def report(options) -> int:
+    """Print mean errors, all rows, or a page with figures."""
+    output = Output(options.output or "-")
+    with Progress("writing the report"):
+        text = _report_text(options)
+    output.write(text)
+    return 0
+
+
+def _report_text(options) -> str:
+    if options.format == "html":
+        return _html(options)
+    if options.rows is None:
+        raise ValueError("report needs a RUN; without one there is --format html alone, of the paper's reruns.")
+    if options.rows.endswith(".csv"):
+        rows = _rows_of(options.rows)
+    else:
+        with open_store(options, only_read=True) as store:
+            rows = to_frame(store.rows(store.run(options.rows)))
+    if options.format == "csv":
+        return to_csv(rows)
+    of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
+    means = error_by_features(rows) if of == "D" else error_by_share(rows)
+    return means.to_string(index=False, float_format="%.4f", na_rep="") + "\n"
+
+
+def _rows_of(name: str) -> pd.DataFrame:
+    """The result rows of a CSV file."""
+    try:
+        rows = pd.read_csv(name)
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}; a RUN or a CSV file of rows is needed.") from None
+    except ValueError as error:
+        raise ValueError(f"{name} is no CSV file of rows: {' '.join(str(error).split())}") from None
+    missing = [column for column in COLUMNS if column not in rows]
+    if missing:
+        raise ValueError(f"{name} has no column {missing[0]!r}; a CSV file that run or report has written is needed.")
+    return rows
+
+
+def _html(options) -> str:
+    from rff_engine.experiments.reports.html import paper_report, run_report  # imports Plotly
+
+    if options.rows is not None and options.rows.endswith(".csv"):
+        raise ValueError(f"{options.rows} is a CSV file; --format html is for the runs of a store.")
+    if options.rows is None and options.store is None:
+        with Store(reproduction.SHIPPED, read_only=True) as store:
+            return paper_report(store)
+    with open_store(options, only_read=True) as store:
+        return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows))
+
+
+def reproduce(options) -> int:
+    """Print the numbers of a table or figure beside their reruns, which are computed if that is asked for."""
+    output = Output(options.output)
+    known = reproduction.datasets_of(options.target)
+    names = tuple(dict.fromkeys(options.datasets or known))
+    for name in names:
+        if name not in known:
+            raise ValueError(f"--datasets contains {name!r}; {options.target} has {', '.join(known)}.")
+    for given in ("split", "jobs", "scheduler"):
+        if not options.recompute and getattr(options, given):
+            raise ValueError(f"--{given} is for rows that are computed; give --recompute as well.")
+    scaled = names if options.scaling == "standard" else ()
+    with _reruns(options) as store:
+        for spec in reproduction.specs(options.target, names, scaled) if options.recompute else ():
+            if options.split in (spec.split, "both", None) and (code := compute(store, spec, options)):
+                return code
+        with Progress("comparing"):
+            rows = reproduction.known_rows(store, options.target, names, scaled)
+            comparison = reproduction.compare_with_paper(options.target, rows)
+    comparison = comparison[comparison["dataset"].isin(names)]
+    if options.output is None:
+        _print_comparison(comparison, options)
+    else:
+        output.write(comparison.to_csv(index=False))
+    return 0
+
+
+def _reruns(options) -> Store:
+    """The reruns that come with the package, unless others are asked for."""
+    if options.recompute or options.store is not None:
+        return open_store(options, only_read=not options.recompute)
+    return Store(reproduction.SHIPPED, read_only=True)
+
+
+def _print_comparison(comparison: pd.DataFrame, options) -> None:
+    bundled = "" if options.recompute or options.store else " that come with the package; --recompute computes them"
+    print(f"{title(options.target)}: errors in print and in reruns{bundled}\n")
+    print(summary(comparison))
+    words = (
+        "rerun: the first on the paper's split; draws: the range there; splits: mean and standard deviation over "
+        "random ones. The agreement says where the paper's number lies, not the rerun's."
+    )
+    print(f"\n{fill(words, 120)}\n{fill(judgement(comparison).sentence(), 120)}")
