@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize, nnls
 
 from ._blocks import blas_on_one_thread
-from ._validation import as_numbers, as_points, check_range
+from ._validation import as_numbers, as_points, check_fits, check_range
 
 _MEMORY = 10  # past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
@@ -38,6 +38,7 @@ class KernelApproximationLoss:
     def __init__(self, landmarks, kernel, landmark_weights, ridge):
         landmarks = as_points(landmarks, "landmarks")
         n, d = landmarks.shape
+        check_fits(3 * n**2, f"landmarks has {n} rows")
         if landmark_weights is None:
             landmark_weights = np.full(n, 1 / n)
         landmark_weights = as_numbers(landmark_weights, "landmark_weights")

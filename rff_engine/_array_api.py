@@ -192,6 +192,24 @@ def kl_divergence(xp, Q):
     return xp.where(divergence > 0, divergence, 0 * divergence)
 
 
+def phases(xp, X, omega):
+    """`features.phases`, in the precision of `X` where phases are small, otherwise in float64."""
+    X = _checked(xp, X, "X", (2,))
+    omega = _checked(xp, omega, "omega", (2,), X.shape[1])
+    return _phases(xp, X, omega, _phase_type(xp, X, omega))
+
+
+def random_phase_features(xp, X, omega, offsets):
+    """`features.random_phase_features`, in the precision of `X`."""
+    angle = phases(xp, X, omega)
+    D = omega.shape[0]
+    offsets = _checked(xp, offsets, "offsets", (1,))
+    if offsets.shape[0] != D:
+        raise ValueError(f"offsets has shape {tuple(offsets.shape)}; {D} numbers, one a frequency, are needed.")
+    turned = xp.astype(xp.astype(offsets, xp.float64) % (2 * np.pi), angle.dtype)
+    return xp.astype((2 / D) ** 0.5 * xp.cos(angle + turned), X.dtype)
+
+
 def fourier_features(xp, X, omega, weights=None):
     """`features.fourier_features`, in the precision of `X`."""
     X = _checked(xp, X, "X", (2,))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import reprlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ ROUNDING = 1e-5
 _LARGEST_SCALE = 1e50
 # Floats hold every whole number up to here.
 _LARGEST_COUNT = 2**53
+_SMALL_ARRAY = 2**26  # bytes for which nobody asks the system
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
 
@@ -99,6 +102,7 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
     """A float32 or float64 array; numbers of any other kind become float64."""
     if sp.issparse(values):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
+    refuse_other_library(values, name)
     try:
         values = np.asarray(values)
     except ValueError:
@@ -108,6 +112,24 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{message}; {error}.") from None
+
+
+def as_array(values, name: str) -> np.ndarray:
+    """`values` as an array of NumPy, unless rows differ in length."""
+    refuse_other_library(values, name)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows that differ in length; an array is needed.") from None
+
+
+def refuse_other_library(values, name: str) -> None:
+    """Refuse arrays that are not NumPy's: on the way their library, device or precision would be lost."""
+    library = type(values).__module__.partition(".")[0]
+    if not isinstance(values, np.ndarray | np.generic) and (
+        library == "torch" or hasattr(values, "__array_namespace__")
+    ):
+        raise ValueError(f"{name} is an array of {library}; one of NumPy is needed, such as numpy.asarray({name}).")
 
 
 def widened_for_squares(X):
@@ -129,7 +151,7 @@ def as_coordinates(values, name: str) -> np.ndarray:
 def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes of `y` and, for each row, the index of its class."""
     check_labels_alike(y, name)
-    y = np.asarray(y)
+    y = as_array(y, name)
     if y.ndim != 1:
         raise ValueError(f"{name} has shape {y.shape}; one dimension, (n,), is needed.")
     if n is not None and len(y) != n:
@@ -153,6 +175,7 @@ def check_labels_alike(y, name: str = "y") -> None:
 
     NumPy turns a list of both into text, and cannot sort an array of both.
     """
+    refuse_other_library(y, name)
     labels = y if isinstance(y, list | tuple) else np.asarray(y)
     if isinstance(labels, np.ndarray) and (labels.dtype != object or labels.ndim != 1):
         check_real(labels, name)
@@ -289,6 +312,35 @@ def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) ->
     if int(value) > high:
         raise ValueError(f"{name} is {shown(value)}; a whole number of at most {high} is needed.")
     return int(value)
+
+
+def check_fits(count: int, asked: str) -> None:
+    """Refuse what takes more memory than is free: the system might grant it, and end the process later.
+
+    `count` is a number of floats of 8 bytes, and `asked` says what takes them, as "n_components is 1000".
+    """
+    needed = 8 * int(count)
+    if needed > _SMALL_ARRAY and needed > (there := free_memory()):
+        raise ValueError(
+            f"{asked}, which takes {needed / 2**30:,.1f} GiB of memory; {there / 2**30:,.1f} GiB are free."
+        )
+
+
+def free_memory() -> float:
+    """Bytes that this process may still take, by Linux; elsewhere those of the machine, infinite where not known."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        try:
+            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, ValueError, OSError):
+            free = 0
+    try:  # the limit of a container
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+    except OSError:
+        limit = "max"
+    return min(free if free > 0 else math.inf, math.inf if limit == "max" else int(limit))
 
 
 def check_jobs(n_jobs) -> int | None:

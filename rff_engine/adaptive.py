@@ -29,6 +29,7 @@ from ._validation import (
     as_numbers,
     as_points,
     as_rng,
+    as_sample_weight,
     check_choice,
     check_count,
     check_nonnegative,
@@ -63,6 +64,7 @@ _DECAYS = (1e-4, 1e-3, 1e-2)
 _LARGEST_DECAY = 1e12
 _LARGEST_AGREEMENT = 1e12
 _LARGEST_FEATURE = 1e6
+LANDMARKS = ("sample", "cluster", "nearest")
 SOLVERS = ("variable_projection", "alternating")
 # Passes over the rows of an SVM with the hinge loss: "a few steps suffice" (Li et al. 2019, Algorithm 2).
 _HINGE_PASSES = 100
@@ -106,14 +108,18 @@ def kernel_landmarks(
     >>> landmarks.shape, round(float(weights.sum()), 6)
     ((10, 3), 1.0)
     """
-    X = as_points(X)
-    check_choice(method, "method", ("sample", "cluster", "nearest"))
+    check_choice(method, "method", LANDMARKS)
+    return landmarks_of(as_points(X), n_landmarks, method, as_rng(random_state))[:2]
+
+
+def landmarks_of(X: Any, n_landmarks: int, method: str, rng: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """`kernel_landmarks`, and their row numbers in `X` unless they are centroids."""
     N = X.shape[0]
     if check_count(n_landmarks, "n_landmarks") > N:
         raise ValueError(f"n_landmarks is {n_landmarks}; there are only {N} points to choose from.")
-    rng = as_rng(random_state)
     if method == "sample":
-        return X[rng.permutation(N)[:n_landmarks]], np.full(n_landmarks, 1 / n_landmarks)
+        rows = rng.permutation(N)[:n_landmarks]
+        return X[rows], np.full(n_landmarks, 1 / n_landmarks), rows
     points = widened_for_squares(X)
     enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
@@ -123,8 +129,9 @@ def kernel_landmarks(
         clusters.fit(points if enough >= N else points[rng.permutation(N)[:enough]])
         weights = np.bincount(clusters.predict(points), minlength=n_landmarks) / N
     if method == "cluster":
-        return clusters.cluster_centers_.astype(X.dtype, copy=False), weights
-    return X[pairwise_distances_argmin(clusters.cluster_centers_, points)], weights
+        return clusters.cluster_centers_.astype(X.dtype, copy=False), weights, None
+    rows = pairwise_distances_argmin(clusters.cluster_centers_, points)
+    return X[rows], weights, rows
 
 
 @dataclass(frozen=True)
@@ -441,28 +448,48 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
     return density * np.sqrt(1 + shared) / constant
 
 
+class _RowWeights:
+    """Weights of rows, as factors whose mean over the rows at hand is 1."""
+
+    def __init__(self, sample_weight: ArrayLike | None):
+        self.given = sample_weight
+
+    def of(self, rows) -> np.ndarray | None:
+        return None if self.given is None else self.given[rows] / self.given[rows].mean()
+
+    def times(self, values, rows) -> np.ndarray:
+        factors = self.of(rows)
+        return values if factors is None else values * factors[:, None]
+
+
 class _Regression:
     """Mean squared error of ridge regression on the features at given frequencies, at the optimal coefficients."""
 
-    def __init__(self, X: MatrixLike, y: ArrayLike):
+    def __init__(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None):
         y = as_numbers(y, "y")
         if y.shape != (X.shape[0],):
             raise ValueError(f"y has shape {y.shape}; {X.shape[0]} numbers, one a row, are needed.")
-        self.targets = ((y - y.mean()) / (y.std() or 1.0))[:, None]
+        self.weights = _RowWeights(sample_weight)
+        mean = np.average(y, weights=sample_weight)
+        spread = np.average((y - mean) ** 2, weights=sample_weight) ** 0.5
+        self.targets = ((y - mean) / (spread or 1.0))[:, None]
 
     def fit(self, rows, features, decay, last=None):
         targets = self.targets[rows]
-        mean = features.mean(axis=0)
+        weighted = self.weights.times(features, rows)
+        mean = weighted.mean(axis=0)
+        centre = self.weights.times(targets, rows).mean(axis=0)
         n = len(features)
-        moment = features.T @ features / n - np.outer(mean, mean)
+        moment = weighted.T @ features / n - np.outer(mean, mean)
         moment.flat[:: len(moment) + 1] += decay
-        coef = solve(moment, features.T @ (targets - targets.mean()) / n, assume_a="pos")
-        return coef, targets.mean(axis=0) - mean @ coef
+        coef = solve(moment, weighted.T @ (targets - centre) / n, assume_a="pos")
+        return coef, centre - mean @ coef
 
     def losses(self, rows, predictions: ArrayLike):
         """The mean loss of predictions, and its derivative with respect to each of them."""
         missed = predictions - self.targets[rows]
-        return float((missed**2).mean()), 2 * missed / len(missed)
+        weighted = self.weights.times(missed, rows)
+        return float((weighted * missed).mean()), 2 * weighted / len(missed)
 
     def penalty(self, coef: ArrayLike, intercept: ArrayLike):
         return float((coef**2).sum())
@@ -471,13 +498,18 @@ class _Regression:
 class _Classification:
     """Mean squared hinge loss of linear SVMs on the features, one class against the others, at their optimum."""
 
-    def __init__(self, X: MatrixLike, y: ArrayLike):
+    def __init__(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None):
+        self.weights = _RowWeights(sample_weight)
         classes, codes = as_labels(y, X.shape[0])
+        if sample_weight is not None:
+            as_labels(classes[codes][sample_weight > 0])
         columns = [1] if len(classes) == 2 else range(len(classes))
         self.targets = np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns])
 
     def fit(self, rows, features, decay, last=None):
         # The objective is 1 / (C n) times that of `linear_svm_path`.
+        if self.weights.given is not None:
+            return self._by_liblinear(rows, features, decay, loss="squared_hinge", dual=False, tol=1e-8, max_iter=1000)
         form = PrimalForm(features)
         C = 0.5 / (decay * len(features))
         points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
@@ -487,25 +519,13 @@ class _Classification:
             solutions[k] = minimise(form, signs, C, points[k])
         return solutions[:, :-1].T, solutions[:, -1]
 
-    def losses(self, rows, predictions: ArrayLike):
-        signs = self.targets[rows]
-        hinge = np.maximum(1 - signs * predictions, 0)
-        return float((hinge**2).sum(axis=1).mean()), -2 * signs * hinge / len(hinge)
-
-    def penalty(self, coef: ArrayLike, intercept: ArrayLike):
-        return float((coef**2).sum() + (intercept**2).sum())
-
-
-class _Hinge(_Classification):
-    """Mean hinge loss of linear SVMs on the features, one class against the others, nearly at their optimum."""
-
-    def fit(self, rows, features, decay, last=None):
-        C = 0.5 / (decay * len(features))
-        machine = LinearSVC(C=C, loss="hinge", max_iter=_HINGE_PASSES, random_state=0)
+    def _by_liblinear(self, rows, features, decay, **options):
+        machine = LinearSVC(C=0.5 / (decay * len(features)), random_state=0, **options)
+        weights = self.weights.of(rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             solutions = [
-                machine.fit(features, signs) and (machine.coef_[0], machine.intercept_)
+                machine.fit(features, signs, weights) and (machine.coef_[0], machine.intercept_)
                 for signs in self.targets[rows].T
             ]
         return np.column_stack([coef for coef, _ in solutions]), np.concatenate(
@@ -515,7 +535,24 @@ class _Hinge(_Classification):
     def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
         hinge = np.maximum(1 - signs * predictions, 0)
-        return float(hinge.sum(axis=1).mean()), -signs * (hinge > 0) / len(hinge)
+        weighted = self.weights.times(hinge, rows)
+        return float((weighted * hinge).sum(axis=1).mean()), -2 * signs * weighted / len(hinge)
+
+    def penalty(self, coef: ArrayLike, intercept: ArrayLike):
+        return float((coef**2).sum() + (intercept**2).sum())
+
+
+class _Hinge(_Classification):
+    """Mean hinge loss of linear SVMs on the features, one class against the others, nearly at their optimum."""
+
+    def fit(self, rows, features, decay, last=None):
+        return self._by_liblinear(rows, features, decay, loss="hinge", max_iter=_HINGE_PASSES)
+
+    def losses(self, rows, predictions: ArrayLike):
+        signs = self.targets[rows]
+        hinge = np.maximum(1 - signs * predictions, 0)
+        slope = -self.weights.times(signs * (hinge > 0), rows) / len(hinge)
+        return float(self.weights.times(hinge, rows).sum(axis=1).mean()), slope
 
 
 _TASKS = {"regression": _Regression, "classification": _Classification}
@@ -542,6 +579,7 @@ def supervise_frequencies(
     solver: str = "variable_projection",
     learning_rate: float | None = None,
     inner_steps: int = 10,
+    sample_weight: ArrayLike | None = None,
 ) -> AdaptedFrequencies:
     """Frequencies that fit a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
 
@@ -594,6 +632,10 @@ def supervise_frequencies(
         mu of the alternating steps, above 0. ``None`` stands for the inverse of the largest curvature at the start.
     inner_steps : int
         S, gradient steps between two updates of the other variables, for the alternating solver.
+    sample_weight : array of shape (N,), optional
+        Weights of the rows, at least 0, in the predictor's loss and among landmarks; ``None`` stands for 1 each. A row
+        of a whole weight w counts as w rows, but in the draws of landmarks, of `max_rows` rows and of held-out rows,
+        which look only for weights above 0.
 
     Returns
     -------
@@ -633,13 +675,16 @@ def supervise_frequencies(
         raise ValueError(
             f"loss is 'hinge'; it is for classifications with the solver 'alternating', not {task}, {solver}."
         )
-    predictor = (_Hinge if loss == "hinge" else _TASKS[task])(X, y)
+    weights = as_sample_weight(sample_weight, X.shape[0])
+    predictor = (_Hinge if loss == "hinge" else _TASKS[task])(X, y, weights)
     rng = as_rng(random_state)
-    N = X.shape[0]
-    n_landmarks = min(len(start), N) if n_landmarks is None else n_landmarks
-    landmarks, landmark_weights = kernel_landmarks(X, n_landmarks, "sample", rng)
-    approximation = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
-    rows = rng.permutation(N)[:most]
+    rows = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+    n_landmarks = min(len(start), len(rows)) if n_landmarks is None else n_landmarks
+    landmarks, shares, chosen = landmarks_of(X if weights is None else X[rows], n_landmarks, "sample", rng)
+    if weights is not None:
+        shares = weights[rows[chosen]] / weights[rows[chosen]].sum()
+    approximation = KernelApproximationLoss(landmarks, kernel, shares, ridge)
+    rows = rng.permutation(rows)[:most]
     X = X.astype(np.float64, copy=False)
     joint = partial(_JointObjective, X, predictor, approximation=approximation, agreement=agreement)
     minimised = partial(_minimise, start=start, tol=tol, show=show, alternating=alternating)

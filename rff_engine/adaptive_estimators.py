@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_rng, check_choice, check_count, check_jobs, check_nonnegative
+from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs, check_nonnegative
 from ._warning import warn
-from .adaptive import adapt_frequencies, kernel_landmarks, supervise_frequencies
+from .adaptive import LANDMARKS, adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels, validated
 from .features import fourier_features
 from .frequencies import draw_frequencies
@@ -149,7 +149,9 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         """
         X = self._points(X, reset=True)
         r = check_count(self.n_components, "n_components")
+        check_fits(r * (2 * X.shape[1] + 4 * r), f"n_components is {r}")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
+        check_choice(self.landmarks, "landmarks", LANDMARKS)
         rule = self._rule()
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
@@ -265,7 +267,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Draw frequencies and fit them to the labels and the kernel.
 
         Parameters
@@ -274,6 +276,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
             Points, one a row.
         y : array of shape (n,)
             Numbers, or the labels of two classes or more.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, at least 0, see `supervise_frequencies`; they count in the width "scale", too.
 
         Returns
         -------
@@ -295,13 +299,24 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         else:
             X, y = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
         r = check_count(self.n_components, "n_components")
+        check_fits(r * (2 * X.shape[1] + 4 * r), f"n_components is {r}")
         rule = self._rule()
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
+        weights = as_sample_weight(sample_weight, X.shape[0])
+        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         adapted = supervise_frequencies(
-            X, y, self.kernel_, omega, task, decay=self.decay, agreement=self.agreement, random_state=rng, **rule
+            X,
+            y,
+            self.kernel_,
+            omega,
+            task,
+            decay=self.decay,
+            agreement=self.agreement,
+            random_state=rng,
+            sample_weight=weights,
+            **rule,
         )
         self._keep(adapted)
         return self
@@ -399,8 +414,10 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         """
         X = self._points(X, reset=True)
         D = check_count(self.n_components, "n_components")
+        check_fits(2 * D * X.shape[1], f"n_components is {D}")
         N = check_count(self.n_candidates, "n_candidates")
-        M = check_count(self.n_pilot, "n_pilot")
+        M = min(N, check_count(self.n_pilot, "n_pilot"))
+        check_fits(2 * N * X.shape[1] + 4 * M * (M + 2 * N), f"n_candidates is {N}")
         rng = as_rng(self.random_state)
         self.kernel_ = _chosen_kernel(self.kernel, X)
         candidates = self.kernel_.sample_frequencies(N, X.shape[1], rng)

@@ -20,7 +20,17 @@ from . import _array_api, _blocks
 from ._array_api import array_namespace
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_coordinates, as_labels, as_points, as_sample_weight, check_jobs, check_labels_alike, shown
+from ._validation import (
+    as_array,
+    as_coordinates,
+    as_labels,
+    as_points,
+    as_sample_weight,
+    check_fits,
+    check_jobs,
+    check_labels_alike,
+    shown,
+)
 from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -398,7 +408,9 @@ def landmark_alignment_loss(
         """
         return np.clip(0.5 - (aligned - itself) / (2 * (total - itself)), 0.0, 1.0)
 
-    if not isinstance(omega, FrequencyBlocks) and np.ndim(omega) == 3:
+    if not isinstance(omega, FrequencyBlocks):
+        omega = omega if sp.issparse(omega) else as_array(omega, "omega")
+    if not isinstance(omega, FrequencyBlocks) and omega.ndim == 3:
         if np.shape(omega)[0] != L:
             raise ValueError(
                 f"omega holds frequencies for {np.shape(omega)[0]} landmarks; one set for each of {L} is needed."
@@ -535,6 +547,7 @@ def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike)
     classes, codes = as_labels(y, n)
     u = as_coordinates(u, "u")
     v = as_coordinates(v, "v")
+    check_fits(2 * len(classes) * len(v) * len(u), f"u has {len(u)} numbers and v {len(v)}")
     cosines, sines = np.empty((2, len(classes), len(v), len(u)))
     for k in range(len(classes)):
         rows = X[codes == k]
@@ -550,7 +563,7 @@ def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike)
 
 
 def _check_indices(X, y, landmarks, labels, indices) -> None:
-    indices = np.asarray(indices)
+    indices = as_array(indices, "landmark_indices")
     L, n = landmarks.shape[0], X.shape[0]
     if indices.shape != (L,) or indices.dtype.kind not in "iu" or not ((indices >= 0) & (indices < n)).all():
         raise ValueError(f"landmark_indices must be {L} row numbers of X, each between 0 and {n - 1}.")
@@ -601,6 +614,7 @@ def _as_frequencies(omega, d: int):
         omega = as_points(omega, "omega", dense=True)
     if omega.shape[1] != d:
         raise ValueError(f"omega has {omega.shape[1]} columns; {d} are needed to match X.")
+    check_fits(6 * omega.shape[0], f"omega has {omega.shape[0]} frequencies")
     return omega
 
 

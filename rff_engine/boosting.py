@@ -68,9 +68,14 @@ class Ensemble:
     losses: np.ndarray
 
 
-def first_vote(signs: ArrayLike) -> float:
+def _mean(values, sample_weight=None):
+    """The mean over rows, of the given weights."""
+    return np.average(values, axis=0, weights=sample_weight)
+
+
+def first_vote(signs: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The constant with the least exponential loss, (1/2) ln((1 + mean y) / (1 - mean y))."""
-    return float(np.arctanh(np.mean(signs)))
+    return float(np.arctanh(_mean(signs, sample_weight)))
 
 
 def step_size(weights: ArrayLike, agreement: ArrayLike) -> float:
@@ -84,9 +89,9 @@ def step_size(weights: ArrayLike, agreement: ArrayLike) -> float:
     return float(np.arctanh(np.clip(edge, -_LARGEST_EDGE, _LARGEST_EDGE)))
 
 
-def residual_losses(residuals: ArrayLike, predictions: ArrayLike) -> np.ndarray:
+def residual_losses(residuals: ArrayLike, predictions: ArrayLike, sample_weight: ArrayLike | None = None) -> np.ndarray:
     """``mean_i exp(-r_i h(x_i))`` for each column of the predictions (n, K)."""
-    return np.exp(-residuals[:, None] * predictions).mean(axis=0)
+    return _mean(np.exp(-residuals[:, None] * predictions), sample_weight)
 
 
 def boost_landmarks(
@@ -96,6 +101,7 @@ def boost_landmarks(
     beta: float,
     max_steps: int,
     rng: np.random.Generator | np.random.RandomState,
+    sample_weight: ArrayLike | None = None,
 ) -> Ensemble:
     """One landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020).
 
@@ -113,7 +119,10 @@ def boost_landmarks(
     max_steps : int
         Of the descent of a landmark.
     rng : Generator or RandomState
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, above 0: means over rows are weighted, and their sum is the sample size.
     """
+    n = len(signs) if sample_weight is None else float(np.sum(sample_weight))
     landmarks = np.empty((len(frequencies), X.shape[1]))
     weights = np.empty(frequencies.shape[:2])
     waves_of_round = _waves_of_rounds(X, frequencies)
@@ -121,17 +130,24 @@ def boost_landmarks(
     def fit(t, row_weights, residuals):
         waves = next(waves_of_round)
         start = _dense_row(X, rng.choice(len(signs), p=row_weights / row_weights.sum()))
-        landmarks[t] = descend_landmark(waves, residuals, frequencies[t], start, max_steps)
+        landmarks[t] = descend_landmark(waves, residuals, frequencies[t], start, max_steps, sample_weight)
         predictions = _turned(waves, frequencies[t] @ landmarks[t])
-        weights[t] = pseudo_posterior(residual_losses(residuals, predictions), beta, len(signs))
+        losses = residual_losses(residuals, predictions, sample_weight)
+        weights[t] = pseudo_posterior(losses, beta * n**0.5, 1)
         return predictions @ weights[t]
 
-    intercept, steps, losses = _boost(signs, len(frequencies), fit)
+    intercept, steps, losses = _boost(signs, len(frequencies), fit, sample_weight)
     T = len(steps)
     return Ensemble(intercept, steps, frequencies[:T], landmarks[:T], None, weights[:T], losses)
 
 
-def boost_cosines(X: MatrixLike, signs: ArrayLike, frequencies: ArrayLike, max_steps: int) -> Ensemble:
+def boost_cosines(
+    X: MatrixLike,
+    signs: ArrayLike,
+    frequencies: ArrayLike,
+    max_steps: int,
+    sample_weight: ArrayLike | None = None,
+) -> Ensemble:
     """One cosine a round, cos(omega . x - b) (Gautheron et al. 2020).
 
     With one frequency the landmark enters through b = omega . x_t alone: b is found by a search on [-pi, pi], then
@@ -139,7 +155,7 @@ def boost_cosines(X: MatrixLike, signs: ArrayLike, frequencies: ArrayLike, max_s
 
     Parameters
     ----------
-    X, signs, max_steps
+    X, signs, max_steps, sample_weight
         See `boost_landmarks`.
     frequencies : array of shape (T, d)
         To start from.
@@ -148,39 +164,47 @@ def boost_cosines(X: MatrixLike, signs: ArrayLike, frequencies: ArrayLike, max_s
     offsets = np.empty(len(frequencies))
     frequencies = frequencies.copy()
     points = X.astype(phase_dtype(X.dtype, PhaseBound(X).largest_phase(frequencies)), copy=False)
-    unit = _inverse(np.sqrt(np.mean(row_norms(points) ** 2)))
+    unit = _inverse(float(np.sqrt(_mean(row_norms(points) ** 2, sample_weight))))
 
     def fit(t, row_weights, residuals):
-        offsets[t] = best_offset(next(waves_of_round), residuals)
-        frequencies[t] = descend_frequency(points, residuals, frequencies[t], float(offsets[t]), unit, max_steps)
+        offsets[t] = best_offset(next(waves_of_round), residuals, sample_weight)
+        frequencies[t] = descend_frequency(
+            points, residuals, frequencies[t], float(offsets[t]), unit, max_steps, sample_weight
+        )
         return np.cos(_product(points, frequencies[t]) - offsets[t])
 
-    intercept, steps, losses = _boost(signs, len(frequencies), fit)
+    intercept, steps, losses = _boost(signs, len(frequencies), fit, sample_weight)
     T = len(steps)
     return Ensemble(intercept, steps, frequencies[:T, None], None, offsets[:T], np.ones((T, 1)), losses)
 
 
-def _boost(signs, n_rounds: int, fit) -> tuple[float, np.ndarray, np.ndarray]:
+def _boost(signs, n_rounds: int, fit, sample_weight) -> tuple[float, np.ndarray, np.ndarray]:
     """H_0, the steps, and the exponential losses; `fit(t, weights, residuals)` returns h on all rows.
 
     It ends early where the loss leaves no weight to fit.
     """
-    intercept = first_vote(signs)
+    intercept = first_vote(signs, sample_weight)
     margins = signs * intercept
-    steps, losses = [], [float(np.exp(-margins).mean())]
+    steps, losses = [], [float(_mean(np.exp(-margins), sample_weight))]
     with blas_on_one_thread():  # the products of a descent are too small for more
         while len(steps) < n_rounds and losses[-1] > _FITTED:
             weights = np.exp(-margins)  # at most n, since their mean never rises above 1
             residuals = signs * np.minimum(weights, _LARGEST_RESIDUAL)
+            weights = weights if sample_weight is None else weights * sample_weight
             agreement = signs * fit(len(steps), weights, residuals)
             steps.append(step_size(weights, agreement))
             margins += steps[-1] * agreement
-            losses.append(float(np.exp(-margins).mean()))
+            losses.append(float(_mean(np.exp(-margins), sample_weight)))
     return intercept, np.array(steps), np.array(losses)
 
 
 def descend_landmark(
-    waves: ArrayLike, residuals: ArrayLike, omega: ArrayLike, start: ArrayLike, max_steps: int
+    waves: ArrayLike,
+    residuals: ArrayLike,
+    omega: ArrayLike,
+    start: ArrayLike,
+    max_steps: int,
+    sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
     """The landmark at which equal weights have the least loss, by L-BFGS from `start`.
 
@@ -194,18 +218,18 @@ def descend_landmark(
         angle = first + scaled @ move
         of_cos = np.cos(angle) / K
         of_sin = np.sin(angle) / K
-        value, slope = _log_loss(residuals, waves @ np.concatenate([of_cos, of_sin]))
+        value, slope = _log_loss(residuals, waves @ np.concatenate([of_cos, of_sin]), sample_weight)
         along = slope @ waves
         return value, scaled.T @ (of_cos * along[K:] - of_sin * along[:K])
 
     return start + unit * _descended(objective, len(start), max_steps)
 
 
-def best_offset(waves: ArrayLike, residuals: ArrayLike) -> float:
+def best_offset(waves: ArrayLike, residuals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The b in [-pi, pi] at which cos(omega . x - b) has the least loss; `waves` has its cosine and sine, (n, 2)."""
 
     def objective(b):
-        return _log_loss(residuals, waves @ np.array([np.cos(b), np.sin(b)]))[0]
+        return _log_loss(residuals, waves @ np.array([np.cos(b), np.sin(b)]), sample_weight)[0]
 
     grid = np.linspace(-np.pi, np.pi, _OFFSETS, endpoint=False)
     best = grid[np.argmin([objective(b) for b in grid])]
@@ -215,26 +239,33 @@ def best_offset(waves: ArrayLike, residuals: ArrayLike) -> float:
 
 
 def descend_frequency(
-    X: MatrixLike, residuals: ArrayLike, omega: ArrayLike, offset: float, unit: float, max_steps: int
+    X: MatrixLike,
+    residuals: ArrayLike,
+    omega: ArrayLike,
+    offset: float,
+    unit: float,
+    max_steps: int,
+    sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
     """The frequency at which cos(omega . x - offset) has the least loss, by L-BFGS from `omega` in steps of `unit`."""
 
     def objective(move):
         angle = _product(X, omega + unit * move) - offset
-        value, slope = _log_loss(residuals, np.cos(angle))
+        value, slope = _log_loss(residuals, np.cos(angle), sample_weight)
         return value, unit * _product(X.T, -slope * np.sin(angle))
 
     return omega + unit * _descended(objective, len(omega), max_steps)
 
 
-def _log_loss(residuals, predictions) -> tuple[float, np.ndarray]:
+def _log_loss(residuals, predictions, sample_weight=None) -> tuple[float, np.ndarray]:
     """``ln(mean_i exp(-r_i h_i)) / mean_i |r_i|`` and its slope in h: it has the minima of the loss at any scale."""
     exponents = -residuals * predictions
     largest = exponents.max()
-    scale = np.abs(residuals).mean()
+    scale = _mean(np.abs(residuals), sample_weight)
     less_one = np.expm1(exponents - largest)  # precise where all residuals are tiny
-    value = (largest + np.log1p(less_one.mean())) / scale
-    return float(value), -residuals * (less_one + 1) / ((less_one + 1).sum() * scale)
+    value = (largest + np.log1p(_mean(less_one, sample_weight))) / scale
+    shares = less_one + 1 if sample_weight is None else sample_weight * (less_one + 1)
+    return float(value), -residuals * shares / (shares.sum() * scale)
 
 
 def _descended(objective, d: int, max_steps: int) -> np.ndarray:

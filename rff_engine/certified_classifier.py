@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import gammaln, ndtr
 from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import bounds
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_rng, check_probability, check_range, draw_seed, shown
+from ._validation import as_points, as_rng, check_fits, check_probability, check_range, draw_seed, shown
 from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, learn_vote, unit_features
 from .estimators import (
     BaseLearnedFeatures,
@@ -205,10 +206,11 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         for features in maps:
             fitted = clone(features).fit(X[train], signs[train])
             part = valid if n_valid else train
-            tried.append(learn_prior(fitted.transform(X[train]), signs[train], fitted.transform(X[part]), signs[part]))
+            of_train = _mapped(fitted, X[train])
+            tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[part]), signs[part]))
         best = min(range(len(maps)), key=lambda i: tried[i].error)
         self.features_ = maps[best].fit(X[prior], signs[prior])
-        coef, intercept = linear_svm_path(self.features_.transform(X[prior]), signs[prior], [tried[best].C])
+        coef, intercept = linear_svm_path(_mapped(self.features_, X[prior]), signs[prior], [tried[best].C])
         direction = np.append(coef[0], intercept)
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
@@ -228,7 +230,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
                     f"features holds {type(features).__name__} whose landmarks are all of the {len(signs)} rows; fewer "
                     "are needed, as the bound is computed on the others."
                 )
-            z = unit_features(features.transform(X[rows]))
+            z = unit_features(_mapped(features, X[rows]))
             choice = Choice(len(maps), *_price(features, len(signs)))
             votes.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
             kept.append(rows)
@@ -237,7 +239,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         return votes[best]
 
     def _unit_features(self, X):
-        return unit_features(self.features_.transform(X))
+        return unit_features(_mapped(self.features_, X))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """v . z(x), in standard deviations of the voters; positive for the second class.
@@ -283,7 +285,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+    def vote_shares(self, X: MatrixLike) -> np.ndarray:
         """The share of voters for each class; no estimate of its probability given x.
 
         Parameters
@@ -310,6 +312,19 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _mapped(features, X) -> np.ndarray:
+    """What a transformer makes of points, as a dense array of numbers."""
+    name = f"the output of {type(features).__name__}"
+    Z = features.transform(X)
+    if sp.issparse(Z):
+        check_fits(Z.shape[0] * Z.shape[1], f"{name} has shape {Z.shape}")
+        Z = Z.toarray()
+    Z = as_points(Z, name, dense=True)
+    if len(Z) != X.shape[0]:
+        raise ValueError(f"{name} has {len(Z)} rows for {X.shape[0]} points; one row a point is needed.")
+    return Z
 
 
 def _check_prior_is_fixed(features) -> None:

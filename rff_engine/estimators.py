@@ -7,6 +7,7 @@ mathematics here. All of them keep float32, take CSR matrices, and name their ou
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,19 +33,21 @@ from ._validation import (
     canonical,
     check_choice,
     check_count,
+    check_fits,
     check_jobs,
     check_labels_alike,
     check_probability,
     draw_seed,
     shown,
 )
-from .adaptive import kernel_landmarks
+from ._warning import warn
+from .adaptive import LANDMARKS, landmarks_of
 from .alignment import AlignmentSums, alignment_sums, landmark_alignment_loss
 from .features import fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import SpectralKernel, as_kernel
 from .landmarks import landmark_count, landmark_similarity, select_landmarks
-from .nystroem import NystroemMap
+from .nystroem import KernelOfRows, NystroemMap, PrecomputedKernel
 from .posteriors import optimized_kernel_weights, pseudo_posterior
 
 if TYPE_CHECKING:
@@ -114,7 +117,7 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
     """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False
-    kernel: SpectralKernel | str | None
+    kernel: Any
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
@@ -284,6 +287,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
         """
         X = self._points(X, reset=True)
         D = check_count(self.n_components, "n_components")
+        check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
         rng = as_rng(self.random_state)
@@ -296,6 +300,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     n_components: int
     n_candidates: int
+    n_features_in_: int
     random_state: RandomState
     epsilon: float
     weights_: np.ndarray
@@ -382,8 +387,10 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         return rng
 
     def _check_parameters(self) -> None:
-        check_count(self.n_components, "n_components")
-        check_count(self.n_candidates, "n_candidates")
+        D = check_count(self.n_components, "n_components")
+        check_fits(2 * D * self.n_features_in_, f"n_components is {D}")
+        N = check_count(self.n_candidates, "n_candidates")
+        check_fits(8 * N, f"n_candidates is {N}")
         check_jobs(self.n_jobs)
         check_probability(self.epsilon, "epsilon")
         self._check_strength()
@@ -720,6 +727,7 @@ class LandmarkSimilarity(BaseTransformer):
             landmarks.
         """
         X, y = self._labelled_points(X, y)
+        check_choice(self.selection, "selection", ("kmeans", "random"))
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
         check_probability(self.epsilon, "epsilon")
@@ -738,6 +746,7 @@ class LandmarkSimilarity(BaseTransformer):
         if self.similarity == "learned":
             d = X.shape[1]
             L = self.landmarks_.shape[0]
+            check_fits(L * D * (2 * d + 3), f"n_components is {D} for each of {L} landmarks")
             frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
             self.frequencies_: np.ndarray = frequencies.astype(X.dtype) if narrow else frequencies
@@ -830,12 +839,15 @@ class NystroemFeatures(BaseTransformer):
     ----------
     kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). As in scikit-learn's Nystroem it may also be any function of two rows, or
+        "precomputed": then `fit` takes the (n, n) kernel matrix of the training points, and `transform` the kernel of
+        other points and these.
     n_components : int
-        M, the number of landmarks and of features. If there are fewer training points, all are landmarks.
+        M, the number of landmarks and of features. If there are fewer training points, all are landmarks, with a
+        warning.
     landmarks : {"sample", "cluster", "nearest"}
         Training points drawn without replacement, centroids of k-means, or the training points nearest to these; see
-        `kernel_landmarks`.
+        `kernel_landmarks`. A precomputed kernel needs "sample".
     random_state : int, RandomState, Generator or None
         Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
@@ -843,8 +855,10 @@ class NystroemFeatures(BaseTransformer):
 
     Attributes
     ----------
-    kernel_ : SpectralKernel
-        With its width a number.
+    kernel_ : SpectralKernel or callable
+        With its width a number; ``kernel_(X, landmarks_)`` is the kernel matrix of points and landmarks.
+    component_indices_ : ndarray of shape (M,), or None
+        Row numbers of the landmarks in `X`; ``None`` for centroids.
     landmarks_ : array or CSR matrix of shape (M, d), float64
         Landmarks, one a row.
     root_ : ndarray of shape (M, M)
@@ -862,13 +876,13 @@ class NystroemFeatures(BaseTransformer):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | Callable[..., float] | str | None = None,
         n_components: int = 100,
         landmarks: str = "sample",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
-        self.kernel: SpectralKernel | str | None = kernel
+        self.kernel: SpectralKernel | Callable[..., float] | str | None = kernel
         self.n_components: int = n_components
         self.landmarks: str = landmarks
         self.random_state: RandomState = random_state
@@ -894,13 +908,37 @@ class NystroemFeatures(BaseTransformer):
             If a parameter or a value of `X` is not allowed.
         """
         X = self._points(X, reset=True)
-        M = min(check_count(self.n_components, "n_components"), X.shape[0])
+        n = X.shape[0]
+        asked = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
-        chosen, _ = kernel_landmarks(X, M, self.landmarks, as_rng(self.random_state))
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        check_choice(self.landmarks, "landmarks", LANDMARKS)
+        if precomputed and self.landmarks != "sample":
+            raise ValueError(f"landmarks is {self.landmarks!r}; kernel='precomputed' needs 'sample'.")
+        if precomputed and X.shape[1] != n:
+            raise ValueError(f"X has shape {X.shape}; kernel='precomputed' needs a square matrix.")
+        if asked > n:
+            warn(f"n_components is {asked}, and there are {n} points, so there are {n} features.")
+        M = min(asked, n)
+        check_fits(3 * M**2, f"n_components is {asked}")
+        chosen, _, rows = landmarks_of(X, M, self.landmarks, as_rng(self.random_state))
+        self.kernel_ = PrecomputedKernel(rows) if precomputed else self._chosen(X)
+        self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)
         self.root_: np.ndarray = NystroemMap.on(self.kernel_, self.landmarks_).root
         return self
+
+    def _chosen(self, X):
+        given: Any = self.kernel
+        if callable(given) and not isinstance(given, SpectralKernel | type):
+            return KernelOfRows(given)
+        as_kernel(self.kernel, "'precomputed', a function of two rows, ")
+        return _chosen_kernel(self.kernel, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their Nyström features.

@@ -16,7 +16,7 @@ from . import _array_api, _blocks
 from ._array_api import array_namespace
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_numbers, as_points, check_jobs
+from ._validation import as_numbers, as_points, check_fits, check_jobs
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
 
@@ -119,8 +119,11 @@ def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
     >>> rff.phases([[1.0, 2.0]], [[3.0, 0.0], [0.5, 0.5]])
     array([[3. , 1.5]])
     """
+    if (xp := array_namespace(X, omega)) is not None:
+        return _array_api.phases(xp, X, omega)
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
+    check_fits(X.shape[0] * len(omega), f"X has {X.shape[0]} rows and omega {len(omega)}")
     dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
 
@@ -182,6 +185,7 @@ def fourier_features(
     n_jobs = check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     n, D = X.shape[0], omega.shape[0]
+    check_fits(n * 2 * D, f"X has {n} rows and omega {D}")
     scale = _roots(weights, D)
     dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
     features = np.empty((n, 2 * D), dtype=X.dtype)
@@ -241,6 +245,8 @@ def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -
     >>> rff.random_phase_features(np.zeros((3, 2)), omega, rng.uniform(0, 2 * np.pi, 100)).shape
     (3, 100)
     """
+    if (xp := array_namespace(X, omega, offsets)) is not None:
+        return _array_api.random_phase_features(xp, X, omega, offsets)
     angle = phases(X, omega)
     D = angle.shape[1]
     offsets = as_numbers(offsets, "offsets")

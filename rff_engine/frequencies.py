@@ -16,7 +16,7 @@ import numpy as np
 
 from ._sampling import SCHEMES
 from ._typing import ArrayLike, RandomState
-from ._validation import as_rng, check_choice, check_count, shown
+from ._validation import as_array, as_rng, check_choice, check_count, check_fits, shown
 from .kernels import SpectralKernel, check_kernel
 
 __all__ = ["SAMPLING_SCHEMES", "FrequencyBlocks", "draw_frequencies"]
@@ -95,6 +95,7 @@ def draw_frequencies(
     scheme = SAMPLING_SCHEMES[check_choice(sampling, "sampling", tuple(SAMPLING_SCHEMES))]
     D = check_count(n_frequencies, "n_frequencies")
     d = check_count(n_features, "n_features")
+    check_fits(2 * D * d, f"n_frequencies is {D} and n_features {d}")
     return scheme(check_kernel(kernel), D, d, as_rng(random_state))
 
 
@@ -177,7 +178,7 @@ class FrequencyBlocks:
             If there is no such block.
         """
         if not isinstance(b, numbers.Integral) or not 0 <= b < self.n_blocks:
-            raise ValueError(f"block is {shown(b)}; a whole number between 0 and {self.n_blocks - 1} is needed.")
+            raise ValueError(f"b is {shown(b)}; a whole number between 0 and {self.n_blocks - 1} is needed.")
         child = np.random.SeedSequence(self.seed, spawn_key=(b,))
         # The last block is drawn whole and cut, so that prefixes agree for every kernel.
         sampled = self.kernel.sample_frequencies(self.block_size, self.n_features, np.random.default_rng(child))
@@ -206,13 +207,14 @@ class FrequencyBlocks:
         ValueError
             If an index is not a whole number or out of range.
         """
-        indices = np.asarray(indices)
+        indices = as_array(indices, "indices")
         if (
             indices.ndim != 1
             or indices.dtype.kind not in "iu"
             or (indices.size and not (indices.min() >= 0 and indices.max() < self.n_frequencies))
         ):
             raise ValueError(f"indices must be a list of whole numbers, each between 0 and {self.n_frequencies - 1}.")
+        check_fits(len(indices) * self.n_features, f"indices holds {len(indices)} numbers")
         taken = np.empty((len(indices), self.n_features))
         blocks = indices // self.block_size
         for b in np.unique(blocks):

@@ -30,6 +30,7 @@ from ._validation import (
     as_rng,
     as_sample_weight,
     check_count,
+    check_fits,
     check_positive,
     check_range,
     check_scale,
@@ -182,6 +183,8 @@ class SpectralKernel(Signed, ABC):
         X = as_points(X, "X")
         self._check_columns(X.shape[1])
         others = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
+        n, m = X.shape[0], others.shape[0]
+        check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
         # A distance that overflows is one at which the kernel is 0. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
             return self._matrix(X, others).astype(np.result_type(X.dtype, others.dtype), copy=False)
@@ -238,6 +241,7 @@ class SpectralKernel(Signed, ABC):
         self._check_width()
         shape = check_count(n_frequencies, "n_frequencies"), check_count(n_features, "n_features")
         self._check_columns(shape[1])
+        check_fits(2 * shape[0] * shape[1], f"n_frequencies is {shape[0]} and n_features {shape[1]}")
         return self._sample(as_rng(random_state), *shape)
 
     def uniforms_per_frequency(self, n_features: int) -> int:
@@ -318,6 +322,7 @@ class SpectralKernel(Signed, ABC):
         """
         self._check_width()
         n_frequencies = check_count(n_frequencies, "n_frequencies")
+        check_fits(3 * n_frequencies, f"n_frequencies is {n_frequencies}")
         rng = as_rng(random_state)
         return self._scales(rng, n_frequencies)
 
@@ -388,8 +393,11 @@ def check_kernel(kernel) -> SpectralKernel:
     return kernel
 
 
-def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
-    """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale"."""
+def as_kernel(kernel: Any, others: str = "") -> SpectralKernel:
+    """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale".
+
+    `others` says what else an estimator takes.
+    """
     if isinstance(kernel, SpectralKernel):
         return kernel
     name = "gaussian" if kernel is None or (isinstance(kernel, str) and kernel == "rbf") else kernel
@@ -397,7 +405,7 @@ def as_kernel(kernel: SpectralKernel | str | None) -> SpectralKernel:
         named = KERNELS[name].kernel
         return named(**{named._width: SCALE})
     allowed = ", ".join(map(repr, [*KERNELS, "rbf"]))
-    raise ValueError(f"kernel is {shown(kernel)}; None, one of {allowed}, or a kernel of rff_engine is needed.")
+    raise ValueError(f"kernel is {shown(kernel)}; None, one of {allowed}, {others}or a kernel of rff_engine is needed.")
 
 
 def _scale_gamma(X, weights=None) -> float:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import expit
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import BLOCK_ENTRIES, pieces
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_points, as_rng, check_choice, check_count, check_nonnegative, draw_seed
+from ._validation import (
+    as_labels,
+    as_points,
+    as_rng,
+    as_sample_weight,
+    check_choice,
+    check_count,
+    check_fits,
+    check_nonnegative,
+    draw_seed,
+)
 from .boosting import Ensemble, boost_cosines, boost_landmarks
 from .estimators import BaseTransformer, _chosen_kernel
 from .features import phases
@@ -31,11 +42,13 @@ WEAK_LEARNERS = ("landmark", "cosine")
 
 
 class LandmarkBoosting(ClassifierMixin, BaseTransformer):
-    """Classifier of two classes by a vote of landmarks, learned one a round (Gautheron et al. 2020).
+    """Classifier by a vote of landmarks, learned one a round (Gautheron et al. 2020).
 
     The vote is ``H(x) = H_0 + sum_t alpha_t h_t(x)``. A round fits h_t to the residuals ``r_i = y_i exp(-y_i H(x_i))``
     of the vote so far, by the loss ``mean_i exp(-r_i h(x_i))``, and alpha_t in closed form; the exponential loss of the
-    vote falls with every round. `transform` gives the h_t as features, for a classifier of another kind.
+    vote falls with every round. `transform` gives the h_t as features, for a classifier of another kind. Of more than
+    two classes each has a vote against the others, and the largest vote wins. The exponential loss drives votes far
+    from 0, where they say little of a probability: scikit-learn's `CalibratedClassifierCV` makes probabilities of them.
 
     - "landmark" (GBRFF1): ``h_t(x) = sum_k q_k cos(omega_k . (x_t - x))``. The landmark x_t minimises the loss at equal
       weights by L-BFGS, then q is the pseudo-posterior on K frequencies drawn from the kernel.
@@ -64,8 +77,11 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The two labels.
+    classes_ : ndarray of shape (C,)
+        The labels.
+    estimators_ : tuple of LandmarkBoosting
+        Of more than two classes, one for each against the others; the attributes below, but `kernel_`, are theirs then.
+        Empty for two classes.
     kernel_ : SpectralKernel
         With its width a number.
     intercept_ : float
@@ -121,7 +137,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         self.max_steps: int = max_steps
         self.random_state: RandomState = random_state
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a weak learner and its step size, round by round.
 
         Parameters
@@ -129,39 +145,63 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         X : array or CSR matrix of shape (n, d)
             Points, one a row.
         y : array of shape (n,)
-            Labels of two classes.
+            Labels of two classes or more.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, at least 0, in the exponential loss, the pseudo-posteriors and the width "scale";
+            ``None`` stands for 1 each. A row of a whole weight w counts as w rows.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            If a parameter, a value of `X` or a label is not allowed.
+            If a parameter, a value of `X`, a label or a weight is not allowed.
         """
         X, y = self._labelled_points(X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
-        check_choice(self.weak_learner, "weak_learner", WEAK_LEARNERS)
         T = check_count(self.n_estimators, "n_estimators")
         K = check_count(self.n_components, "n_components")
-        beta = check_nonnegative(self.beta, "beta")
-        steps = check_count(self.max_steps, "max_steps", low=0)
-        X = as_points(X)
-        signs = 2.0 * codes - 1
+        check_choice(self.weak_learner, "weak_learner", WEAK_LEARNERS)
+        check_nonnegative(self.beta, "beta")
+        check_count(self.max_steps, "max_steps", low=0)
+        K = K if self.weak_learner == "landmark" else 1
+        check_fits(2 * T * K * X.shape[1], f"n_estimators is {T} and n_components {K}")
+        check_fits(2 * X.shape[0] * K, f"n_components is {K} for {X.shape[0]} rows")
         rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
-        landmarks = self.weak_learner == "landmark"
-        size = T * K if landmarks else T
-        # In blocks, so that fewer rounds draw the first frequencies of more.
-        omega = FrequencyBlocks(self.kernel_, size, X.shape[1], draw_seed(rng)).take(np.arange(size))
-        if landmarks:
-            self._keep(boost_landmarks(X, signs, omega.reshape(T, K, -1), beta, steps, rng))
+        if (weights := as_sample_weight(sample_weight, X.shape[0])) is not None:
+            rows = np.flatnonzero(weights)
+            X, y, weights = X[rows], y[rows], weights[rows]
+        self.classes_, codes = as_labels(y)
+        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        self.estimators_: tuple[LandmarkBoosting, ...] = ()
+        if len(self.classes_) > 2:
+            for name in (
+                "intercept_",
+                "step_sizes_",
+                "loss_curve_",
+                "frequencies_",
+                "landmarks_",
+                "offsets_",
+                "weights_",
+            ):
+                vars(self).pop(name, None)  # of an earlier fit to two classes
+            one = clone(self).set_params(kernel=self.kernel_)
+            others = [clone(one).set_params(random_state=draw_seed(rng)) for _ in self.classes_]
+            self.estimators_ = tuple(each.fit(X, codes == k, weights) for k, each in enumerate(others))
         else:
-            self._keep(boost_cosines(X, signs, omega, steps))
+            self._boost(as_points(X), 2.0 * codes - 1, weights, T, K, rng)
         return self
+
+    def _boost(self, X, signs, weights, T: int, K: int, rng) -> None:
+        # In blocks, so that fewer rounds draw the first frequencies of more.
+        omega = FrequencyBlocks(self.kernel_, T * K, X.shape[1], draw_seed(rng)).take(np.arange(T * K))
+        if self.weak_learner == "landmark":
+            omega = omega.reshape(T, K, -1)
+            self._keep(boost_landmarks(X, signs, omega, float(self.beta), self.max_steps, rng, weights))
+        else:
+            self._keep(boost_cosines(X, signs, omega, self.max_steps, weights))
 
     def _keep(self, ensemble: Ensemble) -> None:
         self.intercept_, self.step_sizes_, self.loss_curve_ = ensemble.intercept, ensemble.steps, ensemble.losses
@@ -182,7 +222,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Returns
         -------
         ndarray of shape (n, T), in the precision of `X`
-            Between -1 and 1 up to rounding.
+            Between -1 and 1 up to rounding; for more than two classes those of the first, then of the next, and so on.
 
         Raises
         ------
@@ -192,7 +232,8 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return self._predictions(self._points(X, reset=False), slice(None))
+        X = self._points(X, reset=False)
+        return np.hstack([each._predictions(X, slice(None)) for each in self.estimators_ or (self,)])
 
     def _predictions(self, X, rounds: slice) -> np.ndarray:
         omega = self.frequencies_[rounds]
@@ -218,11 +259,12 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             Before `fit`.
         """
         check_is_fitted(self)
-        name = "cosine" if self.landmarks_ is None else "landmark"
-        return np.array([f"{name}{t}" for t in range(len(self.step_sizes_))], dtype=object)
+        name = "landmark" if self.weak_learner == "landmark" else "cosine"
+        T = sum(len(each.step_sizes_) for each in self.estimators_ or (self,))
+        return np.array([f"{name}{t}" for t in range(T)], dtype=object)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """The vote H(x) of all rounds; positive for the second class.
+        """The vote H(x) of all rounds; of two classes positive for the second, of more one for each.
 
         Parameters
         ----------
@@ -231,7 +273,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or (n, C) for more than two classes
 
         Raises
         ------
@@ -252,7 +294,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
 
         Yields
         ------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or (n, C) for more than two classes
 
         Raises
         ------
@@ -263,6 +305,13 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         """
         check_is_fitted(self)
         X = self._points(X, reset=False)
+        votes = [each._votes(X) for each in self.estimators_ or (self,)]
+        last = [np.empty(0)] * len(votes)
+        for stage in zip_longest(*votes):  # a class whose rounds ended earlier keeps its vote
+            last = [before if vote is None else vote for before, vote in zip(last, stage, strict=True)]
+            yield np.column_stack(last) if self.estimators_ else last[0]
+
+    def _votes(self, X) -> Iterator[np.ndarray]:
         decision = np.full(X.shape[0], self.intercept_)
         for rounds in pieces(0, len(self.step_sizes_), max(1, BLOCK_ENTRIES // X.shape[0])):
             terms = self._predictions(X, rounds).astype(np.float64) * self.step_sizes_[rounds]
@@ -314,31 +363,4 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             yield self._classes_of(decision)
 
     def _classes_of(self, decision) -> np.ndarray:
-        return self.classes_[(decision > 0).astype(int)]
-
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Probabilities 1 / (1 + exp(-2 H(x))), at which the exponential loss is least (Friedman et al. 2000).
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If a shape is wrong or a value is not finite.
-        """
-        doubled = 2 * self.decision_function(X)
-        return np.column_stack([expit(-doubled), expit(doubled)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        return self.classes_[(decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)]

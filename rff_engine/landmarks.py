@@ -21,6 +21,7 @@ from ._array_api import array_namespace
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
+    as_array,
     as_coordinates,
     as_labels,
     as_losses,
@@ -29,6 +30,7 @@ from ._validation import (
     as_sample_weight,
     check_choice,
     check_count,
+    check_fits,
     check_jobs,
     draw_seed,
     widened_for_squares,
@@ -212,6 +214,7 @@ def landmark_similarity(
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
     shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])
     if out is None:
+        check_fits(math.prod(shape), f"Q has shape {Q.shape} and X {X.shape[0]} rows")
         out = np.empty(shape, dtype=X.dtype)
     elif not isinstance(out, np.ndarray) or (out.shape, out.dtype) != (shape, X.dtype):
         given = f"shape {np.shape(out)} and dtype {getattr(out, 'dtype', type(out).__name__)}"
@@ -335,7 +338,9 @@ def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: ArrayLike, omega: Arr
     landmarks = as_points(landmarks, "landmarks", dense=True)
     _, landmarks, omega, Q = _check_representation(np.zeros((1, 2)), landmarks, omega, Q)
     omega = np.broadcast_to(omega, (*Q.shape, 2))
-    maps = np.empty((len(Q), len(v), len(u)))
+    shape = len(Q), len(v), len(u)
+    check_fits(math.prod(shape), f"the maps have shape {shape}")
+    maps = np.empty(shape)
     for grid, point, frequencies, weights in zip(maps, landmarks, omega, Q, strict=True):
         a = np.outer(point[0] - u, frequencies[:, 0])  # (U, D)
         b = np.outer(point[1] - v, frequencies[:, 1])  # (V, D)
@@ -351,7 +356,8 @@ def _check_representation(X, landmarks, omega, Q, settings: bool = False):
     L, dimensions = landmarks.shape[0], (2, 3) if settings else (2,)
     if Q.ndim not in dimensions or Q.shape[-2] != L:
         raise ValueError(f"Q has shape {Q.shape}; one row of weights for each of {L} landmarks is needed.")
-    shape, own = np.shape(omega), (*Q.shape[-2:], d)
+    omega = as_array(omega, "omega")
+    shape, own = omega.shape, (*Q.shape[-2:], d)
     if shape not in (own[1:], own):
         raise ValueError(f"omega has shape {shape}; {own[1:]} or {own} is needed.")
     omega = as_points(np.reshape(omega, (-1, d)), "omega", dense=True)

@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ._blocks import BLOCK_ENTRIES, pieces
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_points, check_interval, shown
+from ._validation import as_points, check_fits, check_interval, shown
 from .features import phases
 
 __all__ = ["SMALLEST_RIDGE", "leverage_scores"]
@@ -80,6 +80,7 @@ def _products(X, omega, pilot) -> tuple[np.ndarray, np.ndarray]:
     n = X.shape[0]
     M = len(pilot)
     N = len(omega)
+    check_fits(4 * M * (M + 2 * N), f"omega has {N} rows and pilot {M}")
     own = np.zeros((2 * M, 2 * M))
     shared = np.zeros((2 * M, 2 * N))
     for rows in pieces(0, n, max(1, BLOCK_ENTRIES // (2 * (M + N)))):

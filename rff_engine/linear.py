@@ -23,6 +23,7 @@ from ._newton import (
 from ._products import cholesky_solver
 from ._typing import ArrayLike, MatrixLike
 from ._validation import (
+    as_array,
     as_labels,
     as_numbers,
     as_points,
@@ -120,10 +121,9 @@ def linear_svm_path(
         Z = np.ascontiguousarray(widened_for_squares(Z))
     check_choice(form, "form", ("auto", "primal", "gram"))
     if gram is not None:
-        if np.shape(gram) != (n, n):
-            raise ValueError(
-                f"gram has shape {np.shape(gram)}; {(n, n)} is needed, one row and column a row of features."
-            )
+        gram = as_array(gram, "gram")
+        if gram.shape != (n, n):
+            raise ValueError(f"gram has shape {gram.shape}; {(n, n)} is needed, one row and column a row of features.")
         given = as_points(gram, "gram", dense=True)
         gram = given if given.dtype == Z.dtype or Z.dtype == np.float32 else given.astype(np.float64)
     if form == "auto":

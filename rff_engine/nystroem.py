@@ -5,17 +5,48 @@ They need the kernel but not its Fourier transform, and the data: `estimators.Ny
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from . import _blocks
 from ._blocks import pieces
 from ._typing import MatrixLike
-from .kernels import SpectralKernel
+from ._validation import check_size, shown
 
-__all__ = ["NystroemMap"]
+__all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
+
+
+@dataclass(frozen=True)
+class KernelOfRows:
+    """The kernel matrix of a function of two rows."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
+        try:
+            values = np.asarray(pairwise_kernels(X, Y, metric=self.function), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"kernel is {shown(self.function)}, which gives no number for two rows: {error}."
+            ) from error
+        check_size(values, "kernel")
+        return values
+
+
+@dataclass(frozen=True)
+class PrecomputedKernel:
+    """The columns of a kernel matrix that belong to the landmarks."""
+
+    rows: Any
+
+    def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
+        columns = X[:, self.rows]
+        return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
 
 
 @dataclass(frozen=True)
@@ -24,18 +55,18 @@ class NystroemMap:
 
     Parameters
     ----------
-    kernel : SpectralKernel
+    kernel : SpectralKernel, or another function of two (n, d) arrays
     landmarks : array or CSR matrix of shape (r, d)
     root : array of shape (r, r)
         Inverse square root of the landmarks' kernel matrix; eigenvalues are at least 1e-12.
     """
 
-    kernel: SpectralKernel
+    kernel: Callable[..., Any]
     landmarks: np.ndarray | sp.csr_array
     root: np.ndarray
 
     @classmethod
-    def on(cls, kernel: SpectralKernel, landmarks: MatrixLike) -> NystroemMap:
+    def on(cls, kernel: Callable[..., Any], landmarks: MatrixLike) -> NystroemMap:
         """Nyström features of a kernel on given landmarks."""
         values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
         return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ._products import cholesky_solver
 from ._typing import ArrayLike, MatrixLike
-from ._validation import as_numbers, as_points, check_size
+from ._validation import as_numbers, as_points, check_fits, check_size
 
 __all__ = ["kernel_ridge_path", "ridge_path"]
 
@@ -60,6 +60,8 @@ def ridge_path(
     (array([3., 2.]), array([1., 3.]))
     """
     Z = as_points(features, "features")
+    n, F = Z.shape
+    check_fits(n * F * 2 + min(n, F) ** 2 * 2, f"features has shape {(n, F)}")
     Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype=np.float64)
     check_size(Z, "features", _LARGEST_FEATURE)
     targets, columns = _targets(y, len(Z))

@@ -46,6 +46,8 @@ def cases(X, omega, own, weights, shares, loss, y, indices=None):
     """Each call with its arrays; labels may be arrays of either kind."""
     landmarks, labels = X[:L, ...], y[:L]
     return {
+        "phases": (rff.phases, (X, omega)),
+        "random_phase_features": (rff.random_phase_features, (X, omega, 9000 * weights[:D])),
         "fourier_features": (rff.fourier_features, (X, omega)),
         "weighted features": (rff.fourier_features, (X, omega, weights[:D])),
         "alignment_loss": (rff.alignment_loss, (X, y, omega)),

@@ -175,7 +175,6 @@ def test_vote_equals_its_sum_after_every_round(model):
     np.testing.assert_allclose(fitted.decision_function(new), votes[-1], atol=1e-9)
     np.testing.assert_array_equal(list(fitted.staged_predict(new)), np.where(votes[1:] > 0, 1.0, -1.0))
     np.testing.assert_allclose(fitted.transform(new) @ fitted.step_sizes_ + fitted.intercept_, votes[-1], atol=1e-9)
-    np.testing.assert_allclose(np.log(fitted.predict_proba(new) @ [-1, 1] / 2 + 0.5), -np.log1p(np.exp(-2 * votes[-1])))
 
 
 @every_model
@@ -283,10 +282,50 @@ def test_features_are_named_by_the_weak_learner():
     assert clone(COSINES).fit(X, y).get_feature_names_out().tolist()[-1] == "cosine11"
 
 
-def test_three_classes_are_refused():
-    X, _ = sample(40)
-    with pytest.raises(ValueError, match=r"^Only binary classification is supported\. Classes in y: 3, not 2\.$"):
-        clone(LANDMARKS).fit(X, np.arange(40) % 3)
+@pytest.mark.parametrize("weak_learner", ["landmark", "cosine"])
+def test_of_several_classes_each_has_a_vote_against_the_others(weak_learner):
+    X, y = sample()
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0)]
+    model = rff.LandmarkBoosting(None, 8, weak_learner, random_state=0).fit(X, y)
+    again = clone(model).fit(X, y == "a").fit(X, y)
+    assert not hasattr(again, "step_sizes_") and len(again.estimators_) == 3
+    votes = np.column_stack([one.decision_function(X) for one in model.estimators_])
+    np.testing.assert_array_equal(model.decision_function(X), votes)
+    np.testing.assert_array_equal(model.predict(X), np.array(["a", "b", "c"])[votes.argmax(axis=1)])
+    for one, label in zip(model.estimators_, "abc", strict=True):
+        alone = clone(model).set_params(kernel=model.kernel_, random_state=one.random_state).fit(X, y == label)
+        np.testing.assert_array_equal(one.decision_function(X), alone.decision_function(X))
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == 8 and model.transform(X).shape == (120, len(model.get_feature_names_out())) == (120, 24)
+    np.testing.assert_array_equal(stages[-1], votes)
+    assert model.score(X, y) > 0.8
+
+
+def test_a_class_that_is_fitted_early_keeps_its_vote(monkeypatch):
+    monkeypatch.setattr(boosting, "_FITTED", 0.3)
+    X = np.repeat([[0.0], [1.0], [1.0]], 20, axis=0)  # the last two classes cannot be told apart
+    model = rff.LandmarkBoosting(rff.GaussianKernel(1.0), 60, "cosine", random_state=0)
+    model.fit(X, np.repeat([0, 1, 2], 20))
+    rounds = [len(one.step_sizes_) for one in model.estimators_]
+    assert min(rounds) < max(rounds) == len(list(model.staged_predict(X)))
+    np.testing.assert_array_equal(list(model.staged_decision_function(X))[-1], model.decision_function(X))
+
+
+@pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
+def test_whole_weights_count_as_repeated_rows(model):
+    X, y = sample()
+    weights = np.random.default_rng(0).integers(0, 4, size=len(y))
+    weighted = clone(model).fit(X, y, sample_weight=weights)
+    repeated = clone(model).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    np.testing.assert_allclose(weighted.loss_curve_, repeated.loss_curve_, rtol=1e-6)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+    assert not np.allclose(weighted.loss_curve_, clone(model).fit(X, y).loss_curve_, rtol=1e-2)
+
+
+def test_weights_on_one_class_are_refused():
+    X, y = sample()
+    with pytest.raises(ValueError, match=r"^y holds only the class 1\.0; at least 2 classes are needed\.$"):
+        clone(LANDMARKS).fit(X, y, sample_weight=y > 0)
 
 
 # --- certificates -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
@@ -87,13 +88,39 @@ def test_the_bound_is_that_of_its_formula(model):
 def test_predictions_are_the_majority_of_the_votes(model):
     X, y = sample()
     fitted = clone(model).fit(X, np.where(y, "no", "yes"))
-    decision, shares = fitted.decision_function(X), fitted.predict_proba(X)
+    decision, shares = fitted.decision_function(X), fitted.vote_shares(X)
     np.testing.assert_array_equal(fitted.predict(X), np.where(decision > 0, "yes", "no"))
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     rng = np.random.default_rng(1)
     voters = fitted.coef_ + rng.standard_normal((20000, len(fitted.coef_)))
     drawn = (unit_features(fitted.features_.transform(X[:10])) @ voters.T > 0).mean(axis=1)
     np.testing.assert_allclose(shares[:10, 1], drawn, atol=5 * 0.5 / np.sqrt(20000))
+
+
+def test_transformers_may_give_sparse_features_or_frames():
+    X, y = sample()
+    binned = KBinsDiscretizer(4, encode="onehot", subsample=None)
+    dense = clone(binned).set_params(encode="onehot-dense")
+    models = [rff.CertifiedClassifier(one, random_state=0).fit(X, y) for one in (binned, dense)]
+    assert models[0].risk_bound_ == models[1].risk_bound_
+    np.testing.assert_array_equal(models[0].decision_function(X), models[1].decision_function(X))
+    framed = rff.CertifiedClassifier(clone(RANDOM).set_output(transform="pandas"), random_state=0).fit(X, y)
+    assert framed.risk_bound_ == rff.CertifiedClassifier(RANDOM, random_state=0).fit(X, y).risk_bound_
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [(lambda X: X[:-1], "has 119 rows for 120 points; one row a point is needed"), (np.isnan, None), (np.log, "NaN")],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_features_that_are_no_numbers_of_the_points_are_named(function, says):
+    X, y = sample()
+    model = rff.CertifiedClassifier(FunctionTransformer(function), random_state=0)
+    if says is None:
+        assert model.fit(X, y).risk_bound_ <= 1
+        return
+    with pytest.raises(ValueError, match=rf"^the output of FunctionTransformer .*{says}.*\.$"):
+        model.fit(X, y)
 
 
 def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior():

@@ -153,11 +153,15 @@ def test_nystroem_features_are_exact_at_their_landmarks(landmarks):
     fitted = NystroemFeatures(kernel, 12, landmarks, random_state=3).fit(X)
     expected, _ = kernel_landmarks(X, 12, landmarks, 3)
     np.testing.assert_array_equal(fitted.landmarks_, expected)
+    rows = fitted.component_indices_
+    assert (rows is None) == (landmarks == "cluster")
+    assert rows is None or np.array_equal(X[rows], expected)
     phi, at_landmarks = fitted.transform(X), fitted.transform(fitted.landmarks_)
     low_rank = kernel(X, expected) @ np.linalg.pinv(kernel(expected)) @ kernel(expected, X)
     np.testing.assert_allclose(phi @ phi.T, low_rank, atol=1e-9)
     np.testing.assert_allclose(phi @ at_landmarks.T, kernel(X, expected), atol=1e-9)
-    every = NystroemFeatures(kernel, 1000, random_state=0).fit_transform(X)
+    with pytest.warns(UserWarning, match="n_components is 1000, and there are 60 points, so there are 60 features"):
+        every = NystroemFeatures(kernel, 1000, random_state=0).fit_transform(X)
     assert every.shape == (60, 60)
     np.testing.assert_allclose(every @ every.T, kernel(X), atol=1e-9)
 
@@ -168,6 +172,25 @@ def test_nystroem_features_equal_those_of_scikit_learn():
     theirs = Nystroem(gamma=0.3, n_components=12, random_state=0).fit(fitted.landmarks_)
     order = theirs.component_indices_
     np.testing.assert_allclose(fitted.transform(X)[:, order], theirs.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_nystroem_features_of_a_function_and_of_a_kernel_matrix_are_those_of_the_kernel(container):
+    X, y = sample()
+    kernel = GaussianKernel(1.5)
+    expected = NystroemFeatures(kernel, 12, random_state=3).fit(X)
+    by_rows = NystroemFeatures(lambda x, z: np.exp(-((x - z) ** 2).sum() / 4.5), 12, random_state=3).fit(X)
+    np.testing.assert_allclose(by_rows.transform(X), expected.transform(X), atol=1e-7)
+    K = kernel(X)
+    computed = NystroemFeatures("precomputed", 12, random_state=3).fit(container(K))
+    np.testing.assert_array_equal(computed.component_indices_, expected.component_indices_)
+    np.testing.assert_allclose(computed.transform(container(K[:7])), expected.transform(X[:7]), atol=1e-7)
+    search = GridSearchCV(make_pipeline(computed, LinearSVC()), {"nystroemfeatures__n_components": [5]}, cv=2)
+    assert search.fit(K, y).predict(K).shape == (60,)  # both sides of K are split
+    with pytest.raises(ValueError, match="landmarks is 'cluster'; kernel='precomputed' needs 'sample'"):
+        clone(computed).set_params(landmarks="cluster").fit(K)
+    with pytest.raises(ValueError, match=r"X has shape \(60, 4\); kernel='precomputed' needs a square matrix"):
+        computed.fit(X)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Every public function of the engine stands in `CALLS`, every estimator in `ESTIM
 
 import inspect
 import pickle
+import re
 import warnings
 from functools import cache, partial
 
@@ -293,7 +294,7 @@ def test_landmark_labels_must_have_the_type_of_the_labels(labels):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_estimators_accept_lists_and_refuse_complex_points(estimator):
-    answer = "transform" if hasattr(estimator, "transform") else "predict_proba"
+    answer = "transform" if hasattr(estimator, "transform") else "decision_function"
     expected = getattr(estimator.fit(X, Y), answer)(X)
     np.testing.assert_array_equal(getattr(estimator.fit(X.tolist(), Y.tolist()), answer)(X.tolist()), expected)
     for values in (X + 0.5j, (X + 0.5j).tolist(), np.array(X + 0.5j, dtype=object)):
@@ -678,3 +679,29 @@ def test_arguments_of_a_wrong_kind_are_taken_or_refused_in_a_short_sentence(name
                 except ValueError as error:
                     said = str(error)
                     assert said.endswith(".") and "\n" not in said and len(said) < 300, (argument, wrong, said)
+                    assert names_it(said, argument, given), (argument, wrong, said)
+                else:
+                    assert not isinstance(wrong, np.ndarray) or wrong.dtype != object, (argument, wrong)
+
+
+def names_it(said, argument, given):
+    """Whether a message names an argument, or another one that it must fit, as the call spells them."""
+    named = set(re.findall(r"\w+", said))
+    return (
+        argument in named
+        or argument.replace("_", " ") in said
+        or (np.size(given.get(argument)) > 1 and bool(named & set(given)))
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_parameters_of_a_wrong_kind_are_named_in_a_short_sentence(estimator):
+    for name in clone(estimator).get_params(deep=False):
+        for wrong in (object(), -1.5, "radial", [[]], {}, rff.GaussianKernel):
+            try:
+                clone(estimator).set_params(**{name: wrong}).fit(X, Y)
+            except ValueError as error:
+                said = str(error)
+                assert said.startswith(name) and said.endswith(".") and "\n" not in said and len(said) < 300, said
+            else:
+                assert not isinstance(wrong, type), (name, wrong)

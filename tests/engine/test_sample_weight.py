@@ -230,6 +230,35 @@ def test_weights_are_routed_through_a_pipeline_and_a_grid_search(learner):
         np.testing.assert_allclose(search.best_estimator_[0].weights_, best.weights_, rtol=1e-12)
 
 
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_supervised_frequencies_count_a_whole_weight_as_repeated_rows(task):
+    """Where all rows are landmarks and none is held out."""
+    targets = np.sin(X[:, 0]) if task == "regression" else Y
+    given = {"task": task, "decay": 0.01, "max_steps": 4}
+    weighted, repeated, plain = (
+        rff.supervise_frequencies(points, labels, KERNEL, OMEGA, n_landmarks=n, sample_weight=weights, **given)
+        for points, labels, n, weights in (
+            (X, targets, (WHOLE > 0).sum(), WHOLE),
+            (X.repeat(WHOLE, axis=0), targets.repeat(WHOLE), WHOLE.sum(), None),
+            (X, targets, N, None),
+        )
+    )
+    np.testing.assert_allclose(weighted.losses, repeated.losses, rtol=1e-5)
+    np.testing.assert_allclose(weighted.frequencies, repeated.frequencies, atol=1e-4)
+    assert not np.allclose(weighted.losses, plain.losses, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_supervised_features_hand_their_weights_on():
+    model = rff.SupervisedFourierFeatures("rbf", 6, decay=0.1, max_iter=3, tol=1.0, random_state=0)
+    fitted = clone(model).fit(X, Y, sample_weight=WHOLE)
+    kept = WHOLE > 0
+    again = clone(model).fit(X[kept], Y[kept], sample_weight=WHOLE[kept])
+    np.testing.assert_allclose(fitted.frequencies_, again.frequencies_, atol=1e-6)
+    assert fitted.kernel_.sigma == pytest.approx(rff.GaussianKernel("scale").scaled_to(X, WHOLE).sigma)
+    assert not np.allclose(fitted.frequencies_, clone(model).fit(X, Y).frequencies_, atol=1e-3)
+
+
 # --- blocks of rows -----------------------------------------------------------------------------------------------
 
 

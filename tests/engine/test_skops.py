@@ -32,7 +32,7 @@ def sample():
 
 
 def output(model, X) -> np.ndarray:
-    return model.transform(X) if hasattr(model, "transform") else model.predict_proba(X)
+    return model.transform(X) if hasattr(model, "transform") else model.decision_function(X)
 
 
 def reread(model):

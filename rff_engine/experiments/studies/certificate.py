@@ -118,7 +118,7 @@ class CertifiedSplit:
         maps = self._maps(method, kernel, n_components)
         model, split = self._fitted(maps, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
-        chances = model.predict_proba(split.X_test)
+        chances = model.vote_shares(split.X_test)
         gibbs_error = 1 - chances[np.arange(len(wrong)), np.searchsorted(model.classes_, split.y_test)].mean()
         return CertifiedRun(
             model.certificate_,

@@ -122,7 +122,7 @@ def certified_classifier(
 def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Certificate:
     """The certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
     wrong = model.predict(X) != y
-    chances = model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    chances = model.vote_shares(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     return Certificate(
         model.certificate_,
         model.risk_bound_,
