@@ -31,8 +31,15 @@ ESTIMATORS = [
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
+def expected_failures(estimator):
+    """Landmarks are drawn among rows, of which a weighted row is one and its repetitions are several."""
+    checks = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+    drawn = isinstance(estimator, SupervisedFourierFeatures)
+    return dict.fromkeys(checks, "draws landmarks among rows") if drawn else {}
+
+
 @pytest.mark.slow
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -31,9 +31,16 @@ def sample(n=120, d=2, seed=0, noise=0.1):
     return X, np.where((np.sin(2 * X[:, 0]) > 0.3) ^ (rng.random(n) < noise), 1.0, -1.0)
 
 
+def expected_failures(estimator):
+    """A landmark starts at a row drawn by its place: shuffled rows give others, as those of the check are."""
+    checks = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+    return dict.fromkeys(checks, "draws rows by place") if estimator.weak_learner == "landmark" else {}
+
+
 @pytest.mark.slow("scikit-learn's checks of two estimators")
 @parametrize_with_checks(
-    [rff.LandmarkBoosting(n_estimators=6, random_state=0), rff.LandmarkBoosting(None, 6, "cosine", random_state=0)]
+    [rff.LandmarkBoosting(n_estimators=6, random_state=0), rff.LandmarkBoosting(None, 6, "cosine", random_state=0)],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
