@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from .dates import days_of
 from .missing import MISSING
 from .numerals import parse_any
-from .table import Column, counts_rows, parse_days
+from .table import Column, counts_rows
 
 SEPARATORS = {
     ",": "commas",
@@ -207,7 +208,7 @@ def names_stand_first(first: Sequence[str], second: Sequence[str], columns: Sequ
 
 def _recurs(cell: str, column: Column) -> bool:
     """Whether a text is a value of the column below it, or a date above dates."""
-    return cell in column.categories or (column.kind == "date" and parse_days(cell) is not None)
+    return cell in column.categories or (column.kind == "date" and days_of([cell])[0] is not None)
 
 
 def _values_repeat(column: Column) -> bool:

@@ -21,10 +21,23 @@ _FEWEST, _FARTHEST = 3, 9.0
 def present_among(texts: Sequence[str], marks: frozenset[str] = MISSING) -> list[bool]:
     """Which texts of a column stand for a value."""
     present = [text.lower() not in marks for text in texts]
-    others = {text for text, there in zip(texts, present, strict=True) if there}
-    # Beside a plus, a minus is a value; among codes of two letters, NA is North America or Namibia.
-    value = "-" if others == {"+"} else "NA" if len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others)) else None
-    return [there or text == value for text, there in zip(texts, present, strict=True)]
+    for value, is_value in (("-", _is_minus), ("NA", _is_code)):
+        if value in texts:
+            others = {text for text, there in zip(texts, present, strict=True) if there}
+            present = [
+                there or (text == value and is_value(others)) for text, there in zip(texts, present, strict=True)
+            ]
+    return present
+
+
+def _is_minus(others: set[str]) -> bool:
+    """Whether a minus is a value: beside a plus alone."""
+    return others == {"+"}
+
+
+def _is_code(others: set[str]) -> bool:
+    """Whether NA is a value, such as North America or Namibia: among other codes of two capitals."""
+    return len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others))
 
 
 def sentinel(values: np.ndarray) -> float | None:

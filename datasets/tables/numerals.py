@@ -101,8 +101,14 @@ def styles(texts: Sequence[str]) -> list[Style]:
     A plain number has no other way, unless its points may stand between thousands.
     """
     sign = split_sign(texts[0])[0]
+    signs = set("".join(texts).translate(_BLANKS))
     ways = [style._replace(sign=sign) for style in STYLES.values()]
-    return [style for style in ways if _used(style, texts) and parse_all(texts, style) is not None]
+    return [style for style in ways if _used(style, signs) and parse_all(texts, style) is not None]
+
+
+def _used(style: Style, signs: set[str]) -> bool:
+    """Whether the mark of a style is among the signs of a column: the one between thousands, or the decimal comma."""
+    return style[:2] == PLAIN[:2] or (style.thousands or style.decimal) in signs
 
 
 def parse_all(texts: Sequence[str], style: Style = PLAIN) -> list[float] | None:
@@ -125,12 +131,6 @@ def _float_suffices(texts: Sequence[str]) -> bool:
     """Whether float() accepts the same of these texts as `parse`."""
     joined = "".join(texts)
     return joined.isascii() and "_" not in joined and max(map(len, texts), default=0) <= _LONGEST
-
-
-def _used(style: Style, texts: Sequence[str]) -> bool:
-    """Whether the marks of a style occur: the one between thousands, or the decimal comma."""
-    mark = style.thousands or style.decimal
-    return style[:2] == PLAIN[:2] or any(mark in text.translate(_BLANKS) for text in texts)
 
 
 def decimal_mark(ways: Sequence[Style], texts: Sequence[str]) -> str | None:

@@ -67,6 +67,8 @@ def prepare(
     task = target_task(goal) if task is None else task
     _check_choice(task, "task", ("classification", "regression"))
     kept, notes = _kept_rows(goal, inputs, imputation, limits)
+    kept, note = _rows_that_fit(inputs, kept, limits)
+    notes += note
     y, labels = _classes(goal, kept, limits) if task == "classification" else (_target_numbers(goal, kept), {})
     X, names, more_notes = _matrix(inputs, kept, scaling, limits)
     return Dataset(
@@ -214,6 +216,33 @@ def _kept_rows(goal: Column, inputs: list[Column], imputation: str, limits: Limi
     return kept, notes
 
 
+def _rows_that_fit(inputs: list[Column], kept, limits: Limits) -> tuple[np.ndarray, list[str]]:
+    """A mask of a random part of the rows if all would have too many cells, and a note on it."""
+    n_columns = sum(_n_features(column, kept, limits) for column in inputs)
+    most, rows = limits.cells // max(n_columns, 1), np.flatnonzero(kept)
+    if len(rows) <= most:
+        return kept, []
+    if most < limits.fewest_rows:
+        raise UploadError(
+            f"{len(rows)} rows of {n_columns} columns exceed {limits.cells} cells, the most allowed: choose fewer "
+            "columns."
+        )
+    part = np.zeros(len(kept), dtype=bool)
+    part[np.random.default_rng(0).permutation(rows)[:most]] = True
+    return part, [
+        f"Of {len(rows)} rows a random part of {most} was kept: at most {limits.cells} cells are allowed, of "
+        f"{n_columns} columns."
+    ]
+
+
+def _n_features(column: Column, kept, limits: Limits) -> int:
+    """How many columns of numbers a column becomes."""
+    if column.kind != "text":
+        return 1
+    n = len(np.unique(column.values[kept & ~column.missing]))
+    return min(n, limits.categories) if n > 2 else n - 1 if n else 0
+
+
 def _matrix(inputs: list[Column], kept, scaling: str, limits: Limits) -> tuple[np.ndarray, list[str], list[str]]:
     """The inputs as numbers, their names, and notes."""
     parts, names, notes = [], [], []
@@ -225,11 +254,6 @@ def _matrix(inputs: list[Column], kept, scaling: str, limits: Limits) -> tuple[n
         parts.append(part)
         names += own_names
         notes += [note] if note else []
-        if kept.sum() * len(names) > limits.cells:
-            raise UploadError(
-                f"{kept.sum()} rows of more than {len(names) - 1} columns exceed {limits.cells} cells, the most "
-                "allowed: choose fewer columns."
-            )
     if not parts:
         raise UploadError("Every chosen column has the same value in every row; choose one that varies.")
     return np.ascontiguousarray(np.concatenate(parts, axis=1)), names, notes

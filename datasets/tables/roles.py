@@ -11,11 +11,17 @@ from .table import Column, Limits, Table, counts_rows, quoted
 
 _FEW_VALUES = 10  # a column of at most so many distinct whole numbers holds classes
 _TARGETS = (
-    *("target", "class", "classes", "label", "labels", "y", "outcome", "diagnosis", "species", "survived", "quality"),
-    *("response", "result", "churn", "attrition", "default", "income", "price", "medv"),
+    *("target", "class", "classes", "label", "labels", "y", "outcome", "response", "diagnosis", "species", "survived"),
+    *("quality", "churn", "attrition", "default", "vote", "winner", "grade", "type", "direction", "status", "result"),
+    *("price", "medv", "mpg", "sales", "salary", "wage", "score", "yield", "tip", "purchase", "category", "group"),
 )
+"""Names of targets, the surest first"""
+_SURE_NAMES, _SURE_WORDS = 13, ("target", "class", "label", "outcome", "diagnosis", "species", "survived", "churn")
 _IDS = frozenset({"id", "ids", "index", "idx", "key", "uid", "uuid", "rowid", "number", "no", "nr", "num", "code"})
-_TIMES = frozenset({"t", "time", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "step", "age"})
+_IDS |= {"rownames", "rowname", "row", "identifier", "obs"}
+_TIMES = frozenset({"t", "time", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "step", "date"})
+_GIVEN = _TIMES | _IDS | {"age", "sex", "gender", "race", "lat", "lon", "long", "latitude", "longitude", "x", "name"}
+"""Words of what is given rather than predicted"""
 _WORDS = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++")
 
 
@@ -32,11 +38,12 @@ def suggest_target(table: Table) -> str:
 
 
 def suggest_targets(table: Table, most: int = 3) -> list[str]:
-    """The likely targets, best first: by name, then by place and number of values."""
+    """The likely targets, best first: by name, then by kind, number of values and place."""
     if table.target is not None:
         return [table.target]
-    scores = [(_target_score(table, place), -place, column.name) for place, column in enumerate(table.columns)]
-    return [name for _, _, name in sorted(scores, reverse=True, key=lambda score: (score[0], -score[1]))[:most]]
+    scores = [_target_score(table, place) for place in range(len(table.columns))]
+    best = np.argsort(-np.array(scores), kind="stable")[:most]
+    return [table.columns[place].name for place in best]
 
 
 def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
@@ -46,11 +53,12 @@ def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
 
 
 def left_out(table: Table, target: str) -> dict[str, str]:
-    """Columns that say nothing about a target, and why; one that counts the rows stays if no other is left."""
+    """Columns that say nothing about a target, or all, and why; if no other is left, some of them stay."""
+    goal = table.column(target)
     inputs = [column for column in table.columns if column.name != target]
-    reasons = {column.name: reason for column in inputs if (reason := _why_left_out(column))}
+    reasons = {column.name: reason for column in inputs if (reason := _why_left_out(column) or _why_told(column, goal))}
     if len(reasons) == len(inputs):
-        return {name: reason for name, reason in reasons.items() if reason != _COUNTS}
+        return {name: reason for name, reason in reasons.items() if reason not in (_COUNTS, _TELLS)}
     return reasons
 
 
@@ -68,13 +76,15 @@ def notes_on_left_out(table: Table, target: str) -> list[str]:
 
 _CONSTANT, _EMPTY = "it has the same value in every row", "it has no value"
 _COUNTS, _DIFFER = "it counts the rows", "nearly all its texts differ"
-_ID = "all its values differ, and its name is that of an id"
+_ID = "nearly all its values differ, and its name is that of an id"
+_TELLS = "each of its values stands for one class of the target"
 _OF_SEVERAL = {
     _CONSTANT: "each has the same value in every row",
     _EMPTY: "they have no value",
     _COUNTS: "they count the rows",
     _DIFFER: "nearly all their texts differ",
-    _ID: "all their values differ, and their names are those of ids",
+    _ID: "nearly all their values differ, and their names are those of ids",
+    _TELLS: "each of their values stands for one class of the target",
 }
 
 
@@ -88,9 +98,18 @@ def _why_left_out(column: Column) -> str | None:
     return _ID if _numbered(column) else None
 
 
+def _why_told(column: Column, goal: Column) -> str | None:
+    """A reason if the values of a column are the classes of a target by other names."""
+    classes = goal.n_values <= _FEW_VALUES and column.n_values == goal.n_values > 1 and goal.kind != "date"
+    if not classes or column.kind == "date" or (column.missing != goal.missing).any():
+        return None
+    pairs = np.stack([column.values, goal.values], axis=1)[~goal.missing]
+    return _TELLS if len(np.unique(pairs, axis=0)) == goal.n_values else None
+
+
 def _numbered(column: Column) -> bool:
-    """Whether a column of distinct whole numbers has the name of an id."""
-    return _whole(column) and column.n_values == len(column.values) and bool(_words(column.name) & _IDS)
+    """Whether a column of whole numbers, nearly all different, has the name of an id."""
+    return _whole(column) and column.n_values > 0.9 * len(column.values) and bool(_words(column.name) & _IDS)
 
 
 def _whole(column: Column) -> bool:
@@ -105,28 +124,59 @@ def _words(name: str) -> set[str]:
 
 def _target_score(table: Table, place: int) -> float:
     """How likely a column is the target."""
-    column, last = table.columns[place], len(table.columns) - 1
+    column = table.columns[place]
     if column.kind in ("empty", "date") or _why_left_out(column):
-        return -2.0
+        return -9.0
     if column.kind == "text" and column.n_values > Limits().classes:
-        return -1.0
-    score = 2.0 if place == last else 1.0 if place == 0 and column.kind == "text" else 0.0
-    if column.kind == "text":
-        score += (column.n_values == 2) + _texts_of_its_own(table, column)
-    return score + _name_score(table, place)
+        return -8.0
+    score = _by_name(table, place) + 0.75 * _only_measured(table, column) + _texts_of_its_own(table, column)
+    score += 0.5 * (column.n_values == 2)
+    score -= 3.0 * (bool(_words(column.name) & _GIVEN) and score < _SURE)
+    return score + _by_place(table, place)
 
 
-def _name_score(table: Table, place: int) -> float:
-    name = table.columns[place].name.strip().lower()
-    if name == "y" and "x" in {other.lower() for other in table.names} and place < len(table.columns) - 1:
+_SURE = 20.0
+
+
+def _by_name(table: Table, place: int) -> float:
+    """The larger the surer a name is one of a target."""
+    name = table.columns[place].name.strip().strip("'").lower()
+    last = place == len(table.columns) - 1
+    if name == "y" and not last and "x" in {other.lower() for other in table.names}:
         return 0.0  # a coordinate
     if name in _TARGETS:
-        return 20.0 - _TARGETS.index(name) / 10
-    return 6.0 if _words(table.columns[place].name) & set(_TARGETS[:-1]) - {"y"} else 0.0
+        at = _TARGETS.index(name)
+        return _SURE - at / 10 if at < _SURE_NAMES else 6.0 - at / 100
+    if name == "income" and table.columns[place].kind == "text":
+        return 6.0
+    return 4.0 if _words(table.columns[place].name) & set(_SURE_WORDS) else 0.0
+
+
+def _by_place(table: Table, place: int) -> float:
+    """The last column is often the target; in tables of R, whose first column names the rows, the one after these."""
+    usable = [at for at, column in enumerate(table.columns) if column.kind != "date" and not _why_left_out(column)]
+    if place == usable[-1]:
+        return 2.0
+    if place != usable[0]:
+        return 0.0
+    return 2.5 if len(usable) > 3 and _row_names_of_r(table.columns[0]) else 1.5
+
+
+def _row_names_of_r(column: Column) -> bool:
+    """Whether a column holds the row names that R writes: without a name, and counting from 1."""
+    return column.name == "rownames" or (
+        column.name in ("column 1", "X") and counts_rows(column) and column.values[0] == 1
+    )
+
+
+def _only_measured(table: Table, column: Column) -> bool:
+    """Whether a column has many numbers while all others have few values, as factors of an experiment."""
+    measured = [one for one in table.columns if one.n_values > _FEW_VALUES and not _why_left_out(one)]
+    return measured == [column] and column.kind == "number"
 
 
 def _texts_of_its_own(table: Table, column: Column) -> bool:
     """Whether no other column has one of the texts of a column, while others have the same."""
     others = [set(other.categories) for other in table.columns if other.kind == "text" and other is not column]
     own = set(column.categories)
-    return len(others) > 1 and not any(own & other for other in others) and bool(others[0] & others[-1])
+    return bool(own) and len(others) > 1 and not any(own & other for other in others) and bool(others[0] & others[-1])

@@ -6,18 +6,17 @@ objects of a type that the file chooses.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from .dates import days_of
 from .missing import MISSING, present_among
 from .numerals import PLAIN, Style, parse as parse_number, parse_all
 
@@ -25,11 +24,6 @@ Kind = Literal["number", "date", "text", "empty"]
 
 _NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
-_DATE = re.compile(
-    r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?)?",
-    re.ASCII,
-)
-
 
 Choices = Mapping[str, str]
 """Answers to the questions of guesses, by their keys"""
@@ -301,44 +295,16 @@ class CellColumn:
         if not present.any():
             return Column(name, "empty", np.full(len(codes), np.nan))
         shown = [text for text, there in zip(texts, present, strict=True) if there]
-        kinds: list[tuple[Kind, list[float] | None]] = []
+        kinds: list[tuple[Kind, list[float] | None, str]] = []
         if way != "text":
-            kinds = [("number", parse_all(shown, way)), ("date", _all_days(shown))]
-        for kind, numbers in kinds:
+            kinds = [("number", parse_all(shown, way), ""), ("date", *days_of(shown))]
+        for kind, numbers, note in kinds:
             if numbers is not None:
                 values = np.full(len(texts), np.nan)
                 values[present] = numbers
-                return Column.of_numbers(name, values[codes], kind)
+                column = Column.of_numbers(name, values[codes], kind)
+                return replace(column, note=note) if note else column
         return _text_column(name, codes, texts, present)
-
-
-def _all_days(texts: Sequence[str]) -> list[float] | None:
-    """All texts as days since 1970; None if one is no date."""
-    days = []
-    for text in texts:
-        day = parse_days(text)
-        if day is None:
-            return None
-        days.append(day)
-    return days
-
-
-def parse_days(text: str) -> float | None:
-    """Days since 1970 of a month, date or time, read as UTC if it has no offset; None for other text."""
-    match = _DATE.fullmatch(text) if len(text) < 40 else None
-    if match is None:
-        return None
-    year = match[1]
-    month = match[2].zfill(2)
-    day = (match[3] or "01").zfill(2)
-    rest = text[match.end(3 if match[3] else 2) :].replace(" ", "T")
-    if rest and match[4] and len(match[4]) == 1:
-        rest = f"T0{rest[1:]}"
-    try:
-        moment = datetime.fromisoformat(f"{year}-{month}-{day}{rest}")
-        return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / 86400
-    except (ValueError, OverflowError):
-        return None
 
 
 def _text_column(name, codes, texts, present) -> Column:

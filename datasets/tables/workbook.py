@@ -38,9 +38,15 @@ def read(data: bytes, limits: Limits, choices: Choices) -> Table:
     if not data.startswith(_OLD):
         _check_expanded(_archive(data), limits)
     try:
-        book = import_module("python_calamine").CalamineWorkbook.from_filelike(io.BytesIO(data))
+        calamine = import_module("python_calamine")
+    except ModuleNotFoundError:
+        raise UploadError(
+            "Workbooks are read by python-calamine, which is not installed; save the sheet as CSV."
+        ) from None
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         name, rows = _sheet(book, limits, choices)
-    except (UploadError, MemoryError, ModuleNotFoundError):
+    except (UploadError, MemoryError):
         raise
     except BaseException as error:  # a panic of the library is no Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):

@@ -15,7 +15,7 @@ from starlette.formparsers import MultiPartParser
 
 import datasets
 from datasets.tables.preparation import prepare, two_classes
-from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_target, target_task
+from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
@@ -212,12 +212,21 @@ def _key(what: str, upload: Upload, *of) -> str:
 def _choose_target(upload: Upload) -> tuple[str, str]:
     """The column to predict, and its task."""
     table, names = upload.table, list(upload.table.names)
-    target = st.selectbox("Target", names, index=names.index(suggest_target(table)), key=_key("target", upload))
+    likely = suggest_targets(table)
+    key = _key("target", upload)
+    target = st.selectbox("Target", names, index=names.index(likely[0]), key=key)
+    with st.container(horizontal=True):
+        for name in [one for one in likely if one != target]:  # one click away
+            st.button(escaping.code(name), key=f"{key} {names.index(name)}", on_click=_set_target, args=(key, name))
     column = table.column(target)
     task = target_task(column)
     if column.kind in ("number", "date"):
         task = _segments("Treat it as", _TASKS, task, _key("task", upload, names.index(target)))
     return target, task
+
+
+def _set_target(key: str, name: str) -> None:
+    st.session_state[key] = name
 
 
 def _choose_columns(upload: Upload, target: str) -> tuple[tuple[str, ...], str, str]:

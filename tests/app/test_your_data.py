@@ -198,6 +198,17 @@ def test_columns_left_out_and_guesses_are_shown():
         assert part in words(app), part
 
 
+def test_other_likely_targets_are_one_click_away():
+    rows = [f"{i % 7},{i % 5},{i % 11 * 1.5},{'AB'[i % 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["size,grade,length,Species", *rows]).encode())
+    target = next(box for box in app.selectbox if box.label == "Target")
+    assert target.value == "Species"
+    (button,) = [one for one in app.button if "` grade `" in one.label]
+    button.click().run()
+    assert not app.exception and next(box for box in app.selectbox if box.label == "Target").value == "grade"
+    assert [one.label for one in app.button if "` Species `" in one.label]
+
+
 def test_a_table_whose_only_input_is_left_out_says_why():
     rows = [f"word {i},{i * i}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["Month,Sales", *rows]).encode())

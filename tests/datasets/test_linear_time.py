@@ -12,6 +12,7 @@ import pytest
 
 from datasets.tables import (
     arff,
+    dates,
     delimited,
     layouts,
     missing,
@@ -28,7 +29,21 @@ from datasets.tables import (
 )
 
 MODULES = (
-    *(arff, delimited, layouts, missing, numerals, parquet, preparation, readers, roles, rows, tables, transport),
+    *(
+        arff,
+        dates,
+        delimited,
+        layouts,
+        missing,
+        numerals,
+        parquet,
+        preparation,
+        readers,
+        roles,
+        rows,
+        tables,
+        transport,
+    ),
     *(uploads, workbook),
 )
 PATTERNS = {
@@ -63,7 +78,7 @@ def slow_cell(pattern: re.Pattern) -> tuple | None:
 
 
 def test_all_patterns_of_the_readers_are_found():
-    assert {"datasets.tables.numerals._PLAIN", "datasets.tables.table._DATE", "datasets.tables.readers._PAIR"} <= set(
+    assert {"datasets.tables.numerals._PLAIN", "datasets.tables.dates._DATE", "datasets.tables.readers._PAIR"} <= set(
         PATTERNS
     )
     for module in MODULES:  # no pattern is compiled in a function

@@ -262,6 +262,38 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
     assert seasons.column("season").kind == "text"
 
 
+@pytest.mark.parametrize(
+    ("dates", "second", "sure"),
+    [
+        (("2012/01/31", "2012/02/01"), "2012-02-01", True),
+        (("2010/01/01 00:00", "2010/01/01 06:30"), "2010-01-01 06:30:00", True),
+        (("31.12.2019", "1.1.2020"), "2020-01-01", True),
+        (("12/31/2019", "1/2/2020"), "2020-01-02", True),
+        (("31/12/2019", "2/1/2020"), "2020-01-02", True),
+        (("1/2/2020", "2/3/2020"), "2020-02-03", False),
+        (("19-Sep-03", "1-Oct-99"), "1999-10-01", True),
+        (("Jan 1 2000", "Feb 1 2000"), "2000-02-01", True),
+        (("Jan-1-1995", "Feb-1-1995"), "1995-02-01", True),
+        (("January 1, 2000", "December 31, 2000"), "2000-12-31", True),
+    ],
+)
+def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
+    table = column_of(dates, "\t")
+    assert table.column("x").kind == "date" and table.column("x").shown(1) == second
+    assert ("could be day/month/year" in table.column("x").note) == (not sure)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        *[("31/12/2019", "12/31/2019"), ("1.2.03", "1.2.04"), ("Jan 2000", "Feb 2000"), ("1/2", "3/4")],
+        *[("Mai 1 2000", "Juni 1 2000"), ("5 of 2000", "6 of 2001"), ("30.02.2020", "1.1.2020")],
+    ],
+)
+def test_texts_that_are_no_dates_stay_texts(texts):
+    assert values(column_of(texts, "\t"), "x") == list(texts) * 6
+
+
 # --- what columns are for -------------------------------------------------------------------------------------------
 
 
@@ -295,6 +327,14 @@ def test_only_numbers_and_texts_of_single_rows_are_left_out(names, cell, kept):
     assert (table.names[0] in suggest_columns(table, "y")) == kept
 
 
+def test_a_column_with_the_classes_of_the_target_is_left_out_with_a_note():
+    table = table_of("a,kind_id,kind", *(f"{41 * i % 87},{i % 3 + 1},{'xyz'[i % 3]}" for i in range(24)))
+    assert left_out(table, "kind") == {"kind_id": "each of its values stands for one class of the target"}
+    assert not left_out(table, "a")
+    only = table_of("kind_id,kind", *(f"{i % 3 + 1},{'xyz'[i % 3]}" for i in range(24)))
+    assert suggest_columns(only, "kind") == ("kind_id",)
+
+
 def test_the_only_input_stays_though_it_counts_the_rows():
     table = table_of("a,b", *(f"{i},{i % 2}" for i in range(12)))
     assert suggest_columns(table, "b") == ("a",)
@@ -310,7 +350,11 @@ def test_the_only_input_stays_though_it_counts_the_rows():
         ("x,y", "{0}.5,{1}", "y"),
         ("species,day", "{1},2020-01-0{2}", "species"),
         ("income_class,age,size", "{1},{2},{3}", "income_class"),
-        ("kind,height,name", "k{1},{0}.5,name {0}", "kind"),
+        ("kind,height,width,name", "k{1},{0}.5,{3}.25,name {0}", "kind"),
+        ("rownames,sales,b,c,d", "{0}9,{0}.5,{1},{2},{3}", "sales"),
+        ("length,a,b", "{0}.5,{1},{2}", "length"),  # the only one that is measured
+        ("a,b,latitude", "{0}.5,{3}.25,{0}.125", "a"),
+        ("a,b,year", "{0}.5,{3}.25,19{0}", "a"),
     ],
 )
 def test_the_target_is_found_by_name_and_place(names, row, target):

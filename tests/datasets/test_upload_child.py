@@ -158,7 +158,10 @@ def test_child_imports_the_readers_only():
     loaded = set(ran.stdout.split())
     assert {name for name in loaded if name.startswith("datasets")} == {
         *("datasets", "datasets.tables"),
-        *(f"datasets.tables.{name}" for name in ("arff", "delimited", "layouts", "missing", "numerals", "parquet")),
+        *(
+            f"datasets.tables.{name}"
+            for name in ("arff", "dates", "delimited", "layouts", "missing", "numerals", "parquet")
+        ),
         *(f"datasets.tables.{name}" for name in ("readers", "rows", "table", "transport", "workbook")),
     }
     assert not loaded & {"pandas", "pyarrow", "scipy", "sklearn", "streamlit", "subprocess"}

@@ -248,6 +248,23 @@ def test_text_is_one_hot_up_to_a_limit(n_values):
     assert ("share one" in dataset.description) == (n_values > Limits().categories)
 
 
+@pytest.mark.parametrize("imputation", preparation.IMPUTATIONS)
+def test_a_random_part_of_the_rows_is_kept_where_all_have_too_many_cells(imputation):
+    table = table_of("t,x,y\n" + "".join(f"w{i % 7},{i if i % 5 else ''},{i % 2}\n" for i in range(400)))
+    limits = Limits(cells=800)
+    dataset = preparation.prepare(table, "y", ["t", "x"], "none", imputation, limits=limits)
+    n_rows = {"fill": 400, "drop": 320}[imputation]
+    assert dataset.X.shape == (100, 8) and f"Of {n_rows} rows a random part of 100 was kept" in dataset.description
+    again = preparation.prepare(table, "y", ["t", "x"], "none", imputation, limits=limits)
+    np.testing.assert_array_equal(dataset.X, again.X)
+    x = dataset.X[:, 7]
+    assert (np.diff(x[x % 5 > 0]) > 0).sum() > 60 and x.max() > 300 and x.min() < 100  # in their order, from everywhere
+    whole = preparation.prepare(table, "y", ["x"], "none", imputation, limits=limits)
+    assert whole.n_samples == n_rows and "random part" not in whole.description
+    with pytest.raises(UploadError, match="choose fewer columns"):
+        preparation.prepare(table, "y", ["t", "x"], limits=Limits(cells=79))
+
+
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e150, 1e307])
 def test_values_of_any_size_are_scaled(scale):
     x = np.random.default_rng(0).random(50)

@@ -1,0 +1,73 @@
+"""Dates as people write them: year first, with points, with slashes, or with the name of a month."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+_LONGEST = 40
+_DATE = re.compile(
+    r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?)?",
+    re.ASCII,
+)
+_REST = r"(?P<rest>[T ].*)?"
+_YEAR_FIRST = re.compile(r"(?P<year>\d{4})[/.](?P<month>\d{1,2})[/.](?P<day>\d{1,2})" + _REST, re.ASCII)
+_POINTS = re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _REST, re.ASCII)
+_MONTH_FIRST = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)" + _REST, re.ASCII)
+_DAY_FIRST = re.compile(r"(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>\d{4}|\d\d)" + _REST, re.ASCII)
+_DAY_NAME = re.compile(r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4}|\d\d)" + _REST, re.ASCII)
+_NAME_DAY = re.compile(r"(?P<month>[A-Za-z]{3,9})[- ](?P<day>\d{1,2}),?[- ](?P<year>\d{4})" + _REST, re.ASCII)
+_ORDERS = (_YEAR_FIRST, _POINTS, _MONTH_FIRST, _DAY_FIRST, _DAY_NAME, _NAME_DAY)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def days_of(texts: Sequence[str]) -> tuple[list[float] | None, str]:
+    """All texts as days since 1970, and a note if their order is not certain; None if one is no date."""
+    for order in (None, *_ORDERS):
+        days = _all(texts, lambda text, order=order: parse_days(text if order is None else _iso(text, order)))
+        if days is not None:
+            unsure = order is _MONTH_FIRST and _all(texts, lambda text: parse_days(_iso(text, _DAY_FIRST)))
+            return days, "Its dates were read as month/day/year, though they could be day/month/year." if unsure else ""
+    return None, ""
+
+
+def _all(texts: Sequence[str], parse: Callable[[str], float | None]) -> list[float] | None:
+    found = []
+    for text in texts:
+        day = parse(text)
+        if day is None:
+            return None
+        found.append(day)
+    return found
+
+
+def _iso(text: str, order: re.Pattern) -> str:
+    """A date in an order as one with the year first; no text if it is none."""
+    match = order.fullmatch(text) if len(text) < _LONGEST else None
+    if match is None:
+        return ""
+    month, year = match["month"], match["year"]
+    if not month.isdigit():
+        month = str(_MONTHS.index(month[:3].lower()) + 1) if month[:3].lower() in _MONTHS else ""
+    if len(year) == 2:
+        year = f"{19 if int(year) > 68 else 20}{year}"  # as in POSIX
+    return f"{year}-{month}-{match['day']}{match['rest'] or ''}"
+
+
+def parse_days(text: str) -> float | None:
+    """Days since 1970 of a month, date or time, read as UTC if it has no offset; None for other text."""
+    match = _DATE.fullmatch(text) if len(text) < _LONGEST else None
+    if match is None:
+        return None
+    year = match[1]
+    month = match[2].zfill(2)
+    day = (match[3] or "01").zfill(2)
+    rest = text[match.end(3 if match[3] else 2) :].replace(" ", "T")
+    if rest and match[4] and len(match[4]) == 1:
+        rest = f"T0{rest[1:]}"
+    try:
+        moment = datetime.fromisoformat(f"{year}-{month}-{day}{rest}")
+        return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / 86400
+    except (ValueError, OverflowError):
+        return None
