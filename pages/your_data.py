@@ -284,6 +284,8 @@ def show_certificate(values, chosen) -> None:
         "same. Several rows of one person, rows in the order of time, or copies of rows break it: then the number "
         "below says nothing."
     )
+    for caution in chosen.cautions:
+        st.warning(escaping.markdown(caution), icon=":material/warning:")
     certified = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
     layout.figure(
         certificate_figures.ledger(certified),

@@ -22,6 +22,8 @@ _IDS |= {"rownames", "rowname", "row", "identifier", "obs"}
 _TIMES = frozenset({"t", "time", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "step", "date"})
 _GIVEN = _TIMES | _IDS | {"age", "sex", "gender", "race", "lat", "lon", "long", "latitude", "longitude", "x", "name"}
 """Words of what is given rather than predicted"""
+GROUPS = frozenset({"subject", "subjects", "patient", "person", "participant", "user", "customer", "id", "session"})
+"""Words of columns that name whom several rows are of"""
 _WORDS = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++")
 
 
@@ -56,7 +58,7 @@ def left_out(table: Table, target: str) -> dict[str, str]:
     """Columns that say nothing about a target, or all, and why; if no other is left, some of them stay."""
     goal = table.column(target)
     inputs = [column for column in table.columns if column.name != target]
-    reasons = {column.name: reason for column in inputs if (reason := _why_left_out(column) or _why_told(column, goal))}
+    reasons = {column.name: reason for column in inputs if (reason := why_left_out(column) or _why_told(column, goal))}
     if len(reasons) == len(inputs):
         return {name: reason for name, reason in reasons.items() if reason not in (_COUNTS, _TELLS)}
     return reasons
@@ -88,12 +90,13 @@ _OF_SEVERAL = {
 }
 
 
-def _why_left_out(column: Column) -> str | None:
+def why_left_out(column: Column) -> str | None:
+    """Why a column is left out whatever the target, or None."""
     if column.constant:
         return _CONSTANT if column.n_values else _EMPTY
     if column.kind == "text" and 2 * column.n_values > len(column.values):
         return _DIFFER
-    if counts_rows(column) and not _words(column.name) & _TIMES:
+    if counts_rows(column) and not words(column.name) & _TIMES:
         return _COUNTS
     return _ID if _numbered(column) else None
 
@@ -109,7 +112,7 @@ def _why_told(column: Column, goal: Column) -> str | None:
 
 def _numbered(column: Column) -> bool:
     """Whether a column of whole numbers, nearly all different, has the name of an id."""
-    return _whole(column) and column.n_values > 0.9 * len(column.values) and bool(_words(column.name) & _IDS)
+    return _whole(column) and column.n_values > 0.9 * len(column.values) and bool(words(column.name) & _IDS)
 
 
 def _whole(column: Column) -> bool:
@@ -117,7 +120,7 @@ def _whole(column: Column) -> bool:
     return column.kind == "number" and bool((present == np.rint(present)).all())
 
 
-def _words(name: str) -> set[str]:
+def words(name: str) -> set[str]:
     """The words of a name, also of one such as PassengerId, in lower case."""
     return {word.lower() for word in _WORDS.findall(name)}
 
@@ -125,13 +128,13 @@ def _words(name: str) -> set[str]:
 def _target_score(table: Table, place: int) -> float:
     """How likely a column is the target."""
     column = table.columns[place]
-    if column.kind in ("empty", "date") or _why_left_out(column):
+    if column.kind in ("empty", "date") or why_left_out(column):
         return -9.0
     if column.kind == "text" and column.n_values > Limits().classes:
         return -8.0
     score = _by_name(table, place) + 0.75 * _only_measured(table, column) + _texts_of_its_own(table, column)
     score += 0.5 * (column.n_values == 2)
-    score -= 3.0 * (bool(_words(column.name) & _GIVEN) and score < _SURE)
+    score -= 3.0 * (bool(words(column.name) & _GIVEN) and score < _SURE)
     return score + _by_place(table, place)
 
 
@@ -149,12 +152,12 @@ def _by_name(table: Table, place: int) -> float:
         return _SURE - at / 10 if at < _SURE_NAMES else 6.0 - at / 100
     if name == "income" and table.columns[place].kind == "text":
         return 6.0
-    return 4.0 if _words(table.columns[place].name) & set(_SURE_WORDS) else 0.0
+    return 4.0 if words(table.columns[place].name) & set(_SURE_WORDS) else 0.0
 
 
 def _by_place(table: Table, place: int) -> float:
     """The last column is often the target; in tables of R, whose first column names the rows, the one after these."""
-    usable = [at for at, column in enumerate(table.columns) if column.kind != "date" and not _why_left_out(column)]
+    usable = [at for at, column in enumerate(table.columns) if column.kind != "date" and not why_left_out(column)]
     if place == usable[-1]:
         return 2.0
     if place != usable[0]:
@@ -171,7 +174,7 @@ def _row_names_of_r(column: Column) -> bool:
 
 def _only_measured(table: Table, column: Column) -> bool:
     """Whether a column has many numbers while all others have few values, as factors of an experiment."""
-    measured = [one for one in table.columns if one.n_values > _FEW_VALUES and not _why_left_out(one)]
+    measured = [one for one in table.columns if one.n_values > _FEW_VALUES and not why_left_out(one)]
     return measured == [column] and column.kind == "number"
 
 

@@ -14,6 +14,7 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 import datasets
+from datasets.tables.cautions import cautions
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted
@@ -174,6 +175,8 @@ class Chosen:
     key: tuple
     dataset: datasets.Dataset
     binary: datasets.Dataset
+    cautions: list[str]
+    """What to mend before a certificate is believed"""
     settings: dict
     """Settings of the program that makes the same problem from the same file"""
 
@@ -201,7 +204,10 @@ def choose(upload: Upload) -> Chosen:
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
     settings |= {"scaling": scaling, "imputation": imputation}
-    return Chosen((*choices, label), dataset, binary, settings)
+    warned = your_data_results.remembered(
+        ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
+    )
+    return Chosen((*choices, label), dataset, binary, warned, settings)
 
 
 def _key(what: str, upload: Upload, *of) -> str:

@@ -67,6 +67,14 @@ def test_a_certificate_of_the_upload_says_its_assumption_first():
     assert text.rindex("Certified") > text.index("Diamonds")  # below the view
 
 
+def test_what_makes_a_certificate_hollow_is_said_before_it():
+    lines = table(n=80).split(b"\n")
+    app = uploaded(opened("your_data"), b"\n".join([lines[0], *lines[1:] * 5]))
+    shown(app, "bounds")
+    (caution,) = [warning.value for warning in app.warning if "copies" in warning.value]
+    assert caution.startswith("320 of 400 rows are copies of others")
+
+
 def test_limits_are_shown_before_an_upload():
     app = opened("your_data")
     assert not app.exception and not app.error

@@ -1,0 +1,104 @@
+"""What makes a certificate of a table say less than it seems: copies of rows, ids, answers among the inputs, order.
+
+A certificate assumes that rows are independent draws, and that inputs are known before the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dataset import Dataset
+from .roles import GROUPS, why_left_out, words
+from .table import Column, Table, quoted
+
+_SHARE_OF_COPIES, _SHARE_TOLD, _RANKS_TOLD = 0.05, 0.99, 0.9999
+
+
+def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]) -> list[str]:
+    """Sentences on what to mend before a certificate is believed, each with what to do.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What `prepare` makes of the table with this target and these columns.
+    """
+    goal, inputs = table.column(target), [table.column(name) for name in columns]
+    found = [_on_copies(dataset, inputs)]
+    found += [_on_id(column) for column in inputs]
+    found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
+    found += [_on_time(column) for column in table.columns] + [_on_groups(column) for column in inputs]
+    return [caution for caution in found if caution]
+
+
+def _on_copies(dataset: Dataset, inputs: Sequence[Column]) -> str:
+    """Rows with the same inputs and target; of texts and few numbers alone these are no copies."""
+    n = dataset.n_samples
+    n_copies = n - len(np.unique(np.column_stack([dataset.X, dataset.y]), axis=0))
+    measured = any(column.kind == "number" and column.n_values > np.sqrt(n) for column in inputs)
+    if n_copies < _SHARE_OF_COPIES * n or not measured:
+        return ""
+    return (
+        f"{n_copies} of {n} rows are copies of others: those that learn and those that test share them, and the "
+        "certificate says nothing; keep one of each."
+    )
+
+
+def _on_id(column: Column) -> str:
+    reason = why_left_out(column)
+    return f"{quoted(column.name)} tells rows apart, as {reason}: leave it out." if reason else ""
+
+
+def _on_answer(column: Column, goal: Column, classes: bool) -> str:
+    there = ~(column.missing | goal.missing)
+    x, y = column.values[there], goal.values[there]
+    if len(y) < 20 or not (_tells_classes(column, x, y) if classes else _tells_numbers(column, x, y)):
+        return ""
+    return f"{quoted(column.name)} alone tells the target: leave it out, unless it is known before the target is."
+
+
+def _tells_classes(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether one column gives the class of nearly all rows: by its value, or by intervals of its numbers."""
+    classes, codes = np.unique(y, return_inverse=True)
+    most_frequent = np.bincount(codes).max() / len(y)
+    if most_frequent > _SHARE_TOLD - 0.04:
+        return False
+    if column.n_values > len(y) / 20:  # intervals, as many as there are classes
+        sorted_codes = codes[np.lexsort((codes, x))]
+        return column.kind != "text" and bool(np.count_nonzero(np.diff(sorted_codes)) < len(classes))
+    _, values = np.unique(x, return_inverse=True)
+    counts = np.zeros((values.max() + 1, len(classes)))
+    np.add.at(counts, (values, codes), 1)
+    return bool(counts.max(axis=1).sum() >= _SHARE_TOLD * len(y))
+
+
+def _tells_numbers(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the numbers of a column stand in the order of the target, or in the opposite one."""
+    if column.kind != "number" or column.constant or len(np.unique(y)) < 10:
+        return False
+    ranks = np.stack([np.unique(values, return_inverse=True)[1] for values in (x, y)])
+    return bool(ranks.any(axis=1).all() and abs(np.corrcoef(ranks[0], ranks[1])[0, 1]) >= _RANKS_TOLD)
+
+
+def _on_time(column: Column) -> str:
+    """Rows in the order of a date or year, as a series has them."""
+    timed = column.kind == "date" or (column.kind == "number" and words(column.name) & {"year", "time"})
+    values = column.values
+    if not timed or column.n_missing or column.constant or not (np.diff(values) >= 0).all():
+        return ""
+    return (
+        f"The rows are in the order of {quoted(column.name)}: where each depends on those before, as in a series, the "
+        "certificate says nothing about later ones."
+    )
+
+
+def _on_groups(column: Column) -> str:
+    """A column that names the persons or things of which there are several rows."""
+    n = len(column.values)
+    if not words(column.name) & GROUPS or not 3 <= column.n_values <= n / 2 or column.kind == "date":
+        return ""
+    return (
+        f"{quoted(column.name)} may name what several rows are of ({column.n_values} of them, {n} rows): such rows are "
+        "not independent, so keep one of each."
+    )
