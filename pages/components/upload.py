@@ -8,16 +8,19 @@ from __future__ import annotations
 import csv
 import io
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 import datasets
 from datasets.tables.cautions import cautions
+from datasets.tables.layouts import SEPARATORS
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
-from datasets.tables.table import Limits, Table, UploadError, printable, quoted
+from datasets.tables.table import Guess, Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
 from pages.components.results import your_data as your_data_results
@@ -33,6 +36,7 @@ _FILE, _TEXT = "your file", "your text"
 _SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
 _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
+_MOST_GUESSES = 12
 _readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 
@@ -45,6 +49,11 @@ class Upload:
     file: str
     """Its file name in the program that the page offers"""
     table: Table
+    data: bytes | str
+    """What is read again when a guess is taken back"""
+    ending: str
+    choices: Mapping[str, str]
+    """Answers that replace guesses of the reader"""
 
 
 def show_limits() -> None:
@@ -121,17 +130,31 @@ def _read_sample(name: str) -> None:
 def _store_table(data: bytes | str, name: str, ending: str | None = None) -> None:
     try:
         table = _read(data, name if ending is None else ending)
-        _set(Upload(_next_number(), printable(name), name if ending is None else "pasted.txt", table), None)
     except UploadError as error:
         _set(None, str(error))
+        return
+    file = name if ending is None else "pasted.txt"
+    _set(Upload(_next_number(), printable(name), file, table, data, name if ending is None else ending, {}), None)
 
 
-def _read(data: bytes | str, name: str) -> Table:
+def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
+    """Read a table with another answer to a guess; the table stays if it cannot be read so."""
+    choices = {**upload.choices, guess.key: st.session_state[widget]}
+    try:
+        table = _read(upload.data, upload.ending, choices)
+    except UploadError as error:
+        st.session_state[_ERROR] = f"{guess.key.capitalize()}: with this choice the table cannot be read. {error}"
+        st.session_state[widget] = guess.taken
+        return
+    _set(replace(upload, number=_next_number(), table=table, choices=choices), None)
+
+
+def _read(data: bytes | str, name: str, choices: Mapping[str, str] = MappingProxyType({})) -> Table:
     """Read a table in one of a few processes. Callbacks hold no slot of `queues`, so no script waits meanwhile."""
     if not _readers.acquire(timeout=_MAX_SECONDS_IN_LINE):
         raise UploadError("The server is reading files of other visitors; try again in a minute.")
     try:
-        return read_table(data, name)
+        return read_table(data, name, LIMITS, choices)
     finally:
         _readers.release()
 
@@ -163,9 +186,26 @@ def show_table(upload: Upload) -> None:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n\n".join(shown), icon=":material/info:")
+    _show_guesses(upload)
     layout.table(your_data_results.summary(table), height=min(38 * (len(table.columns) + 1), 260))
     st.markdown("The first rows:")
     layout.table(your_data_results.first_rows(table))
+
+
+def _show_guesses(upload: Upload) -> None:
+    """A control for each guess of the reader; another answer reads the table again."""
+    with st.container(horizontal=True):
+        for guess in upload.table.guesses[:_MOST_GUESSES]:
+            widget = _key("guess", upload, guess.key)
+            st.selectbox(
+                guess.key.capitalize(),
+                [guess.taken, *guess.others],
+                key=widget,
+                format_func=lambda answer: SEPARATORS.get(answer, answer),
+                on_change=_read_again,
+                args=(upload, guess, widget),
+                width=220,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +243,7 @@ def choose(upload: Upload) -> Chosen:
         label = _choose_class(upload, target, dataset)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
-    settings |= {"scaling": scaling, "imputation": imputation}
+    settings |= {"scaling": scaling, "imputation": imputation, "choices": dict(upload.choices)}
     warned = your_data_results.remembered(
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )

@@ -189,7 +189,10 @@ def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"a,y\n" + b"".join(b"%d,class %d\n" % (i, i) for i in range(10001)), "10001 different values"),
+        (
+            b"a,y\n" + b"".join(b"%d,class %d\n" % (i, i) for i in range(10001)),
+            "No column is chosen. ` y ` was left out",
+        ),
         (b"a,y\n" + b"1,0\n1,1\n" * 30, "No column is chosen"),
     ],
 )
@@ -215,6 +218,32 @@ def test_other_likely_targets_are_one_click_away():
     button.click().run()
     assert not app.exception and next(box for box in app.selectbox if box.label == "Target").value == "grade"
     assert [one.label for one in app.button if "` Species `" in one.label]
+
+
+def guess_of(app: AppTest, label: str):
+    return next(box for box in app.selectbox if box.label == label)
+
+
+def test_a_guess_that_is_taken_back_reads_the_table_again():
+    rows = [f"{i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())
+    box = guess_of(app, "Numbers in column 1")
+    assert box.value == "decimal commas" and app.session_state["your table"].table.columns[0].values[1] == 1.234
+    box.select("text").run()
+    assert not app.exception and app.session_state["your table"].table.columns[0].kind == "text"
+    guess_of(app, "Names").select("none").run()
+    table = app.session_state["your table"]
+    assert table.table.n_rows == 61 and table.table.columns[0].kind == "text"  # both choices hold
+    assert table.choices == {"numbers in column 1": "text", "names": "none"}
+
+
+def test_a_choice_with_which_nothing_can_be_read_is_refused_and_the_table_stays():
+    rows = [f"{i % 7},{i % 5},{'AB'[i % 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["size,grade,Species", *rows]).encode())
+    guess_of(app, "Separator").select("|").run()
+    assert not app.exception and [error.value for error in app.error if "with this choice" in error.value]
+    assert app.session_state["your table"].table.names == ("size", "grade", "Species")
+    assert guess_of(app, "Separator").value == ","
 
 
 def test_a_table_whose_only_input_is_left_out_says_why():

@@ -24,7 +24,8 @@ from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem
 from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
-file = "yours.csv"  # or .tsv, .parquet, .svmlight
+file = "yours.csv"  # or .tsv, .xlsx, .ods, .arff, .parquet, .svmlight
+choices = {}  # in reading the file, such as {"names": "none"} where its first line is a row
 target = "class"
 columns = ("height", "width")  # to predict it from
 task = "classification"  # or "regression": rows above the median against the others
@@ -134,7 +135,7 @@ def with_certificate(results, view, certify) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    table = datasets.read_table(Path(file).read_bytes(), file)
+    table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
     dataset = two_classes(datasets.prepare(table, target, columns, scaling, imputation, task), label)
     if view == "error against D":
         steps = run_repeats(
