@@ -24,7 +24,8 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     dataset : Dataset
         What `prepare` makes of the table with this target and these columns.
     """
-    goal, inputs = table.column(target), [table.column(name) for name in columns]
+    goal = table.column(target)
+    inputs = [table.column(name) for name in columns]
     found = [_on_copies(dataset, inputs)]
     found += [_on_id(column) for column in inputs]
     found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]

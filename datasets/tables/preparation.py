@@ -219,7 +219,8 @@ def _kept_rows(goal: Column, inputs: list[Column], imputation: str, limits: Limi
 def _rows_that_fit(inputs: list[Column], kept, limits: Limits) -> tuple[np.ndarray, list[str]]:
     """A mask of a random part of the rows if all would have too many cells, and a note on it."""
     n_columns = sum(_n_features(column, kept, limits) for column in inputs)
-    most, rows = limits.cells // max(n_columns, 1), np.flatnonzero(kept)
+    most = limits.cells // max(n_columns, 1)
+    rows = np.flatnonzero(kept)
     if len(rows) <= most:
         return kept, []
     if most < limits.fewest_rows:
