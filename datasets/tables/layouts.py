@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import isfinite
 from typing import NamedTuple
 
 from .dates import days_of
@@ -181,13 +182,13 @@ def _names_in_comment(comment: str, separator: str, rows: Sequence[list[str]]) -
 def names_stand_first(first: Sequence[str], second: Sequence[str], columns: Sequence[Column]) -> tuple[bool, str]:
     """Whether the first line holds names, seen from the columns below it, and why if that is not plain."""
     cells = [cell.strip() for cell in first]
-    numbers = [number for cell in cells if (number := parse_any(cell)) is not None]
+    numbers = [number for cell in cells if (number := _finite(cell)) is not None]
     texts = [
         (cell, column)
         for cell, column in zip(cells, columns, strict=True)
-        if cell.lower() not in MISSING and parse_any(cell) is None
+        if cell.lower() not in MISSING and _finite(cell) is None
     ]
-    below = [number for cell in second if (number := parse_any(cell.strip())) is not None]
+    below = [number for cell in second if (number := _finite(cell.strip())) is not None]
     if texts and 2 * sum(_recurs(cell, column) for cell, column in texts) > len(texts):
         return False, "its texts recur below it"
     if not numbers:
@@ -204,6 +205,12 @@ def names_stand_first(first: Sequence[str], second: Sequence[str], columns: Sequ
     if whole and any(_values_repeat(column) for _, column in texts):
         return True, "it has texts that occur nowhere below it"
     return False, "it has numbers"
+
+
+def _finite(cell: str) -> float | None:
+    """The number in a cell of the first line, or None: inf is a name, of inflation."""
+    number = parse_any(cell)
+    return number if number is not None and isfinite(number) else None
 
 
 def _recurs(cell: str, column: Column) -> bool:

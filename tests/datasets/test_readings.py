@@ -114,6 +114,7 @@ VOTES = ["republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y
         (",0,1", [f"{i},{i / 7:.3f},{i % 2}" for i in range(12)]),
         ("day,2020-01-01,2020-01-02", [f"d{i},{i},{i % 5}" for i in range(12)]),
         ("n,y,x,party", [f"{row.partition(',')[2]},{row.partition(',')[0]}" for row in VOTES * 3]),
+        ("year,inf,unem", [f"{1960 + i},{i / 7:.3f},{i % 5}.5" for i in range(12)]),  # inflation
         ("word,other", [f"w{i},o{i}" for i in range(12)]),
     ],
 )
