@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 
@@ -43,7 +44,8 @@ def suggest_targets(table: Table, most: int = 3) -> list[str]:
     """The likely targets, best first: by name, then by kind, number of values and place."""
     if table.target is not None:
         return [table.target]
-    scores = [_target_score(table, place) for place in range(len(table.columns))]
+    seen = _Seen(table)
+    scores = [_target_score(table, place, seen) for place in range(len(table.columns))]
     best = np.argsort(-np.array(scores), kind="stable")[:most]
     return [table.columns[place].name for place in best]
 
@@ -125,17 +127,31 @@ def words(name: str) -> set[str]:
     return {word.lower() for word in _WORDS.findall(name)}
 
 
-def _target_score(table: Table, place: int) -> float:
+class _Seen:
+    """What the scores of all columns need, found once."""
+
+    def __init__(self, table: Table):
+        self.out = [bool(why_left_out(column)) for column in table.columns]
+        rest = [(place, column) for place, column in enumerate(table.columns) if not self.out[place]]
+        self.usable = [place for place, column in rest if column.kind != "date"]
+        self.measured = [place for place, column in rest if column.n_values > _FEW_VALUES]
+        texts = Counter(text for column in table.columns for text in column.categories)
+        self.shared = {text for text, n in texts.items() if n > 1}
+
+
+def _target_score(table: Table, place: int, seen: _Seen) -> float:
     """How likely a column is the target."""
     column = table.columns[place]
-    if column.kind in ("empty", "date") or why_left_out(column):
+    if column.kind in ("empty", "date") or seen.out[place]:
         return -9.0
     if column.kind == "text" and column.n_values > Limits().classes:
         return -8.0
-    score = _by_name(table, place) + 0.75 * _only_measured(table, column) + _texts_of_its_own(table, column)
-    score += 0.5 * (column.n_values == 2)
+    # The others may be factors of an experiment, or share their texts.
+    only_measured = seen.measured == [place] and column.kind == "number"
+    own_texts = column.kind == "text" and bool(seen.shared) and seen.shared.isdisjoint(column.categories)
+    score = _by_name(table, place) + 0.75 * only_measured + own_texts + 0.5 * (column.n_values == 2)
     score -= 3.0 * (bool(words(column.name) & _GIVEN) and score < _SURE)
-    return score + _by_place(table, place)
+    return score + _by_place(table, place, seen.usable)
 
 
 _SURE = 20.0
@@ -155,9 +171,8 @@ def _by_name(table: Table, place: int) -> float:
     return 4.0 if words(table.columns[place].name) & set(_SURE_WORDS) else 0.0
 
 
-def _by_place(table: Table, place: int) -> float:
+def _by_place(table: Table, place: int, usable: list[int]) -> float:
     """The last column is often the target; in tables of R, whose first column names the rows, the one after these."""
-    usable = [at for at, column in enumerate(table.columns) if column.kind != "date" and not why_left_out(column)]
     if place == usable[-1]:
         return 2.0
     if place != usable[0]:
@@ -170,16 +185,3 @@ def _row_names_of_r(column: Column) -> bool:
     return column.name == "rownames" or (
         column.name in ("column 1", "X") and counts_rows(column) and column.values[0] == 1
     )
-
-
-def _only_measured(table: Table, column: Column) -> bool:
-    """Whether a column has many numbers while all others have few values, as factors of an experiment."""
-    measured = [one for one in table.columns if one.n_values > _FEW_VALUES and not why_left_out(one)]
-    return measured == [column] and column.kind == "number"
-
-
-def _texts_of_its_own(table: Table, column: Column) -> bool:
-    """Whether no other column has one of the texts of a column, while others have the same."""
-    others = [set(other.categories) for other in table.columns if other.kind == "text" and other is not column]
-    own = set(column.categories)
-    return bool(own) and len(others) > 1 and not any(own & other for other in others) and bool(others[0] & others[-1])
