@@ -55,7 +55,7 @@ def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
     N = len(loss)
 
     def value(rho):
-        return optimized_kernel_bound(loss, optimized_kernel_weights(loss, rho * N, mu), n, epsilon)
+        return optimized_kernel_bound(loss, optimized_kernel_weights(loss, rho, mu), n, epsilon)
 
     return _least(value, _RADII)
 

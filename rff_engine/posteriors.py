@@ -131,7 +131,7 @@ def power_divergence(Q: ArrayLike, mu: float) -> np.ndarray | float:
 def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np.ndarray:
     """Weights of the best-aligned kernel within a divergence of the prior (Sinha and Duchi 2016).
 
-    They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho``, P uniform (Letarte et al. 2019,
+    They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho N``, P uniform (Letarte et al. 2019,
     Eq. 17-18). The optimum is ``Q proportional to (a - tau)_+^(1 / (mu - 1))`` with ``a = -loss``. A sort and a
     bisection give its support; on it, mu = 2 has a closed form, otherwise tau is the root of a monotone equation.
     Where rho allows more, Q is uniform on the frequencies of smallest loss.
@@ -141,7 +141,8 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     loss : array of shape (N,)
         Alignment losses of the frequencies.
     rho : float
-        Radius, at least 0; 0 gives the prior. The grid of the paper is 1e-4 N .. N.
+        Radius over N, at least 0; 0 gives the prior. The grid of the paper is 1e-4 .. 1. At mu = 2 the effective number
+        of frequencies, ``1 / sum_m Q_m^2``, is at least ``N / (1 + rho N)``, about 1 / rho.
     mu : float
         Above 1, at most 1e6.
 
@@ -158,18 +159,18 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     Examples
     --------
     >>> import rff_engine as rff
-    >>> Q = rff.optimized_kernel_weights([0.1, 0.2, 0.3, 0.4], rho=0.2)
+    >>> Q = rff.optimized_kernel_weights([0.1, 0.2, 0.3, 0.4], rho=0.05)
     >>> Q.round(3)
     array([0.4, 0.3, 0.2, 0.1])
-    >>> round(float(rff.power_divergence(Q, 2.0)), 6)
+    >>> round(float(rff.power_divergence(Q, 2.0)), 6)  # rho N
     0.2
     """
     loss = as_losses(loss)
     if loss.ndim != 1:
         raise ValueError(f"loss has shape {loss.shape}; one dimension, (N,), is needed.")
-    rho = check_nonnegative(rho, "rho")
-    mu = check_interval(mu, "mu", low=1, high=1e6)
     N = len(loss)
+    rho = check_nonnegative(rho, "rho") * N
+    mu = check_interval(mu, "mu", low=1, high=1e6)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0
     if best.all() or _log_growth(best, N, mu) <= np.log1p(rho):  # of equal losses the growth is 0 but for rounding

@@ -89,7 +89,7 @@ def _weights(name: str, beta: float | None, rho: float | None) -> np.ndarray | N
     """The distribution that the frequencies are drawn from; none for the first ones."""
     if beta is not None:
         return rff.pseudo_posterior(_losses(name), beta, len(_points(name)[1]["train"]))
-    return None if rho is None else rff.optimized_kernel_weights(_losses(name), rho * _CANDIDATES)
+    return None if rho is None else rff.optimized_kernel_weights(_losses(name), rho)
 
 
 @cache

@@ -52,7 +52,7 @@ figure.update_yaxes(title="ω₂", range=(-14, 14), scaleanchor="x", constrain="
 
 for name, weights in {
     "PBRFF": Q,
-    "OKRFF": rff.optimized_kernel_weights(loss, rho=0.003 * N),
+    "OKRFF": rff.optimized_kernel_weights(loss, rho=0.003),
 }.items():
     effective = 1 / (weights**2).sum()
     print(

@@ -259,7 +259,7 @@ def engine_at(page_name: str, sigma: float, noise: float, selection="random") ->
     if page_name == "learn_kernel":
         sample = datasets.make_toy("checkerboard", 300, noise, 0)
         drawn = toy_learning.draw_candidates(sample.X, sample.y, kernel, 2000, 0)
-        weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 20.0, 2.0)
+        weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 0.01, 2.0)
         return {"loss": drawn.loss, "Q": np.concatenate(weights), "errors": []}
     sample, fresh = (datasets.make_toy("moons", n, noise, seed) for n, seed in ((300, 0), (2000, 1_000_003)))
     problem = landmark_problem(sample.X, sample.y, kernel, 5, 20, selection, 0)
@@ -498,7 +498,7 @@ def test_learned_kernels_are_the_engines(open_page, learned):
         taken = page.evaluate("document.querySelector('.live').view.value('beta')")
         assert abs(np.log10(taken / beta)) <= 0.0101
         Q = rff.pseudo_posterior(drawn.loss, taken, drawn.n)
-        optimized = rff.optimized_kernel_weights(drawn.loss, rho * 2000, 2.0)
+        optimized = rff.optimized_kernel_weights(drawn.loss, rho, 2.0)
         np.testing.assert_allclose(shown["Q"], Q, atol=1e-9)
         np.testing.assert_allclose(shown["optimized"], optimized, atol=1e-7)
         for map_, weights in zip(shown["maps"], (Q, optimized), strict=True):

@@ -105,8 +105,8 @@ def test_random_fourier_features_equal_the_functions(kernel):
     ("estimator", "learn"),
     [
         (PseudoPosteriorFeatures(beta=3.0), lambda loss, n: pseudo_posterior(loss, 3.0, n)),
-        (OptimizedKernelFeatures(rho=0.1), lambda loss, n: optimized_kernel_weights(loss, 0.1 * 1500)),
-        (OptimizedKernelFeatures(rho=0.1, mu=3), lambda loss, n: optimized_kernel_weights(loss, 150.0, 3)),
+        (OptimizedKernelFeatures(rho=0.1), lambda loss, n: optimized_kernel_weights(loss, 0.1)),
+        (OptimizedKernelFeatures(rho=0.1, mu=3), lambda loss, n: optimized_kernel_weights(loss, 0.1, 3)),
     ],
 )
 def test_learned_features_equal_the_functions(estimator, learn, n_classes):
@@ -323,7 +323,7 @@ def bound_of_kernel(name, loss, strength, epsilon):
     if name == "beta":
         Q = pseudo_posterior(loss, strength, 60)
         return bounds.second_order_kl_inverse(Q @ loss, kl_divergence(Q), 60, epsilon)
-    Q = optimized_kernel_weights(loss, strength * len(loss))
+    Q = optimized_kernel_weights(loss, strength)
     return bounds.chi_square(Q @ loss, power_divergence(Q, 2.0), 60, epsilon, "sub_gaussian")
 
 

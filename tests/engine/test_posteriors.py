@@ -149,7 +149,7 @@ def test_weights_reach_the_objective_of_a_convex_solver(N, mu):
         loss = make_losses(kind, N)
         scale = max(np.ptp(loss), 1e-3)
         for rho in N * np.array([1e-4, 1e-2, 0.1, 0.5, 1.0]):
-            Q = optimized_kernel_weights(loss, rho, mu)
+            Q = optimized_kernel_weights(loss, rho / N, mu)
             assert_feasible(Q, N, rho, mu)
             cost.value, radius.value = (loss - loss.min()) / scale, ((1 + rho) * N ** (1 - mu)) ** (1 / mu)
             problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
@@ -164,7 +164,7 @@ def test_weights_satisfy_the_conditions_of_the_optimum(N, kind, mu):
     slack = (N / (loss == loss.min()).sum()) ** (mu - 1) - 1
     for share in (1e-4, 0.01, 0.3, 0.9, 0.999, 1 - 1e-9):
         rho = np.expm1(share * np.log1p(slack))
-        Q = optimized_kernel_weights(loss, rho, mu)
+        Q = optimized_kernel_weights(loss, rho / N, mu)
         assert (Q >= 0).all() and Q.sum() == pytest.approx(1, abs=1e-12)
         assert np.log1p(naive.power_divergence(Q, mu)) <= np.log1p(rho) + 1e-10
         if kind != "near ties":  # their affine law is below the rounding of Q
@@ -178,11 +178,11 @@ def test_slack_constraint_gives_the_uniform_on_the_smallest_losses(N, tied, mu):
     uniform = (loss == 0) / tied
     threshold = (N / tied) ** (mu - 1) - 1
     for rho in (threshold, 1.5 * threshold, 1e6 * (1 + threshold)):
-        np.testing.assert_allclose(optimized_kernel_weights(loss, rho, mu), uniform, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(optimized_kernel_weights(loss, rho / N, mu), uniform, rtol=0, atol=1e-12)
     rho = threshold
     for _ in range(6):  # just below: rounding must not violate the constraint
         rho = max(np.nextafter(rho, 0), 0.0)
-        Q = optimized_kernel_weights(loss, rho, mu)
+        Q = optimized_kernel_weights(loss, rho / N, mu)
         assert_feasible(Q, N, rho, mu)
         np.testing.assert_allclose(Q, uniform, rtol=0, atol=1e-3)
 
@@ -192,7 +192,7 @@ def test_slack_constraint_gives_the_uniform_on_the_smallest_losses(N, tied, mu):
 def test_zero_radius_or_equal_losses_give_the_prior(N, mu):
     prior = np.full(N, 1 / N)
     np.testing.assert_allclose(optimized_kernel_weights(make_losses("random", N), 0, mu), prior, rtol=1e-13)
-    for rho in (0, 0.3, N):
+    for rho in (0, 0.3, 1):
         np.testing.assert_allclose(optimized_kernel_weights(np.full(N, 0.4), rho, mu), prior, rtol=1e-13)
 
 
@@ -213,7 +213,7 @@ def test_weights_are_feasible_at_any_gap(mu, gap):
     loss = np.array([gap, 0.0, 1.0, 0.5])
     for bound in (2.0 ** (mu - 1) - 1, 4.0 ** (mu - 1) - 1):  # where two weights and where one weight are left
         for rho in (0.5 * bound, 0.999 * bound):
-            Q = optimized_kernel_weights(loss, rho, mu)
+            Q = optimized_kernel_weights(loss, rho / 4, mu)
             assert_feasible(Q, 4, rho, mu)
             if rho > 2 ** (mu - 1) - 1:
                 assert Q @ loss <= gap
@@ -227,7 +227,7 @@ def test_weights_of_20000_candidates_are_feasible_and_a_larger_radius_allows_a_s
     loss = make_losses("narrow", N)
     values = []
     for rho in N * np.logspace(-4, 0, 5):
-        Q = optimized_kernel_weights(loss, rho, mu)
+        Q = optimized_kernel_weights(loss, rho / N, mu)
         assert_feasible(Q, N, rho, mu)
         if mu == 2 and rho < N:
             assert N * (Q**2).sum() - 1 == pytest.approx(rho, rel=1e-9)
@@ -240,9 +240,9 @@ def test_weights_are_invariant_to_order_shift_and_scale():
     loss = make_losses("random", 40)
     order = np.random.default_rng(0).permutation(40)
     for mu in (1.5, 2, 3):
-        Q = optimized_kernel_weights(loss, 3.0, mu)
-        np.testing.assert_allclose(optimized_kernel_weights(loss[order], 3.0, mu), Q[order], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(optimized_kernel_weights(7 * loss - 2, 3.0, mu), Q, rtol=0, atol=1e-9)
+        Q = optimized_kernel_weights(loss, 0.08, mu)
+        np.testing.assert_allclose(optimized_kernel_weights(loss[order], 0.08, mu), Q[order], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(optimized_kernel_weights(7 * loss - 2, 0.08, mu), Q, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("mu", [1.1, 2.0, 3.7])

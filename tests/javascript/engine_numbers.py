@@ -201,7 +201,7 @@ def kernel_problems() -> list[dict]:
             {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
             | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
             | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII}
-            | {"optimized": [rff.optimized_kernel_weights(candidates.loss, rho * 60, 2.0) for rho in RADII]}
+            | {"optimized": [rff.optimized_kernel_weights(candidates.loss, rho, 2.0) for rho in RADII]}
             | {"kernel": toy_kernels.kernel_map(rff.GaussianKernel(sigma), 2 * extent, CELLS)}
         )
     return cases

@@ -52,14 +52,14 @@ class PseudoPosterior:
 
 @dataclass(frozen=True)
 class OptimizedKernel:
-    """Weights of OKRFF: the best aligned ones within a divergence rho from the prior; `rho_share` is rho / N."""
+    """Weights of OKRFF: the best aligned ones within a divergence rho N from the prior."""
 
-    rho_share: float
+    rho: float
     mu: float
     method = "okrff"
 
     def __call__(self, loss: np.ndarray, n: int) -> np.ndarray:
-        return rff.optimized_kernel_weights(loss, self.rho_share * len(loss), self.mu)
+        return rff.optimized_kernel_weights(loss, self.rho, self.mu)
 
 
 Weighting = PriorWeights | PseudoPosterior | OptimizedKernel

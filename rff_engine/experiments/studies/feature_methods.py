@@ -190,7 +190,7 @@ def _nystroem(selection: str, X, kernel, r, rng):
 def _aligned(X, y, kernel, r, rng, task, rho: float = 0.01):
     """ALIGN: Monte Carlo frequencies weighted by the optimized kernel (Sinha and Duchi 2016)."""
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
-    return FourierMap(omega, optimized_kernel_weights(_alignment_loss(X, y, omega, task), rho * r))
+    return FourierMap(omega, optimized_kernel_weights(_alignment_loss(X, y, omega, task), rho))
 
 
 def _pseudo_posterior(X, y, kernel, r, rng, task, beta: float = 1.0):

@@ -131,7 +131,7 @@ def _sample(problem: LetarteProblem, method: str, value: float | None, D: int, l
     if method == "pbrff":
         weights = pseudo_posterior(losses, value, len(problem.train.y))
     else:
-        weights = optimized_kernel_weights(losses, value * len(losses))
+        weights = optimized_kernel_weights(losses, value)
     # Every beta, or rho, inverts its distribution function at the same uniform numbers.
     uniform = problem.rng(method).random(D)
     cumulative = np.cumsum(weights)

@@ -235,7 +235,7 @@ def kernel(
         loss=alignment_loss_plane(sample.X, sample.y, grid, grid),
     )
     candidates = SimpleNamespace(omega=omega, loss=loss, n=len(sample.y))
-    optimized = np.stack([optimized_kernel_weights(loss, radius * N, mu) for radius in RADII])
+    optimized = np.stack([optimized_kernel_weights(loss, radius, mu) for radius in RADII])
     prior_map = prior(_points(_grid(delta_extent, KERNEL_CELLS)), np.zeros((1, 2))).reshape(KERNEL_CELLS, KERNEL_CELLS)
     data = pack_kernel(
         plane, candidates, optimized, sample, prior_map, mu, frequency_extent, delta_extent, sample.extent

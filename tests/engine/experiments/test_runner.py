@@ -160,7 +160,7 @@ def test_candidates_are_drawn_in_proportion_to_their_weights():
     problem, losses = problem_of(make_split()), np.random.default_rng(0).random(20)
     for method, weights in (
         ("pbrff", rff.pseudo_posterior(losses, 0.5, 60)),
-        ("okrff", rff.optimized_kernel_weights(losses, 0.5 * 20)),
+        ("okrff", rff.optimized_kernel_weights(losses, 0.5)),
     ):
         drawn = np.bincount(feature_sweep._sample(problem, method, 0.5, 100_000, losses), minlength=20) / 100_000
         assert np.abs(drawn - weights).max() < 4 * np.sqrt(weights.max() / 100_000)

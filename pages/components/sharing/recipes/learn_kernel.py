@@ -72,7 +72,7 @@ if __name__ == "__main__":
     weights = {
         "rff": np.full(N, 1 / N),
         "pbrff": rff.pseudo_posterior(candidates.loss, beta, n),
-        "okrff": rff.optimized_kernel_weights(candidates.loss, rho * N, mu),
+        "okrff": rff.optimized_kernel_weights(candidates.loss, rho, mu),
     }
     points = sample.X, sample.y, fresh.X, fresh.y
 

@@ -98,7 +98,7 @@ def kernel_numbers(candidates, beta, rho) -> pd.DataFrame:
             "omega_2": candidates.omega[:, 1],
             "loss": candidates.loss,
             "Q_pbrff": rff.pseudo_posterior(candidates.loss, beta, candidates.n),
-            "Q_okrff": rff.optimized_kernel_weights(candidates.loss, rho * len(candidates.loss), 2.0),
+            "Q_okrff": rff.optimized_kernel_weights(candidates.loss, rho, 2.0),
         }
     )
 
