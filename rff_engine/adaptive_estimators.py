@@ -5,6 +5,7 @@ They store their parameters, validate in `fit`, and call `adaptive` or `leverage
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,16 @@ from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs, check_nonnegative
 from ._warning import warn
 from .adaptive import LANDMARKS, adapt_frequencies, kernel_landmarks, supervise_frequencies
-from .estimators import BaseFourierFeatures, _chosen_kernel, check_labels, validated
+from .estimators import BaseFourierFeatures, check_labels, validated
 from .features import fourier_features
 from .frequencies import draw_frequencies
 from .kernels import SpectralKernel
 from .leverage import leverage_scores
 
 __all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourierFeatures"]
+
+_MOST_SCORED_ROWS = 4000  # of leverage scores, which are means over the rows
+_MOST_CLASSES = 20  # numbers of more values are quantities, not names of classes
 
 
 class BaseDescendedFeatures(BaseFourierFeatures):
@@ -155,7 +159,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         rule = self._rule()
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
         landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
         adapted = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
@@ -200,8 +204,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
     n_components : int
         r, the number of frequencies; there are 2 r features.
     task : {"auto", "regression", "classification"}
-        "auto" is a classification for labels that scikit-learn's `type_of_target` calls binary or multiclass and a
-        regression otherwise; whole numbers count as classes.
+        "auto" is a classification for labels that scikit-learn's `type_of_target` calls binary or multiclass, unless
+        they are numbers of more than 20 values, and a regression otherwise.
     decay : float, optional
         Penalty on the predictor's squared coefficients, from 1e-12 to 1e12; ``None`` chooses it on held-out rows, see
         `supervise_frequencies`.
@@ -224,6 +228,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         With its width a number.
     frequencies_ : ndarray of shape (n_components, d)
         Where the descent ended.
+    task_ : {"regression", "classification"}
+        The task that "auto" stands for.
     loss_curve_ : ndarray of shape (steps + 1,)
         The joint objective after each step.
     n_iter_ : int
@@ -289,12 +295,9 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
             If a parameter, a value of `X` or a label is not allowed.
         """
         check_choice(self.task, "task", ("auto", "regression", "classification"))
-        task = self.task
         check_labels(y)
-        if task == "auto":
-            with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
-                task = "classification" if type_of_target(y) in ("binary", "multiclass") else "regression"
-        if task == "classification":
+        self.task_: str = _guessed_task(y) if self.task == "auto" else self.task
+        if self.task_ == "classification":
             X, y = self._labelled_points(X, y)
         else:
             X, y = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
@@ -304,14 +307,14 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
         weights = as_sample_weight(sample_weight, X.shape[0])
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         adapted = supervise_frequencies(
             X,
             y,
             self.kernel_,
             omega,
-            task,
+            self.task_,
             decay=self.decay,
             agreement=self.agreement,
             random_state=rng,
@@ -320,6 +323,18 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         )
         self._keep(adapted)
         return self
+
+
+def _guessed_task(y) -> str:
+    """Classification for labels of classes; regression for fractions, and for numbers of many values."""
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():  # labels beyond the range of NumPy's integers
+        warnings.filterwarnings("ignore", "The number of unique classes")
+        kind = type_of_target(y)
+    if kind not in ("binary", "multiclass"):
+        return "regression"
+    values = np.asarray(y)
+    many = values.dtype.kind in "iuf" and len(np.unique(values)) > _MOST_CLASSES
+    return "regression" if many else "classification"
 
 
 class LeverageScoreFeatures(BaseFourierFeatures):
@@ -340,7 +355,7 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         N, the number of frequencies drawn from the kernel.
     n_pilot : int
         M: the first M candidates approximate the kernel matrix; all of them if there are fewer. Scores cost
-        O(n M (M + N)).
+        O(n M (M + N)) for n rows: a random 4000 of them if there are more.
     ridge : float
         lambda, at least 1e-10: the scores are those of ridge regression with the penalty n lambda.
     random_state : int, RandomState, Generator or None
@@ -419,9 +434,11 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         M = min(N, check_count(self.n_pilot, "n_pilot"))
         check_fits(2 * N * X.shape[1] + 4 * M * (M + 2 * N), f"n_candidates is {N}")
         rng = as_rng(self.random_state)
-        self.kernel_ = _chosen_kernel(self.kernel, X)
+        self.kernel_ = self._kernel_with_width(X)
         candidates = self.kernel_.sample_frequencies(N, X.shape[1], rng)
-        self.leverage_scores_ = leverage_scores(X, candidates, self.ridge, candidates[:M])
+        n = X.shape[0]
+        scored = X[rng.choice(n, _MOST_SCORED_ROWS, replace=False)] if n > _MOST_SCORED_ROWS else X
+        self.leverage_scores_ = leverage_scores(scored, candidates, self.ridge, candidates[:M])
         self.effective_dimension_ = float(self.leverage_scores_.sum())
         q = self.leverage_scores_ / self.effective_dimension_
         self.candidate_indices_ = rng.choice(N, size=D, p=q)

@@ -19,12 +19,11 @@ from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, l
 from .estimators import (
     BaseLearnedFeatures,
     LandmarkSimilarity,
-    PseudoPosteriorFeatures,
     RandomFourierFeatures,
     check_labels,
     validated,
 )
-from .kernels import as_kernel
+from .kernels import GaussianKernel, as_kernel
 from .linear import linear_svm_path
 
 if TYPE_CHECKING:  # scikit-learn has no types
@@ -35,6 +34,9 @@ else:
 __all__ = ["CertifiedClassifier"]
 
 _VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
+_N_COMPONENTS = 200  # of the feature maps to choose among by default
+#: Widths to choose among, in units of the width "scale" on the prior's rows.
+WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
@@ -59,7 +61,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     features : transformer or list of transformers, optional
-        Maps to choose among; ``None`` stands for `PseudoPosteriorFeatures` with 2000 candidates and ``beta="bound"``.
+        Maps to choose among; ``None`` stands for `RandomFourierFeatures` of 200 frequencies at five widths, from a
+        quarter of "scale" on the prior's rows to four times it, and needs a `prior_fraction` above 0.
         With `prior_fraction` 0, only `RandomFourierFeatures`, `PseudoPosteriorFeatures`, `OptimizedKernelFeatures` and
         `LandmarkSimilarity` (selection "random", similarity "prior"), each with a kernel whose width is a number.
     prior_fraction : float
@@ -164,6 +167,10 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         order = rng.permutation(len(signs))
         n_prior, _ = prior_sizes(len(signs), fraction)
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
+        if self.features is None and n_prior:
+            sigma = GaussianKernel().scaled_to(X[prior]).sigma
+            for features, width in zip(maps, WIDTHS, strict=True):
+                features.set_params(kernel=GaussianKernel(width * sigma))
         fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
         vote = fit(maps, X, signs, prior)
         self.coef_, self.prior_coef_ = vote.mean, vote.prior_mean
@@ -174,7 +181,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
 
     def _maps(self) -> list:
         if self.features is None:
-            return [PseudoPosteriorFeatures(n_candidates=2000, beta="bound")]
+            return [RandomFourierFeatures(n_components=_N_COMPONENTS) for _ in WIDTHS]
         maps = list(self.features) if isinstance(self.features, list | tuple) else [self.features]
         for features in maps:
             if not hasattr(features, "fit") or not hasattr(features, "transform"):

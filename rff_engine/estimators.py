@@ -14,16 +14,24 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._bound_minimum import (
+from ._strength import (
     BOUND,
-    check_or_bound,
+    VALIDATE,
+    beta_of_spread,
+    check_strength,
+    effective_number,
+    held_out_rows,
     kernel_bound,
     landmark_bounds,
     least_beta,
+    least_held_out,
     least_rho,
     optimized_kernel_bound,
+    rho_of_spread,
+    spreads,
 )
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
@@ -64,10 +72,8 @@ __all__ = [
 ]
 
 
-def _chosen_kernel(kernel, X, sample_weight=None) -> SpectralKernel:
-    """Copy of the kernel with a width: `set_params` on the given kernel does not change a fitted estimator."""
-    kernel = as_kernel(kernel)
-    return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
+_WIDE = 1e4  # times the median of the columns' variances
+_MOST_NAMED = 5  # columns, in a warning
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -145,6 +151,28 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
             values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
             self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
         return self
+
+    def _kernel_with_width(self, X, sample_weight=None) -> SpectralKernel:
+        """Copy of the kernel, its width a number: `set_params` on the given kernel does not change a fitted one."""
+        kernel = as_kernel(self.kernel)
+        if kernel.is_open:
+            self._warn_of_wide_columns(X)
+        return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
+
+    def _warn_of_wide_columns(self, X) -> None:
+        """Warn of columns beside which a kernel of one width, taken from all columns, does not see the others."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
+        varying = variances[variances > 0]
+        wide = np.flatnonzero(variances > _WIDE * np.quantile(varying, 0.5, method="lower")) if len(varying) else ()
+        if len(wide):
+            names = getattr(self, "feature_names_in_", range(len(variances)))
+            listed = ", ".join(str(names[column]) for column in wide[:_MOST_NAMED])
+            more = ", ..." * (len(wide) > _MOST_NAMED)
+            warn(
+                f"{len(wide)} of {len(variances)} columns ({listed}{more}) have more than {_WIDE:g} times the variance "
+                "of the median column, so the kernel hardly sees the others; scale them, such as with StandardScaler."
+            )
 
     def _points(self, X, *, reset: bool):
         return validated(self, X, reset=reset)
@@ -289,7 +317,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
         D = check_count(self.n_components, "n_components")
         check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X)
         rng = as_rng(self.random_state)
         self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, rng)
         return self
@@ -305,6 +333,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     epsilon: float
     weights_: np.ndarray
     _learns_from_labels = True
+    _strength_name: str
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
@@ -378,7 +407,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Forget what was learned and draw the candidates; return the generator for later draws."""
         self._check_parameters()
         rng = as_rng(self.random_state)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
         self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
         self._rng = deepcopy(rng)
         for learned in ("alignment_sums_", "frequencies_"):
@@ -396,10 +425,38 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self._check_strength()
 
     def _add(self, X, y, weights) -> None:
-        sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
-        first = not hasattr(self, "alignment_sums_")
-        self.alignment_sums_: AlignmentSums = sums if first else self.alignment_sums_ + sums
-        self._is_sample = (first or self._is_sample) and _are_zero_or_one(weights)
+        """Add the sums of the rows; a strength that is validated is chosen before those of held-out rows are added."""
+        self._is_sample = _are_zero_or_one(weights) and (not hasattr(self, "alignment_sums_") or self._is_sample)
+        weights = np.ones(X.shape[0]) if weights is None else weights
+        if self._strength == VALIDATE:
+            rng = np.random.default_rng(draw_seed(deepcopy(self._rng)))
+            held, train = held_out_rows(X, weights, rng.standard_normal(X.shape[1]))
+            self._add_sums(X, y, weights, ~held)
+            self._spread: int = self._validated_spread(X, y, weights, train, held, rng)
+            self._add_sums(X, y, weights, held)
+        else:
+            self._add_sums(X, y, weights, slice(None))
+
+    def _add_sums(self, X, y, weights, rows) -> None:
+        X, y, weights = X[rows], y[rows], weights[rows]
+        if not weights.any():
+            return
+        sample_weight = None if (weights == 1).all() else weights
+        sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=sample_weight)
+        seen = hasattr(self, "alignment_sums_")
+        self.alignment_sums_: AlignmentSums = self.alignment_sums_ + sums if seen else sums
+
+    def _validated_spread(self, X, y, weights, train, held, rng) -> int:
+        """The effective number of candidates that suits held-out rows, which are not in the sums yet."""
+        choices = spreads(self.n_components, self.n_candidates)
+        if not hasattr(self, "alignment_sums_") or (self.alignment_sums_.counts > 0).sum() < 2:
+            return choices[0]
+        loss = self.alignment_sums_.loss()
+        n = self.alignment_sums_.counts.sum().item()
+        tried = [self._weights(loss, self._strength_of(spread, loss, n), n) for spread in choices]
+        targets = (y[:, None] == np.unique(y)).astype(np.float64)
+        parts = [(X[rows], targets[rows], weights[rows]) for rows in (train, held)]
+        return choices[least_held_out(tried, self._candidates, *parts, self.n_components, rng)]
 
     def _learn(self, rng):
         """Weights of the candidates from the sums so far, and frequencies drawn by them."""
@@ -408,12 +465,41 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         n = self.alignment_sums_.counts.sum().item()
         self.n_samples_fit_: int = _whole(n)
         self._learn_weights(self.alignment_loss_, n)
+        self._warn_of_few_candidates()
         self.candidate_indices_: np.ndarray = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
         self.frequencies_: np.ndarray = self._candidates.take(self.candidate_indices_)
         return self
 
+    def _warn_of_few_candidates(self) -> None:
+        left = effective_number(self.weights_)
+        if left < self.n_components / 2:
+            name = self._strength_name
+            warn(
+                f"{type(self).__name__} draws {self.n_components} frequencies from an effective number of {left:.3g} "
+                f"candidates at {name}={self._strength!r}; a smaller {name}, fewer components or more candidates give "
+                "more distinct ones."
+            )
+
+    @property
+    def _strength(self) -> float | str:
+        """How far the weights may leave the prior, as given: a number, or a rule to choose it by."""
+        return getattr(self, self._strength_name)
+
     def _check_strength(self) -> None:
+        check_strength(self._strength, self._strength_name)
+
+    def _strength_of(self, spread: int, loss: np.ndarray, n: float) -> float:
+        """The strength that leaves an effective number of candidates."""
         raise NotImplementedError
+
+    def _weights(self, loss: np.ndarray, strength: float, n: float) -> np.ndarray:
+        raise NotImplementedError
+
+    def _chosen_strength(self, loss: np.ndarray, n: float, least: Callable[[], float]) -> float:
+        """The strength as a number; `least` is where the bound is smallest."""
+        if self._strength == VALIDATE:
+            return self._strength_of(self._spread, loss, n)
+        return least() if self._strength == BOUND else float(self._strength)
 
     def _learn_weights(self, loss: np.ndarray, n: float) -> None:
         raise NotImplementedError
@@ -434,8 +520,11 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
         N, the number of frequencies drawn from the prior.
-    beta : float or "bound"
-        Inverse temperature, at least 0; 0 keeps the prior. "bound" takes the one at which `bound_` is smallest.
+    beta : float, "validate" or "bound"
+        Inverse temperature, at least 0; 0 keeps the prior. "validate" chooses on held-out rows how many candidates the
+        weights leave, in effect: all (the prior), or 50, 15, 5, 2 or 1 times `n_components`. About a quarter of the
+        rows is held out, 3000 rows are looked at, and ridge regression on the classes judges. "bound" takes the beta at
+        which `bound_` is smallest.
     random_state : int, RandomState, Generator or None
         Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
@@ -483,12 +572,14 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     True
     """
 
+    _strength_name = "beta"
+
     def __init__(
         self,
         kernel: SpectralKernel | str | None = None,
         n_components: int = 100,
         n_candidates: int = 20000,
-        beta: float | str = 1.0,
+        beta: float | str = VALIDATE,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         epsilon: float = 0.05,
@@ -501,15 +592,16 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         self.n_jobs = n_jobs
         self.epsilon = epsilon
 
-    def _check_strength(self):
-        check_or_bound(self.beta, "beta")
+    def _strength_of(self, spread, loss, n):
+        return beta_of_spread(loss, n, spread, _posterior)
+
+    def _weights(self, loss, strength, n):
+        return _posterior(loss, strength, n)
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.beta_: float = (
-            least_beta(loss, whole, self.epsilon, kernel_bound) if self.beta == BOUND else float(self.beta)
-        )
-        self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
+        self.beta_: float = self._chosen_strength(loss, n, lambda: least_beta(loss, whole, self.epsilon, kernel_bound))
+        self.weights_: np.ndarray = self._weights(loss, self.beta_, n)
         self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
 
 
@@ -525,9 +617,9 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
         N, the number of frequencies drawn from the prior.
-    rho : float or "bound"
-        At least 0: the divergence D_mu may reach rho times N, so that the grid of the paper is 1e-4 .. 1. "bound" takes
-        the one at which `bound_` is smallest.
+    rho : float, "validate" or "bound"
+        At least 0: the divergence D_mu may reach rho N, see `optimized_kernel_weights`. "validate" chooses it on
+        held-out rows, as `PseudoPosteriorFeatures` does beta, and "bound" where `bound_` is smallest.
     mu : float
         Above 1, at most 1e6; 2 is the chi-square divergence.
     random_state : int, RandomState, Generator or None
@@ -575,12 +667,14 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     5.0
     """
 
+    _strength_name = "rho"
+
     def __init__(
         self,
         kernel: SpectralKernel | str | None = None,
         n_components: int = 100,
         n_candidates: int = 20000,
-        rho: float | str = 1.0,
+        rho: float | str = VALIDATE,
         mu: float = 2.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -596,13 +690,19 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         self.epsilon = epsilon
 
     def _check_strength(self):
-        check_or_bound(self.rho, "rho")
+        super()._check_strength()
         optimized_kernel_weights(np.zeros(2), 1.0, self.mu)
+
+    def _strength_of(self, spread, loss, n):
+        return rho_of_spread(len(loss), spread, self.mu)
+
+    def _weights(self, loss, strength, n):
+        return optimized_kernel_weights(loss, strength, self.mu)
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.rho_: float = least_rho(loss, whole, self.epsilon, self.mu) if self.rho == BOUND else float(self.rho)
-        self.weights_: np.ndarray = optimized_kernel_weights(loss, self.rho_ * len(loss), self.mu)
+        self.rho_: float = self._chosen_strength(loss, n, lambda: least_rho(loss, whole, self.epsilon, self.mu))
+        self.weights_: np.ndarray = self._weights(loss, self.rho_, n)
         self.bound_: float | None = (
             optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
         )
@@ -731,14 +831,14 @@ class LandmarkSimilarity(BaseTransformer):
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
         check_probability(self.epsilon, "epsilon")
-        if check_or_bound(self.beta, "beta") == BOUND and self.selection != "random":
+        if check_strength(self.beta, "beta", (BOUND,)) == BOUND and self.selection != "random":
             raise ValueError(
                 f"beta is 'bound' and selection {self.selection!r}; 'random' is needed, as no bound covers centroids."
             )
         n_jobs = check_jobs(self.n_jobs)
         weights = as_sample_weight(sample_weight, X.shape[0])
         rng = as_rng(self.random_state)
-        self.kernel_: SpectralKernel = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
         present = y if weights is None else y[weights > 0]
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = select_landmarks(
             X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
@@ -933,7 +1033,7 @@ class NystroemFeatures(BaseTransformer):
         if callable(given) and not isinstance(given, SpectralKernel | type):
             return KernelOfRows(given)
         as_kernel(self.kernel, "'precomputed', a function of two rows, ")
-        return _chosen_kernel(self.kernel, X)
+        return self._kernel_with_width(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -25,7 +25,7 @@ from ._validation import (
     draw_seed,
 )
 from .boosting import Ensemble, boost_cosines, boost_landmarks
-from .estimators import BaseTransformer, _chosen_kernel
+from .estimators import BaseTransformer
 from .features import phases
 from .frequencies import FrequencyBlocks
 from .kernels import SpectralKernel
@@ -174,7 +174,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             rows = np.flatnonzero(weights)
             X, y, weights = X[rows], y[rows], weights[rows]
         self.classes_, codes = as_labels(y)
-        self.kernel_ = _chosen_kernel(self.kernel, X, weights)
+        self.kernel_ = self._kernel_with_width(X, weights)
         self.estimators_: tuple[LandmarkBoosting, ...] = ()
         if len(self.classes_) > 2:
             for name in (

@@ -25,7 +25,7 @@ import datasets
 import rff_engine as rff
 from benchmarks.studies import frame
 from benchmarks.studies.learners import svm_errors
-from rff_engine._bound_minimum import kernel_bound, least_beta
+from rff_engine._strength import kernel_bound, least_beta
 from rff_engine.experiments.studies.certificate import SCALED
 from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
 from rff_engine.experiments.studies.problem import Part

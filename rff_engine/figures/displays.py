@@ -16,7 +16,7 @@ from sklearn.model_selection import validation_curve
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._bound_minimum import kernel_bound, landmark_bounds
+from .._strength import kernel_bound, landmark_bounds
 from .._typing import ArrayLike, Estimator, MatrixLike
 from .._validation import as_labels, as_points, check_count
 from ..adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures

@@ -6,7 +6,7 @@ import pandas as pd
 import rff_engine as rff
 from benchmarks.studies import certificates, chosen_beta, pair_bounds
 from rff_engine import bounds
-from rff_engine._bound_minimum import kernel_bound
+from rff_engine._strength import kernel_bound
 
 
 def test_shipped_bounds_are_above_their_parts():

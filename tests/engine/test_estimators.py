@@ -1,5 +1,7 @@
 """The transformers: scikit-learn's own checks, and the functions that they call."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -410,3 +412,14 @@ def test_the_kernel_estimate_is_distributed_as_theory_and_rbf_sampler_say(distan
         assert abs(estimates.mean() - k) < 4.5 * np.sqrt(variance / repeats)
         squares = (estimates - k) ** 2
         assert abs(squares.mean() - variance) < 4.5 * squares.std() / np.sqrt(repeats)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_one_wide_column_is_named_in_a_warning(form):
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RandomFourierFeatures(n_components=2).fit(form(X * [1, 1, 90, 1, 1, 0]))
+        RandomFourierFeatures(GaussianKernel(1.0), n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))
+    with pytest.warns(UserWarning, match=r"1 of 6 columns \(2\) .* StandardScaler"):
+        RandomFourierFeatures(n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ..._typing import MatrixLike
 from ..._validation import check_choice, check_count
 from ...certificates import CertificateTerm
-from ...certified_classifier import CertifiedClassifier, prior_sizes
+from ...certified_classifier import WIDTHS, CertifiedClassifier, prior_sizes
 from ...estimators import (
     LandmarkSimilarity,
     OptimizedKernelFeatures,
@@ -35,7 +35,6 @@ DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
 _PRIOR_FRACTION = 0.5
 # Chosen on the prior's rows, at no price.
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
-_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # sigma, in units of the width "scale"
 _WIDTH_COMPONENTS = 100
 _LANDMARK_FREQUENCIES = 32
 #: Sets whose columns have units of their own.
@@ -153,7 +152,7 @@ class CertifiedSplit:
         """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
         model = self._fitted([self._scaled(RandomFourierFeatures(None, 1, random_state=0))], 0.05)
         sigma = self._last(model.features_).kernel_.sigma
-        kernels = [GaussianKernel(width * sigma) for width in _WIDTHS]
+        kernels = [GaussianKernel(width * sigma) for width in WIDTHS]
         maps = [RandomFourierFeatures(one, _WIDTH_COMPONENTS, random_state=self.random_state) for one in kernels]
         return self._last(self._fitted([self._scaled(one) for one in maps], 0.05).features_).kernel_
 

@@ -1,0 +1,178 @@
+"""Inverse temperatures and radii: at the minimum of a bound on the alignment loss, or validated on held-out rows.
+
+The bounds hold for all posteriors at once, so the minimum over beta or rho is a bound too, at no price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from . import bounds
+from ._validation import check_nonnegative, shown
+from .features import fourier_features
+from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
+
+#: What a parameter is set to for the minimum of its bound.
+BOUND = "bound"
+#: What a parameter is set to for the least error on held-out rows.
+VALIDATE = "validate"
+# beta sqrt(n) times the range of the losses, beyond which the posterior is the prior or has one frequency.
+_TEMPERATURES = np.logspace(-2, 4, 49)
+_RADII = np.logspace(-6, 0, 49)  # rho over the largest divergence
+# Effective numbers of candidates to choose among, over the number of frequencies drawn; the prior is one more choice.
+_SPREADS = (50, 15, 5, 2, 1)
+_HELD_OUT = 0.25
+_WRAPS = 16
+_MOST_ROWS = 3000  # for validation
+_DRAWS = 3
+_RIDGES = (1e-4, 1e-3, 1e-2)
+_LARGEST_EXPONENT = 600.0
+
+
+def check_strength(value, name: str, rules: tuple[str, ...] = (BOUND, VALIDATE)) -> float | str:
+    """A number of at least 0, or one of the rules by which it is chosen."""
+    if isinstance(value, str) and value in rules:
+        return value
+    if isinstance(value, str):
+        allowed = " or ".join(map(repr, rules))
+        raise ValueError(f"{name} is {shown(value)}; a number of at least 0, {allowed}, is needed.")
+    return check_nonnegative(value, name)
+
+
+def spreads(n_components: int, N: int) -> list[int]:
+    """Effective numbers of candidates, ``1 / sum_m Q_m^2``, to choose among, the prior's N first."""
+    return [N, *(spread * n_components for spread in _SPREADS if spread * n_components < N)]
+
+
+def beta_of_spread(loss, n: float, spread: float, posterior: Callable) -> float:
+    """The beta at which the pseudo-posterior has an effective number of candidates."""
+    width = float(np.ptp(loss))
+    if spread >= len(loss) or width < 1e-12:  # rounding: all frequencies are alike
+        return 0.0
+    betas = _TEMPERATURES[[0, -1]] / (width * np.sqrt(n))
+
+    def excess(log_beta):
+        return np.log(effective_number(posterior(loss, np.exp(log_beta), n)) / spread)
+
+    low, high = np.log(betas)
+    if excess(low) <= 0 or excess(high) >= 0:  # so many of the smallest losses are equal
+        return float(betas[int(excess(high) >= 0)])
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def rho_of_spread(N: int, spread: float, mu: float) -> float:
+    """The rho up to the divergence of the uniform distribution on an effective number of N candidates."""
+    return float(np.expm1(min((mu - 1) * np.log(N / spread), _LARGEST_EXPONENT)) / N)
+
+
+def effective_number(Q) -> float:
+    """1 / sum_m Q_m^2: as many candidates of equal weight have the same sum of squares."""
+    return float(1 / (Q**2).sum())
+
+
+def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows to hold out, and which of the others to train on: by their values, so that equal rows stay together.
+
+    By a projection of the rows, scaled and wrapped to [0, 1): evenly spread, and independent of the rows' order.
+    """
+    projection = np.asarray(X @ direction, dtype=np.float64)
+    scale = np.sqrt(weights @ projection**2 / weights.sum())
+    place = np.mod(_WRAPS * projection / max(scale, np.finfo(np.float64).tiny), 1.0)
+    share = min(1.0, _MOST_ROWS / weights.sum())
+    return place < _HELD_OUT * share, place >= 1 - (1 - _HELD_OUT) * share
+
+
+def least_held_out(distributions: list, candidates, train, held, n_components: int, rng) -> int:
+    """The distribution whose frequencies give ridge regression on the classes the least error on held-out rows.
+
+    Parameters
+    ----------
+    distributions : list of ndarray of shape (N,)
+    candidates : FrequencyBlocks
+    train, held : tuple of (X, targets of shape (n, K), weights of shape (n,))
+    n_components : int
+    rng : Generator
+        Every distribution inverts its cumulative sum at the same uniform numbers.
+
+    Returns
+    -------
+    int
+        The first, the prior, if there are no rows to choose by.
+    """
+    if min(train[2].sum(), held[2].sum()) <= 0 or np.ptp(train[1][train[2] > 0], axis=0).max() == 0:
+        return 0
+    uniform = np.asarray(rng.random((_DRAWS, n_components)))
+    chosen = np.array([_inverted(Q, uniform) for Q in distributions])
+    distinct, places = np.unique(chosen, return_inverse=True)
+    omega = candidates.take(distinct)[places.reshape(chosen.shape)]
+    return int(np.argmin([sum(_held_out_error(W, train, held) for W in draws) for draws in omega]))
+
+
+def _inverted(Q, uniform):
+    cumulative = np.cumsum(Q)
+    return np.minimum(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"), len(Q) - 1)
+
+
+def _held_out_error(omega, train, held) -> float:
+    """Weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
+    X, targets, weights = train
+    share = weights / weights.sum()
+    features = fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
+    mean, middle = share @ features, share @ targets
+    features = features - mean
+    values, vectors = np.linalg.eigh((features.T * share) @ features)
+    slopes = vectors.T @ ((features.T * share) @ (targets - middle))
+    X, targets, weights = held
+    waves = (fourier_features(X, omega, n_jobs=1) - mean) @ vectors
+    missed = [waves @ (slopes / (np.maximum(values, 0) + ridge)[:, None]) + middle - targets for ridge in _RIDGES]
+    return min(float(weights @ (part**2).sum(axis=1)) for part in missed)
+
+
+def kernel_bound(loss, Q, n: int, epsilon: float) -> float:
+    """PAC-Bayes-kl bound on the alignment loss of a kernel (docs/theory.md)."""
+    return float(bounds.second_order_kl_inverse(_mean_loss(loss, Q), kl_divergence(Q), n, epsilon))
+
+
+def landmark_bounds(loss, Q, n: int, epsilon: float) -> np.ndarray:
+    """PAC-Bayes-kl bounds (L,) on the alignment losses of landmarks, which hold for every point as a landmark."""
+    return bounds.landmark_kl_inverse(_mean_loss(loss, Q), kl_divergence(Q), n, epsilon, n_landmarks=n)
+
+
+def optimized_kernel_bound(loss, Q, n: int, epsilon: float) -> float:
+    """Corollary 5 with sub-Gaussian tails, for the alignment loss of a kernel (docs/theory.md)."""
+    return float(bounds.chi_square(_mean_loss(loss, Q), power_divergence(Q, 2.0), n, epsilon, "sub_gaussian"))
+
+
+def least_beta(loss, n: int, epsilon: float, bound: Callable) -> float:
+    """The beta of the pseudo-posterior, one for all rows of `loss`, at which the mean bound is smallest."""
+    spread = float(np.ptp(loss, axis=-1).max())
+    if spread < 1e-12:  # rounding: all frequencies are alike
+        return 0.0
+    betas = _TEMPERATURES / (spread * np.sqrt(n))
+    return _least(lambda beta: np.mean(bound(loss, pseudo_posterior(loss, beta, n), n, epsilon)), betas)
+
+
+def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
+    """The rho, a share of the number of frequencies, at which the optimized kernel's bound is smallest."""
+
+    def value(rho):
+        return optimized_kernel_bound(loss, optimized_kernel_weights(loss, rho, mu), n, epsilon)
+
+    return _least(value, _RADII)
+
+
+def _mean_loss(loss, Q):
+    return np.clip((Q * loss).sum(axis=-1), 0.0, 1.0)  # losses in float32 may round beyond
+
+
+def _least(bound: Callable, values: np.ndarray) -> float:
+    """Where a bound is smallest: 0, or near the best of the positive, ascending `values`."""
+    bound_values = [bound(value) for value in values]
+    best = int(np.argmin(bound_values))
+    low, high = np.log(values[[max(best - 1, 0), min(best + 1, len(values) - 1)]])
+    refined = minimize_scalar(lambda u: bound(np.exp(u)), bounds=(low, high), method="bounded")
+    candidates = [(bound(0.0), 0.0), (bound_values[best], values[best]), (refined.fun, np.exp(refined.x))]
+    return float(min(candidates)[1])
