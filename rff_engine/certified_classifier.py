@@ -168,7 +168,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         n_prior, _ = prior_sizes(len(signs), fraction)
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
         if self.features is None and n_prior:
-            sigma = GaussianKernel().scaled_to(X[prior]).sigma
+            sigma = GaussianKernel().scaled_to(X[prior]).get_params()["sigma"]
             for features, width in zip(maps, WIDTHS, strict=True):
                 features.set_params(kernel=GaussianKernel(width * sigma))
         fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._signature import Signed
 from ._strength import (
     BOUND,
     VALIDATE,
@@ -33,7 +34,6 @@ from ._strength import (
     rho_of_spread,
     spreads,
 )
-from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_rng,
@@ -455,8 +455,8 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         n = self.alignment_sums_.counts.sum().item()
         tried = [self._weights(loss, self._strength_of(spread, loss, n), n) for spread in choices]
         targets = (y[:, None] == np.unique(y)).astype(np.float64)
-        parts = [(X[rows], targets[rows], weights[rows]) for rows in (train, held)]
-        return choices[least_held_out(tried, self._candidates, *parts, self.n_components, rng)]
+        trained, kept = ((X[rows], targets[rows], weights[rows]) for rows in (train, held))
+        return choices[least_held_out(tried, self._candidates, trained, kept, self.n_components, rng)]
 
     def _learn(self, rng):
         """Weights of the candidates from the sums so far, and frequencies drawn by them."""
@@ -578,7 +578,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         self,
         kernel: SpectralKernel | str | None = None,
         n_components: int = 100,
-        n_candidates: int = 20000,
+        n_candidates: int = 5000,
         beta: float | str = VALIDATE,
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -673,7 +673,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         self,
         kernel: SpectralKernel | str | None = None,
         n_components: int = 100,
-        n_candidates: int = 20000,
+        n_candidates: int = 5000,
         rho: float | str = VALIDATE,
         mu: float = 2.0,
         random_state: RandomState = None,

@@ -12,8 +12,10 @@ from rff_engine import (
     AdaptiveFourierFeatures,
     GaussianKernel,
     LaplacianKernel,
+    LeverageScoreFeatures,
     SupervisedFourierFeatures,
     adapt_frequencies,
+    adaptive_estimators,
     draw_frequencies,
     fourier_features,
     kernel_landmarks,
@@ -122,11 +124,11 @@ def test_supervised_features_predict_better_than_adaptive_ones_in_a_pipeline():
 @pytest.mark.parametrize(
     ("estimator", "says"),
     [
-        (AdaptiveFourierFeatures(landmarks="best"), "method is 'best'"),
+        (AdaptiveFourierFeatures(landmarks="best"), "landmarks is 'best'"),
         (AdaptiveFourierFeatures(n_landmarks=0), "n_landmarks is 0"),
         (AdaptiveFourierFeatures(n_components=0), "n_components is 0"),
         (AdaptiveFourierFeatures(sampling="best"), "sampling is 'best'"),
-        (AdaptiveFourierFeatures(kernel="rbf"), "kernel is 'rbf'"),
+        (AdaptiveFourierFeatures(kernel="rbff"), "kernel is 'rbff'"),
         (SupervisedFourierFeatures(task="ranking"), "task is 'ranking'"),
         (SupervisedFourierFeatures(agreement=-1), "agreement is -1"),
     ],
@@ -135,3 +137,27 @@ def test_bad_parameters_are_refused(estimator, says):
     X, y = sample(20)
     with pytest.raises(ValueError, match=says):
         estimator.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (np.arange(60) % 3, "classification"),
+        (np.arange(60) % 3 + 0.0, "classification"),
+        (np.array(["a", "b", "c"])[np.arange(60) % 3], "classification"),
+        (np.arange(60) % 30, "regression"),
+        (np.arange(60) / 7, "regression"),
+    ],
+)
+def test_numbers_of_many_values_are_a_regression(y, task):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    assert SupervisedFourierFeatures(n_components=2, decay=0.01, max_iter=1, tol=1.0).fit(X, y).task_ == task
+
+
+def test_leverage_scores_look_at_4000_rows_at_most(monkeypatch):
+    seen = []
+    scores = adaptive_estimators.leverage_scores
+    monkeypatch.setattr(adaptive_estimators, "leverage_scores", lambda X, *of: seen.append(len(X)) or scores(X, *of))
+    for n in (3999, 4001):
+        LeverageScoreFeatures(n_components=2, n_candidates=4, n_pilot=2, random_state=0).fit(np.ones((n, 1)) * [[1.0]])
+    assert seen == [3999, 4000]

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rff_engine as rff
 from rff_engine import bounds
 from rff_engine.certificates import THRESHOLDS, Choice, _least_surrogate, learn_vote, unit_features
+from rff_engine.certified_classifier import WIDTHS
 
 KERNEL = rff.GaussianKernel(1.5)
 RANDOM = rff.RandomFourierFeatures(KERNEL, 8)
@@ -198,3 +199,13 @@ def test_more_classes_and_prior_rows_of_one_class_are_refused():
     y[rff.CertifiedClassifier(RANDOM, random_state=0).fit(*sample(40)).bound_rows_[0]] = 1
     with pytest.raises(ValueError, match="rows of one class"):
         rff.CertifiedClassifier(RANDOM, random_state=0).fit(X, y)
+
+
+def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():
+    X, y = sample(200)
+    model = rff.CertifiedClassifier(random_state=0).fit(X, y)
+    others = np.setdiff1d(np.arange(200), model.bound_rows_)
+    scale = rff.GaussianKernel().scaled_to(X[others]).sigma
+    assert any(model.features_.kernel_.sigma == pytest.approx(width * scale) for width in WIDTHS)
+    with pytest.raises(ValueError, match="prior_fraction above 0"):
+        rff.CertifiedClassifier(prior_fraction=0).fit(X, y)

@@ -423,3 +423,37 @@ def test_one_wide_column_is_named_in_a_warning(form):
         RandomFourierFeatures(GaussianKernel(1.0), n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))
     with pytest.warns(UserWarning, match=r"1 of 6 columns \(2\) .* StandardScaler"):
         RandomFourierFeatures(n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))
+
+
+@pytest.mark.parametrize("learned", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
+def test_a_strength_that_leaves_too_few_candidates_is_named_in_a_warning(learned):
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    name = learned._strength_name
+    with pytest.warns(UserWarning, match=rf"draws 20 frequencies from an effective number of 1 candidates at {name}=1"):
+        learned(n_components=20, n_candidates=100, **{name: 1e6}, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = learned(n_components=20, n_candidates=1000, random_state=0).fit(X, y)
+    assert 1 / (fitted.weights_**2).sum() > 10
+
+
+@pytest.mark.parametrize("learned", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
+def test_validated_weights_leave_one_of_the_effective_numbers_to_choose_among(learned):
+    X, y = make_moons(600, noise=0.2, random_state=0)
+    fitted = learned(n_components=10, n_candidates=1000, random_state=0).fit(X, y)
+    left = 1 / (fitted.weights_**2).sum()
+    assert min(abs(left - allowed) / allowed for allowed in (10, 20, 50, 150, 500, 1000)) < 0.05
+    assert left < 1000  # labels of moons are worth following
+
+
+@pytest.mark.parametrize("learned", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
+def test_validation_looks_neither_at_the_order_of_rows_nor_at_how_often_all_repeat(learned):
+    X, y = make_moons(300, noise=0.2, random_state=0)
+    estimator = learned(GaussianKernel(0.5), n_components=10, n_candidates=1000, random_state=0)
+    order = np.random.default_rng(0).permutation(300)
+    strength = estimator._strength_name + "_"
+    chosen = getattr(clone(estimator).fit(X, y), strength)
+    assert getattr(clone(estimator).fit(X[order], y[order]), strength) == pytest.approx(chosen, rel=1e-4)
+    once = clone(estimator).fit(X, y, sample_weight=np.full(300, 2.0)).weights_
+    twice = clone(estimator).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).weights_
+    np.testing.assert_allclose(once, twice, rtol=1e-3, atol=1e-9)
