@@ -32,6 +32,7 @@ PAGES = (
     "foundations.html",
     "coverage-of-sources.html",
     "errata.html",
+    "theory.html",
     "performance.html",
     "readme.html",
     "search.html",

@@ -1,4 +1,4 @@
-"""docs/errata.md: its examples run, and its formulas are typeset."""
+"""docs/errata.md: its examples run, and its formulas and those of docs/theory.md are typeset."""
 
 import doctest
 import re
@@ -21,8 +21,9 @@ def test_examples_of_the_errata_run():
     assert found.attempted > 15 and found.failed == 0
 
 
-def test_formulas_of_the_errata_are_typeset():
-    text = ERRATA.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [ERRATA, ERRATA.with_name("theory.md")], ids=lambda page: page.stem)
+def test_formulas_of_the_page_are_typeset(page):
+    text = page.read_text(encoding="utf-8")
     prose = re.sub(r"^```.*?^```|^ {4}.*?$|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
     assert prose.count("$") % 2 == 0 and prose.count("$") > 100
     words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "", prose, flags=re.DOTALL)
