@@ -16,7 +16,7 @@ _PRIMES = re.compile(r"<msup>(<m[ion]>[^<]*</m[ion]>)<m[io]>(&#x0203[23];)</m[io
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 _RELATIONS = {r"\le", r"\ge", "=", "<", ">"}
 #: Letters of a formula that may break before a relation, where a phone has no room for it.
-_LONG = 40
+_LONG = 30
 #: What follows a formula on its line.
 _AFTER = re.compile(r"[.,;:)?!]+")
 
@@ -56,8 +56,9 @@ def keep_punctuation(app, doctree) -> None:
 
 
 def inline(writer, node) -> None:
-    *first, last = map(mathml, pieces(node.astext()))
-    writer.body.append("&#8203;".join([*first, f'<span class="whole">{last}{node.get("after", "")}</span>']))
+    parts = [mathml(piece) for piece in pieces(node.astext())]
+    parts[-1] += node.get("after", "")
+    writer.body.append("&#8203;".join(f'<span class="whole">{part}</span>' for part in parts))
     raise nodes.SkipNode
 
 
