@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import catalogue
+from pages.components.lessons import content
 from pages.components.server import entry
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,13 @@ def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     figures = page.get("plotly_chart") + parts
     assert figures
     assert len(page.caption) >= len(figures)
+
+
+@pytest.mark.slow
+def test_a_page_offers_its_own_lessons(page):
+    named = [button.key.split() for button in page.button if button.key]
+    offered = [key for kind, *rest in named if kind == "lesson" for key in rest]
+    assert offered == list(content.lessons_of(page.session_state[entry._ENTERED] or "start"))
 
 
 @pytest.mark.slow
