@@ -115,7 +115,9 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
 
 
 def as_array(values, name: str) -> np.ndarray:
-    """`values` as an array of NumPy, unless rows differ in length."""
+    """`values` as an array of NumPy, unless it is sparse or rows differ in length."""
+    if sp.issparse(values):
+        raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
     refuse_other_library(values, name)
     try:
         return np.asarray(values)

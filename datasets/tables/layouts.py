@@ -189,7 +189,8 @@ def names_stand_first(first: Sequence[str], second: Sequence[str], columns: Sequ
         if cell.lower() not in MISSING and _finite(cell) is None
     ]
     below = [number for cell in second if (number := _finite(cell.strip())) is not None]
-    if texts and 2 * sum(_recurs(cell, column) for cell, column in texts) > len(texts):
+    above_numbers = any(column.kind == "number" for _, column in texts)
+    if texts and not above_numbers and 2 * sum(_recurs(cell, column) for cell, column in texts) > len(texts):
         return False, "its texts recur below it"
     if not numbers:
         return True, ""

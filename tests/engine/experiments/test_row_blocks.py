@@ -91,8 +91,8 @@ def test_data_frames_of_dask_are_read_by_partitions():
 
 
 def test_an_estimator_learns_from_blocks(file):
-    whole = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, random_state=0)
-    streamed = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, random_state=0)
+    whole = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, beta=1.0, random_state=0)
+    streamed = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 5, 40, beta=1.0, random_state=0)
     for points, labels in row_blocks(file, "label", columns=["a", "b", "c"]):
         streamed.partial_fit(points, labels)
     np.testing.assert_allclose(streamed.weights_, whole.fit(X, Y).weights_, rtol=1e-9)
