@@ -80,16 +80,16 @@ CHOSEN_ON: dict[str, Callable | Table] = {
 SETS = JUDGED | CHOSEN_ON
 #: Feature maps by the heading of their column; each makes 2 D features of n rows, landmarks at most n.
 MAPS: dict[str, Callable] = {
-    "RFF": lambda D, n: rff.RandomFourierFeatures(n_components=D, random_state=0),
-    "PBRFF": lambda D, n: rff.PseudoPosteriorFeatures(n_components=D, random_state=0),
-    "OKRFF": lambda D, n: rff.OptimizedKernelFeatures(n_components=D, random_state=0),
-    "landmarks": lambda D, n: rff.LandmarkSimilarity(n_landmarks=min(2 * D, n), random_state=0),
-    "Nyström": lambda D, n: rff.NystroemFeatures(n_components=2 * D, random_state=0),
-    "leverage": lambda D, n: rff.LeverageScoreFeatures(n_components=D, random_state=0),
-    "adaptive": lambda D, n: rff.AdaptiveFourierFeatures(n_components=D, random_state=0),
-    "supervised": lambda D, n: rff.SupervisedFourierFeatures(n_components=D, random_state=0),
-    "RBFSampler": lambda D, n: RBFSampler(gamma="scale", n_components=2 * D, random_state=0),
-    "Nystroem": lambda D, n: Nystroem(n_components=2 * D, random_state=0),
+    "RFF": lambda D, n, seed: rff.RandomFourierFeatures(n_components=D, random_state=seed),
+    "PBRFF": lambda D, n, seed: rff.PseudoPosteriorFeatures(n_components=D, random_state=seed),
+    "OKRFF": lambda D, n, seed: rff.OptimizedKernelFeatures(n_components=D, random_state=seed),
+    "landmarks": lambda D, n, seed: rff.LandmarkSimilarity(n_landmarks=min(2 * D, n), random_state=seed),
+    "Nyström": lambda D, n, seed: rff.NystroemFeatures(n_components=2 * D, random_state=seed),
+    "leverage": lambda D, n, seed: rff.LeverageScoreFeatures(n_components=D, random_state=seed),
+    "adaptive": lambda D, n, seed: rff.AdaptiveFourierFeatures(n_components=D, random_state=seed),
+    "supervised": lambda D, n, seed: rff.SupervisedFourierFeatures(n_components=D, random_state=seed),
+    "RBFSampler": lambda D, n, seed: RBFSampler(gamma="scale", n_components=2 * D, random_state=seed),
+    "Nystroem": lambda D, n, seed: Nystroem(n_components=2 * D, random_state=seed),
 }
 #: Classifiers without features, in every table.
 CLASSIFIERS: dict[str, Callable] = {
@@ -126,9 +126,9 @@ def rows_of(dataset: str, D: int | None, method: str) -> Iterator[dict]:
     X, y = points_and_labels(dataset)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     accuracies, seconds = [], []
-    for train, test in folds.split(X, y):
-        model = CLASSIFIERS[method]() if D is None else make_pipeline(MAPS[method](D, len(train)), LogisticRegression())
-        model = make_pipeline(StandardScaler(), model)
+    for seed, (train, test) in enumerate(folds.split(X, y)):
+        steps = [CLASSIFIERS[method]()] if D is None else [MAPS[method](D, len(train), seed), LogisticRegression()]
+        model = make_pipeline(StandardScaler(), *steps)
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

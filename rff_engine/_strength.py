@@ -172,7 +172,8 @@ def _least(bound: Callable, values: np.ndarray) -> float:
     """Where a bound is smallest: 0, or near the best of the positive, ascending `values`."""
     bound_values = [bound(value) for value in values]
     best = int(np.argmin(bound_values))
-    low, high = np.log(values[[max(best - 1, 0), min(best + 1, len(values) - 1)]])
+    neighbours = [max(best - 1, 0), min(best + 1, len(values) - 1)]
+    low, high = np.log(values[neighbours])
     refined = minimize_scalar(lambda u: bound(np.exp(u)), bounds=(low, high), method="bounded")
     candidates = [(bound(0.0), 0.0), (bound_values[best], values[best]), (refined.fun, np.exp(refined.x))]
     return float(min(candidates)[1])

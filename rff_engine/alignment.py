@@ -59,8 +59,8 @@ class AlignmentSums:
     """Class-wise sums over some rows, from which the losses of D frequencies follow (Letarte et al. 2019, Prop. 8).
 
     ``a + b`` holds the sums over the rows of `a` and of `b`, which must be disjoint and have the same frequencies; a
-    class may be missing in one of them. Instances can be pickled: map `alignment_sums` over the parts of a data set
-    and reduce with ``+``.
+    class may be missing in one of them. ``a - b`` leaves out the rows of `b`, which must be among those of `a`.
+    Instances can be pickled: map `alignment_sums` over the parts of a data set and reduce with ``+``.
 
     Parameters
     ----------
@@ -113,6 +113,12 @@ class AlignmentSums:
             own[rows] += part.counts if part.self_pairs is None else part.self_pairs
         unweighted = self.self_pairs is None and other.self_pairs is None
         return AlignmentSums(classes, counts, cosines, sines, self.lengths, None if unweighted else own)
+
+    def __sub__(self, other: AlignmentSums) -> AlignmentSums:
+        if not isinstance(other, AlignmentSums):
+            return NotImplemented
+        own = None if other.self_pairs is None else -other.self_pairs
+        return self + AlignmentSums(other.classes, -other.counts, -other.cosines, -other.sines, other.lengths, own)
 
     def loss(self) -> np.ndarray:
         """Empirical alignment loss of every frequency over all pairs of the rows.

@@ -78,7 +78,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (2,)
         The two labels.
     features_ : transformer
-        The fitted map, of several the one with the smallest bound.
+        The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
         v and the prior's mean; the last entry is the constant's.
     risk_bound_ : float

@@ -36,6 +36,7 @@ from ._strength import (
 )
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
+    as_points,
     as_rng,
     as_sample_weight,
     canonical,
@@ -160,11 +161,11 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
         return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
 
     def _warn_of_wide_columns(self, X) -> None:
-        """Warn of columns beside which a kernel of one width, taken from all columns, does not see the others."""
+        """Warn of columns that set the width alone, so that the kernel hardly sees the others."""
         with np.errstate(over="ignore", invalid="ignore"):
             variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
-        varying = variances[variances > 0]
-        wide = np.flatnonzero(variances > _WIDE * np.quantile(varying, 0.5, method="lower")) if len(varying) else ()
+            varying = np.sort(variances[variances > 0])
+            wide = np.flatnonzero(variances > _WIDE * varying[(len(varying) - 1) // 2]) if len(varying) else ()
         if len(wide):
             names = getattr(self, "feature_names_in_", range(len(variances)))
             listed = ", ".join(str(names[column]) for column in wide[:_MOST_NAMED])
@@ -368,8 +369,9 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Add rows to those seen since `fit` or the first call, and learn from all of them.
 
         The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set end where
-        `fit` on all its rows does, but for a width "scale", which is that of the first block. A block may lack a class;
-        before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        `fit` on all its rows does, but for a width "scale", which is that of the first block, and for "validate", which
+        holds out rows of the last block. A block may lack a class; before rows of two classes have come, there is
+        nothing to learn, and `transform` raises NotFittedError.
         Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
         in `fit` only.
 
@@ -425,34 +427,28 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self._check_strength()
 
     def _add(self, X, y, weights) -> None:
-        """Add the sums of the rows; a strength that is validated is chosen before those of held-out rows are added."""
-        self._is_sample = _are_zero_or_one(weights) and (not hasattr(self, "alignment_sums_") or self._is_sample)
-        weights = np.ones(X.shape[0]) if weights is None else weights
+        first = not hasattr(self, "alignment_sums_")
+        sums = self._sums(X, y, weights)
+        self.alignment_sums_: AlignmentSums = sums if first else self.alignment_sums_ + sums
+        self._is_sample = (first or self._is_sample) and _are_zero_or_one(weights)
         if self._strength == VALIDATE:
-            rng = np.random.default_rng(draw_seed(deepcopy(self._rng)))
-            held, train = held_out_rows(X, weights, rng.standard_normal(X.shape[1]))
-            self._add_sums(X, y, weights, ~held)
-            self._spread: int = self._validated_spread(X, y, weights, train, held, rng)
-            self._add_sums(X, y, weights, held)
-        else:
-            self._add_sums(X, y, weights, slice(None))
+            self._spread: int = self._validated_spread(X, y, np.ones(X.shape[0]) if weights is None else weights)
 
-    def _add_sums(self, X, y, weights, rows) -> None:
-        X, y, weights = X[rows], y[rows], weights[rows]
-        if not weights.any():
-            return
-        sample_weight = None if (weights == 1).all() else weights
-        sums = alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=sample_weight)
-        seen = hasattr(self, "alignment_sums_")
-        self.alignment_sums_: AlignmentSums = self.alignment_sums_ + sums if seen else sums
+    def _sums(self, X, y, weights) -> AlignmentSums:
+        return alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
 
-    def _validated_spread(self, X, y, weights, train, held, rng) -> int:
-        """The effective number of candidates that suits held-out rows, which are not in the sums yet."""
-        choices = spreads(self.n_components, self.n_candidates)
-        if not hasattr(self, "alignment_sums_") or (self.alignment_sums_.counts > 0).sum() < 2:
+    def _validated_spread(self, X, y, weights) -> int:
+        """The effective number of candidates that suits rows whose sums are left out of the losses."""
+        choices = spreads(self.n_components, len(self._candidates))
+        rng = np.random.default_rng(draw_seed(deepcopy(self._rng)))
+        held, train = held_out_rows(X, weights, rng.standard_normal(X.shape[1]))
+        if not weights[held].any():
             return choices[0]
-        loss = self.alignment_sums_.loss()
-        n = self.alignment_sums_.counts.sum().item()
+        sums = self.alignment_sums_ - self._sums(X[held], y[held], weights[held])
+        if (sums.counts > 0).sum() < 2:
+            return choices[0]
+        loss = sums.loss()
+        n = sums.counts.sum().item()
         tried = [self._weights(loss, self._strength_of(spread, loss, n), n) for spread in choices]
         targets = (y[:, None] == np.unique(y)).astype(np.float64)
         trained, kept = ((X[rows], targets[rows], weights[rows]) for rows in (train, held))
@@ -1021,7 +1017,7 @@ class NystroemFeatures(BaseTransformer):
             warn(f"n_components is {asked}, and there are {n} points, so there are {n} features.")
         M = min(asked, n)
         check_fits(3 * M**2, f"n_components is {asked}")
-        chosen, _, rows = landmarks_of(X, M, self.landmarks, as_rng(self.random_state))
+        chosen, _, rows = landmarks_of(as_points(X), M, self.landmarks, as_rng(self.random_state))
         self.kernel_ = PrecomputedKernel(rows) if precomputed else self._chosen(X)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)

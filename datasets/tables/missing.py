@@ -31,7 +31,7 @@ def present_among(texts: Sequence[str], marks: frozenset[str] = MISSING) -> list
 
 
 def _is_minus(others: set[str]) -> bool:
-    """Whether a minus is a value: beside a plus alone."""
+    """Whether a minus is a value: where the only other text is a plus."""
     return others == {"+"}
 
 

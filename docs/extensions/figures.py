@@ -34,7 +34,7 @@ def _last_value(code: str) -> go.Figure:
 
 def embed(fig: go.Figure) -> str:
     """A figure as HTML: for a wide and for a narrow screen, each of which `figures.js` gives the theme's colours."""
-    if fig.layout.margin.t is None:  # Plotly's own are wide, and its legend is beside the figure
+    if fig.layout.margin.t is None:  # Plotly's margins are wide, and its legend takes width
         legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}
         fig = go.Figure(fig).update_layout(margin={"l": 8, "r": 8, "t": 36, "b": 8}, legend=legend)
         fig.update_xaxes(automargin=True).update_yaxes(automargin=True)

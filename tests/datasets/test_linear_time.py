@@ -4,48 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pkgutil
 import re
 import time
+from importlib import import_module
 from itertools import product
 
 import pytest
 
-from datasets.tables import (
-    arff,
-    dates,
-    delimited,
-    layouts,
-    missing,
-    numerals,
-    parquet,
-    preparation,
-    readers,
-    roles,
-    rows,
-    table as tables,
-    transport,
-    uploads,
-    workbook,
-)
+from datasets import tables
 
-MODULES = (
-    *(
-        arff,
-        dates,
-        delimited,
-        layouts,
-        missing,
-        numerals,
-        parquet,
-        preparation,
-        readers,
-        roles,
-        rows,
-        tables,
-        transport,
-    ),
-    *(uploads, workbook),
-)
+MODULES = [import_module(f"{tables.__name__}.{module.name}") for module in pkgutil.iter_modules(tables.__path__)]
 PATTERNS = {
     f"{module.__name__}.{name}": value
     for module in MODULES

@@ -35,7 +35,7 @@ SALES = ("950", "1,047", "12,500", "999", "2,288")
 
 
 def column_of(cells, separator=";", head="x;y", other=("1", "2")) -> Table:
-    """A table of these cells, quoted where commas separate, beside a column of others."""
+    """A table of these cells, quoted where commas separate, and a column of others."""
     rows = [f'"{cell}"{separator}{other[i % len(other)]}' for i, cell in enumerate(list(cells) * 6)]
     return table_of(head.replace(";", separator), *rows)
 

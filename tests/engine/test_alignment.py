@@ -479,3 +479,15 @@ def test_landmark_losses_stay_in_0_1_at_huge_phases(inside):
     y, indices = np.array([0, 1, 0]), np.array([0, 1])
     loss = landmark_alignment_loss(sp.csr_array(X), y, X[indices], y[indices], omega, indices if inside else None)
     assert loss.min() >= 0 and loss.max() <= 1
+
+
+def test_sums_of_rows_are_taken_out_again():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    omega = np.random.default_rng(1).normal(size=(7, 2))
+    weights = np.random.default_rng(2).uniform(size=30)
+    for given in (None, weights):
+        part, rest = ((X[rows], y[rows], omega) for rows in (slice(12), slice(12, None)))
+        of_part, of_rest = (None, None) if given is None else (given[:12], given[12:])
+        whole = alignment_sums(X, y, omega, sample_weight=given)
+        left = whole - alignment_sums(*part, sample_weight=of_part)
+        np.testing.assert_allclose(left.loss(), alignment_sums(*rest, sample_weight=of_rest).loss(), rtol=1e-10)

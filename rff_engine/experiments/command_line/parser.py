@@ -221,7 +221,7 @@ def _add_reproduce(commands, parents) -> None:
     reproduce = commands.add_parser(
         "reproduce",
         parents=parents,
-        help="show a table or figure of a paper beside its reruns",
+        help="show a table or figure of a paper next to its reruns",
         epilog=_lines("tables and figures", {target: title(target) for target in TARGETS}),
         description="Shows the reruns that come with the package, or those of --store. With --recompute it first\n"
         "computes what the store lacks: minutes for breast, hours for adult. The file of --output has more\n"

@@ -69,7 +69,7 @@ def _html(options) -> str:
 
 
 def reproduce(options) -> int:
-    """Print the numbers of a table or figure beside their reruns, which are computed if that is asked for."""
+    """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
     output = Output(options.output)
     known = reproduction.datasets_of(options.target)
     names = tuple(dict.fromkeys(options.datasets or known))

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..._typing import MatrixLike
-from ..._validation import check_choice, check_count
+from ..._validation import check_choice, check_count, check_fits
 from ...certificates import CertificateTerm
 from ...certified_classifier import WIDTHS, CertifiedClassifier, prior_sizes
 from ...estimators import (
@@ -113,7 +113,7 @@ class CertifiedSplit:
                 f"n_components is {n_components}; landmarks are rows of the prior's half, of which {most} are for "
                 f"fitting, so at most {most} are allowed."
             )
-        self._check_memory(n_components)
+        check_fits(n_components * sum(self.X.shape), f"n_components is {n_components} for {self.X.shape[0]} rows")
         maps = self._maps(method, kernel, n_components)
         model, split = self._fitted(maps, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
@@ -135,18 +135,6 @@ class CertifiedSplit:
     def most_components(self, method: str) -> int:
         """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""
         return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
-
-    def _check_memory(self, D: int) -> None:
-        """Refuse features that do not fit: the system might grant the memory, and end the process later."""
-        import psutil
-
-        rows, columns = self.X.shape
-        needed, there = 8 * D * (columns + rows), psutil.virtual_memory().total
-        if needed > there:
-            raise ValueError(
-                f"n_components is {D}; so many features of {rows} rows take {needed / 2**30:.0f} GiB, and this machine "
-                f"has {there / 2**30:.0f} GiB; at most {there // (8 * (columns + rows))} are allowed."
-            )
 
     def kernel(self) -> SpectralKernel:
         """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
