@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 
@@ -66,11 +67,12 @@ def left_out(table: Table, target: str) -> dict[str, str]:
     return reasons
 
 
-def notes_on_left_out(table: Table, target: str) -> list[str]:
-    """A sentence for each reason why columns are left out."""
+def notes_on_left_out(table: Table, target: str, chosen: Collection[str] = ()) -> list[str]:
+    """A sentence for each reason why columns are left out, but for those that were chosen all the same."""
     names: dict[str, list[str]] = {}
     for name, reason in left_out(table, target).items():
-        names.setdefault(reason, []).append(quoted(name))
+        if name not in chosen:
+            names.setdefault(reason, []).append(quoted(name))
     return [
         f"{', '.join(own[:3])}{f' and {len(own) - 3} more' if len(own) > 3 else ''} "
         f"{'was' if len(own) == 1 else 'were'} left out: {reason if len(own) == 1 else _OF_SEVERAL[reason]}."

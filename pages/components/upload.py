@@ -187,18 +187,20 @@ def show_table(upload: Upload) -> None:
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n\n".join(shown), icon=":material/info:")
     _show_guesses(upload)
-    layout.table(your_data_results.summary(table), height=min(38 * (len(table.columns) + 1), 260))
+    layout.table(your_data_results.summary(table))
     st.markdown("The first rows:")
     layout.table(your_data_results.first_rows(table))
 
 
 def _show_guesses(upload: Upload) -> None:
     """A control for each guess of the reader; another answer reads the table again."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="guesses"):
         for guess in upload.table.guesses[:_MOST_GUESSES]:
             widget = _key("guess", upload, guess.key)
+            what, _, place = guess.key.partition(" in column ")
+            of = f" in {escaping.code(upload.table.names[int(place) - 1])}" if place else ""
             st.selectbox(
-                guess.key.capitalize(),
+                what.capitalize() + of,
                 [guess.taken, *guess.others],
                 key=widget,
                 format_func=lambda answer: SEPARATORS.get(answer, answer),
@@ -217,6 +219,8 @@ class Chosen:
     binary: datasets.Dataset
     cautions: list[str]
     """What to mend before a certificate is believed"""
+    left_out: list[str]
+    """Sentences about columns that are not looked at"""
     settings: dict
     """Settings of the program that makes the same problem from the same file"""
 
@@ -247,7 +251,8 @@ def choose(upload: Upload) -> Chosen:
     warned = your_data_results.remembered(
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )
-    return Chosen((*choices, label), dataset, binary, warned, settings)
+    left_out = notes_on_left_out(upload.table, target, columns)
+    return Chosen((*choices, label), dataset, binary, warned, left_out, settings)
 
 
 def _key(what: str, upload: Upload, *of) -> str:
@@ -263,7 +268,8 @@ def _choose_target(upload: Upload) -> tuple[str, str]:
     target = st.selectbox("Target", names, index=names.index(likely[0]), key=key)
     with st.container(horizontal=True):
         for name in [one for one in likely if one != target]:  # one click away
-            st.button(escaping.code(name), key=f"{key} {names.index(name)}", on_click=_set_target, args=(key, name))
+            button = f"{key} {names.index(name)}"
+            st.button(f"or {escaping.code(name)}", key=button, on_click=_set_target, args=(key, name))
     column = table.column(target)
     task = target_task(column)
     if column.kind in ("number", "date"):
@@ -284,10 +290,7 @@ def _choose_columns(upload: Upload, target: str) -> tuple[tuple[str, ...], str, 
         default=list(suggest_columns(upload.table, target)),
         key=_key("columns", upload, names.index(target)),
     )
-    left_out = " ".join(notes_on_left_out(upload.table, target))
-    if left_out:
-        st.caption(escaping.markdown(left_out))
-    if not columns and left_out:
+    if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
         raise UploadError(f"No column is chosen. {left_out}")
     scaling = _segments("Each column is scaled to", _SCALINGS, "standard", _key("scaling", upload))
     imputation = _segments("Missing values", _IMPUTATIONS, "fill", _key("imputation", upload))
@@ -328,9 +331,10 @@ def show_problem(chosen: Chosen) -> None:
     dataset, binary = chosen.dataset, chosen.binary
     above = int((binary.y == 1).sum())
     columns = "column" if dataset.n_features == 1 else "columns"
+    left_out = "".join(f" {escaping.markdown(note)}" for note in chosen.left_out)
     st.markdown(
-        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The figures show two classes: red, "
-        f"{escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
+        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.**{left_out} The figures show two "
+        f"classes: red, {escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
         f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows)."
     )
 

@@ -227,7 +227,7 @@ def guess_of(app: AppTest, label: str):
 def test_a_guess_that_is_taken_back_reads_the_table_again():
     rows = [f"{i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())
-    box = guess_of(app, "Numbers in column 1")
+    box = guess_of(app, "Numbers in ` size `")
     assert box.value == "decimal commas" and app.session_state["your table"].table.columns[0].values[1] == 1.234
     box.select("text").run()
     assert not app.exception and app.session_state["your table"].table.columns[0].kind == "text"
