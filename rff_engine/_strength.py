@@ -78,9 +78,10 @@ def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
 
     By a projection of the rows, scaled and wrapped to [0, 1): evenly spread, and independent of the rows' order.
     """
-    projection = np.asarray(X @ direction, dtype=np.float64)
-    scale = np.sqrt(weights @ projection**2 / weights.sum())
-    place = np.mod(_WRAPS * projection / max(scale, np.finfo(np.float64).tiny), 1.0)
+    projection = np.where(weights > 0, np.asarray(X @ direction, dtype=np.float64), 0.0)
+    projection /= np.abs(projection).max() or 1.0
+    scale = np.sqrt(np.average(projection**2, weights=weights)) or 1.0
+    place = np.mod(_WRAPS * projection / scale, 1.0)
     share = min(1.0, _MOST_ROWS / weights.sum())
     return place < _HELD_OUT * share, place >= 1 - (1 - _HELD_OUT) * share
 

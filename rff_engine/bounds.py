@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betaincinv, gammaln, lambertw, ndtr, xlogy
 
 from ._typing import ArrayLike, FloatOrArray
-from ._validation import as_numbers, as_within, check_choice, check_count, check_interval, check_probability
+from ._validation import LARGEST, as_numbers, as_within, check_choice, check_count, check_interval, check_probability
 
 __all__ = [
     "KLTerms",
@@ -593,7 +593,7 @@ def tandem(
     scale = as_within(scale, "scale")
     tandem_error = _unit(tandem_error, "tandem_error")
     _check_shapes(tandem_error=tandem_error, threshold=threshold, log_ratio=log_ratio, scale=scale)
-    bound = gibbs_classifier(tandem_error, log_ratio, np.sqrt(2) * scale, n, epsilon, n_choices)
+    bound = gibbs_classifier(tandem_error, log_ratio, np.sqrt(2) * np.minimum(scale, LARGEST), n, epsilon, n_choices)
     return np.minimum(bound / ndtr(threshold) ** 2, 1.0)
 
 

@@ -157,6 +157,7 @@ def _quotas(available: np.ndarray, total: int) -> np.ndarray:
 
 def _centroids(points, n_clusters: int, rng, weights=None) -> np.ndarray:
     dtype, points = points.dtype, widened_for_squares(points)
+    weights = None if weights is None else weights / weights.max()  # k-means takes weights in the points' dtype
     with warnings.catch_warnings():
         # Fewer distinct points than centroids: some centroids coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -423,6 +423,14 @@ def test_weighted_losses(data):
     answer(rff.GaussianKernel("scale").scaled_to, X, must=tame, **given)
 
 
+@pytest.mark.parametrize("least", [1e-45, 1e-80])
+def test_tiny_weights_and_rows_of_no_weight(least):
+    X, y = np.float32([[0, 0], [1e-8, 2], [-3, 1], [0, 0]]), np.array([1, -1, 1, -1])
+    for weights in least * np.float64([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0]]):
+        answer(rff.select_landmarks, X, y, 1, "kmeans", 0, must=True, sample_weight=weights)
+        answer(rff.PseudoPosteriorFeatures(rff.GaussianKernel(), 2, 5).fit, X, y, sample_weight=weights)
+
+
 @about("landmark_alignment_loss")
 @examples(100)
 @given(st.data())

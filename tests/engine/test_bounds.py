@@ -275,6 +275,7 @@ def test_tandem_bound_inverts_the_budget_of_two_voters(threshold, n_choices):
     of_pairs = bound * (0.5 + math.erf(threshold / math.sqrt(2)) / 2) ** 2
     assert naive.bernoulli_kl(0.03, of_pairs) == pytest.approx(budget, rel=1e-6)
     assert bounds.tandem(0.9, threshold, 5.0, 2.0, 200, 0.05) == 1
+    assert bounds.tandem(0.03, threshold, 5.0, np.finfo(float).max, 200, 0.05) == 1
 
 
 def test_c_bound_is_that_of_its_two_parts():
