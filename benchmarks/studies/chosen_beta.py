@@ -20,6 +20,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.stats import sem, t as student
 
 import datasets
 import rff_engine as rff
@@ -130,11 +131,11 @@ def problem_of(name: str, split: int) -> BetaProblem:
 
 
 def interval(values) -> str:
-    """The mean with its sign, and the half-width of its 95 % interval if there is more than one value."""
+    """The mean with its sign; of two or more values also the half-width of its 95 % interval by Student's t."""
     mean = f"{np.mean(values):+.2f}"
     if len(values) < 2:
         return mean
-    return f"{mean} ± {1.96 * np.std(values, ddof=1) / np.sqrt(len(values)):.2f}"
+    return f"{mean} ± {student.ppf(0.975, len(values) - 1) * sem(values):.2f}"
 
 
 def tables(results: pd.DataFrame) -> str:

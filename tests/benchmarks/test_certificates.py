@@ -52,7 +52,7 @@ def test_paired_differences_of_the_choices_of_beta():
     found = {"n": 10, "sigma": 1.0, "bound_beta": 2.0, "validated_beta": 1.0, "prior": 0.3}
     rows = [{"dataset": "ads", "split": s, "D": 5, "bound": 0.1 + s / 100, "validated": 0.2} for s in (0, 2)]
     line = chosen_beta.tables(pd.DataFrame([row | found for row in rows])).splitlines()[-1]
-    assert line == "| ads | 5 | 30.00 | 11.00 | 20.00 | -9.00 ± 1.96 | 2 | 1 | 2 |"
+    assert line == "| ads | 5 | 30.00 | 11.00 | 20.00 | -9.00 ± 12.71 | 2 | 1 | 2 |"
     assert chosen_beta.interval([-1.0]) == "-1.00"
 
 
