@@ -262,6 +262,21 @@ def test_complex_numbers_are_refused(name, argument):
         )
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_arrays_of_another_library_give_the_same_or_are_refused(name):
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    function, arrays, others = CALLS[name]
+    expected = np.asarray(function(**arrays, **others))
+    for changed in (*([argument] for argument in arrays), list(arrays)):
+        given = {**arrays, **{argument: strict.asarray(arrays[argument]) for argument in changed}}
+        try:
+            found = np.asarray(function(**given, **others))
+        except ValueError as error:
+            assert "array" in str(error) and str(error).endswith("."), error
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("name", "argument"), list(arrays_of(LABELS)))
 def test_labels_of_mixed_types_are_refused(name, argument):
     function, arrays, others = CALLS[name]
