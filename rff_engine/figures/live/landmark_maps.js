@@ -250,17 +250,23 @@ export class LandmarkMaps extends LiveView {
   compute() {
     const settings = `${this.value("beta")} ${this.D} ${this.data.version}`;
     if (this.computed !== settings) {
-      this.computeMaps();
-      this.computeDecision();
+      this.computeAt(this.value("beta"));
       this.computed = settings;
     }
     for (let l = 0; l < this.L; l++) this.tiles[this.L + l].set(this.shownMap(l), -1, 1, "similarity");
   }
 
-  computeMaps() {
+  /** Maps, the SVM on their similarities, and its errors. @param {number} beta */
+  computeAt(beta) {
+    this.computeMaps(beta);
+    this.computeDecision();
+  }
+
+  /** @param {number} beta */
+  computeMaps(beta) {
     const { L, D, maxD, n, Q, scratch } = this;
     this.reach(D);
-    pseudoPosterior(this.loss, L, maxD, D, this.value("beta"), n, Q);
+    pseudoPosterior(this.loss, L, maxD, D, beta, n, Q);
     this.singleQ.set(Q);
     const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
     for (const [l, { train }] of this.cosines.entries()) {

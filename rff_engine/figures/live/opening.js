@@ -1,7 +1,7 @@
 // @ts-check
 // The first picture of the app: a few landmarks, beta, and the test errors. It moves once by itself.
 
-import { LandmarkMaps } from "./landmark_maps.js";
+import { LandmarkMaps, percent } from "./landmark_maps.js";
 import { mounting, reducedMotion } from "./view.js";
 
 /** @import { Data, Report } from "./view.js" */
@@ -10,6 +10,18 @@ const DURATION = 4000; // milliseconds of the first move
 const START = -2; // where beta starts, as the slider's position: too small for the labels to count
 
 class LiveOpening extends LandmarkMaps {
+  /** The test error where the labels are ignored, of the data received last. */
+  ignoredError = NaN;
+
+  /** @param {Data} data */
+  receive(data) {
+    super.receive(data);
+    this.computeAt(0);
+    this.ignoredError = this.testError;
+    this.find(".cosines").textContent = `${this.D} cosines`;
+    this.find(".ignored-errors").textContent = percent(this.ignoredError);
+  }
+
   /** @param {Data} data @param {Report} report */
   update(data, report) {
     const first = !this.data;
