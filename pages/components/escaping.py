@@ -6,7 +6,10 @@ Neither Markdown nor Plotly may interpret it as markup, nor a spreadsheet as a f
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 
+_MOST_NAMED = 6
 _QUOTED = re.compile("“([^“”]*)”")
 # Plotly interprets a few HTML tags, and formulas between dollars; it shows entities as characters.
 _PLOTLY_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
@@ -25,6 +28,14 @@ def value_as_code(raw: object) -> str:
     """A value of a link as inline code, shortened if it is long; links are untrusted."""
     text = repr(raw)
     return code(text if len(text) <= 80 else f"{text[:79]}…")
+
+
+def allowed(names: Sequence[str], asked: str) -> str:
+    """The allowed names as a list; of many, those that are spelled most like the one that was asked for."""
+    if len(names) <= _MOST_NAMED:
+        return ", ".join(names)
+    closest = sorted(names, key=lambda name: -SequenceMatcher(None, name.lower(), asked.lower()).ratio())
+    return f"{', '.join(closest[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
 
 
 def markdown(sentence: str) -> str:

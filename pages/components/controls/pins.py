@@ -76,7 +76,7 @@ class Pin:
         if name in self.names:
             return text, None
         if name not in self.controls:
-            known = ", ".join([*self.controls, *self.names, POINTS.key])
+            known = escaping.allowed([*self.controls, *self.names, POINTS.key], name)
             return None, f"{escaping.value_as_code(name)} is no setting of this page; allowed is any of {known}."
         taken, note = self.controls[name].sanitize([text])
         return taken if isinstance(taken, str) else None, note

@@ -58,7 +58,7 @@ class Hide:
             return text, None
         return text, (
             f"The link asked to hide {escaping.value_as_code(', '.join(unknown))}, no control of this page; "
-            f"allowed is any of {', '.join((_ALL, *self.known))}."
+            f"allowed is any of {escaping.allowed((_ALL, *self.known), unknown[0])}."
         )
 
 

@@ -459,7 +459,7 @@ def _drop_unknown(known: list[str]) -> list[str]:
         return []
     return [
         f"The link asked for {escaping.value_as_code(', '.join(unknown))}, no setting of this page; allowed is any of "
-        f"{', '.join(known)}, so {'it is' if len(unknown) == 1 else 'they are'} ignored."
+        f"{escaping.allowed(known, unknown[0])}, so {'it is' if len(unknown) == 1 else 'they are'} ignored."
     ]
 
 
