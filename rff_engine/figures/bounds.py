@@ -321,10 +321,8 @@ def worst_case_deviations(case: WorstCase) -> go.Figure:
     """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound."""
     # The loss of a sample takes few values, so each has a bar: bins would show artefacts.
     deviation, count = np.unique(np.round(case.deviations, 12), return_counts=True)
-    gaps = np.diff(deviation, prepend=-np.inf, append=np.inf)
     (near, first), (far, _) = sorted(((case.printed_width, "printed"), (case.corrected_width, "corrected")))
-    # As wide as neighbours allow, but on one side of each line.
-    width = np.min([gaps[:-1], gaps[1:], 2 * np.abs(deviation - near), 2 * np.abs(deviation - far)], axis=0)
+    left, right = _edges_beside(deviation, (near, far))
     broken = (deviation > near).astype(int) + (deviation > far)
     fig = Sheet()
     for level, (label, colour) in enumerate(
@@ -335,7 +333,8 @@ def worst_case_deviations(case: WorstCase) -> go.Figure:
             fig.add_bar(
                 x=deviation[at],
                 y=100 * count[at] / len(case.deviations),
-                width=width[at],
+                width=(right - left)[at],
+                offset=(left - deviation)[at],
                 name=label,
                 marker={"color": colour, "line": {"width": 0}},
                 hovertemplate="L_D − L_S = %{x:.3f}: %{y:.2f} % of samples<extra></extra>",
@@ -361,6 +360,19 @@ def worst_case_deviations(case: WorstCase) -> go.Figure:
         margin=fixed_margin(top=76),
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.15, "x": 0},
     )
+
+
+def _edges_beside(values: np.ndarray, lines: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Left and right ends of bars that touch half way between the values, or at a line between two of them."""
+    half = np.pad(np.diff(values) / 2, 1, mode="edge") if len(values) > 1 else np.full(2, 0.01)
+    left, right = values - half[:-1], values + half[1:]
+    for line in lines:
+        k = np.searchsorted(values, line)  # the line is before this value
+        if 0 < k < len(values):
+            left[k] = right[k - 1] = line
+        left[k:] = np.maximum(left[k:], line)
+        right[:k] = np.minimum(right[:k], line)
+    return left, right
 
 
 def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:

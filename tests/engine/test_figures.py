@@ -382,3 +382,14 @@ def test_bars_of_holding_and_failing_bounds_sum_to_100_percent():
     fig = bounds.worst_case_deviations(case)
     assert sum(np.sum(trace.y) for trace in fig.data) == pytest.approx(100)
     assert "%" in fig.layout.yaxis.title.text and fig.layout.yaxis.tickformat is None
+    starts = np.concatenate([trace.x + trace.offset for trace in fig.data])
+    bars = list(zip(starts, starts + np.concatenate([trace.width for trace in fig.data]), strict=True))
+    (_, *lefts), (*rights, _) = zip(*sorted(bars), strict=True)
+    np.testing.assert_allclose(lefts, rights)
+    assert not any(left < case.printed_width < right for left, right in bars)
+
+
+@pytest.mark.parametrize("n", [2, 12, 300])
+def test_bars_of_few_samples_have_a_width(n):
+    case = coverage.simulate_worst_case("two_classes", n, 2.0, 0.05, 3, random_state=0)
+    assert all(min(trace.width) > 0 for trace in bounds.worst_case_deviations(case).data)
