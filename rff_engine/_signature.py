@@ -33,8 +33,19 @@ def unknown_parameter(owner: type, name: str, value: Any, known: Iterable[str]) 
     return f"{owner.__name__} has no parameter {name!r}; it must be one of {', '.join(map(repr, known))}."
 
 
+class _OfConstructor:
+    """The signature of a class, for help and documentation: that of its constructor, not of `Signed.__new__`."""
+
+    def __get__(self, instance: object, owner: type) -> inspect.Signature:
+        if instance is not None:  # kernels can be called
+            raise AttributeError("__signature__")
+        return inspect.Signature(parameters_of(owner))
+
+
 class Signed:
     """Base of public classes; Python's own messages about arguments name the class that was typed."""
+
+    __signature__ = _OfConstructor()
 
     def __init_subclass__(cls, **options: Any) -> None:
         # Python names a method by where it was defined, which may be a base that is not public.

@@ -86,3 +86,10 @@ def test_no_method_of_a_public_class_has_a_private_name(value):
         called_by_others = not name.startswith("_") or name in ("__init__", "__call__")
         if called_by_others and method.__module__.startswith("rff_engine"):
             assert not method.__qualname__.startswith("_"), method.__qualname__
+
+
+@pytest.mark.parametrize("value", CLASSES, ids=lambda value: value.__name__)
+def test_the_signature_of_a_class_is_that_of_its_constructor(value):
+    shown = inspect.signature(value).parameters
+    assert list(shown) == list(inspect.signature(value.__init__).parameters)[1:]
+    assert "X" in inspect.signature(rff.GaussianKernel()).parameters
