@@ -19,7 +19,7 @@ from pages.components.results.certificates import (
     peeking,
 )
 from pages.components.sharing.recipes import certificates as recipe
-from rff_engine.experiments.toy.certificates import Certificate, CertifiedVote
+from rff_engine.experiments.toy.certificates import CertifiedVote, PosteriorCertificate
 from rff_engine.figures import certificates as figures
 from rff_engine.figures.live import scales
 from rff_engine.figures.style import METHOD_NAMES
@@ -84,12 +84,13 @@ EXPLANATION = (
     "as a test set. The assumption: the points are independent draws from one distribution.\n\n"
     "What is chosen while looking at the points of the bound costs nats, and nats cost risk: learned weights, learned "
     "frequencies, the better one of several draws. What is chosen on the points of the prior is free, but those points "
-    "do not count in the bound. Where points can be spared for a test set, its bound is often smaller; a certificate "
-    "lets all points be learned from, and says what each choice costs."
+    "do not count in the bound. Where points can be spared for a test set, its bound is often smaller: "
+    "`CertifiedClassifier` then takes the smaller of two. A certificate lets all points be learned from, and says what "
+    "each choice costs."
 )
 
 
-def show_live(settings: CertificateSettings, certificate: Certificate, values, in_lesson: bool) -> None:
+def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, values, in_lesson: bool) -> None:
     """The vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
     method = METHODS[values.method]
     reached = not live.asks or st.session_state.get(REACHED) == (settings, method)
@@ -116,7 +117,7 @@ def new_points(_: int) -> None:
     st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
 
 
-def show_certificate(vote: CertifiedVote, certificate: Certificate, values) -> None:
+def show_certificate(vote: CertifiedVote, certificate: PosteriorCertificate, values) -> None:
     """The vote, and its certificate term by term."""
     sample = toy_sample(toy_data(values))
     left, right = st.columns([2, 3])
@@ -140,7 +141,7 @@ def show_certificate(vote: CertifiedVote, certificate: Certificate, values) -> N
         )
 
 
-def what_ledger_shows(certificate: Certificate, values) -> str:
+def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
     """Details on the ledger."""
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
@@ -171,7 +172,7 @@ def show_curves(curves, values) -> None:
     )
 
 
-def show_rows(certificate: Certificate) -> None:
+def show_rows(certificate: PosteriorCertificate) -> None:
     """How the certificate would shrink with more rows."""
     layout.figure(
         figures.bound_against_rows(certificate, ROWS, TARGET),
@@ -220,7 +221,7 @@ def show_equations() -> None:
     )
 
 
-def numbers(certificate: Certificate, settings: CertificateSettings):
+def numbers(certificate: PosteriorCertificate, settings: CertificateSettings):
     """The table of the page, from the results that its figures show."""
     return recipe.numbers(
         certificate, COUNTS, certificate_curves(settings), peeking(certificate.n_bound, settings.epsilon)

@@ -77,6 +77,9 @@ CONTROLS = (
 )
 
 
+#: What the smaller bound of `CertifiedClassifier` is about.
+ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
+
 CAPTION = (
     "The link opens these settings without your table: whoever opens it uploads their own table. Run the code from the "
     "repository's root to recompute the numbers; it reads your table from the file named at its top."
@@ -292,9 +295,9 @@ def show_certificate(values, chosen) -> None:
         f"**Certified: this vote errs on at most {layout.percent(certified.risk_bound)} of new rows.** On held-out "
         f"rows it errs on {layout.percent(certified.test_error)}.",
         f"A vote on {recipe.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
-        f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights' start; "
-        f"the other {certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]). "
-        "Dashed: the bound that counting errors on these rows alone would give. Not covered, as they look at all "
+        f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights; the other "
+        f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
+        f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
         "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
         "*Certificates* explains the terms.",
         key="certificate",

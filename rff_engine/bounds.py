@@ -451,11 +451,19 @@ def largest_mean(loss: ArrayLike, budget: ArrayLike) -> FloatOrArray:
 
 
 def gibbs_classifier(
-    gibbs_error: ArrayLike, log_ratio: ArrayLike, scale: ArrayLike, n: int, epsilon: float, n_choices: int = 1
+    gibbs_error: ArrayLike,
+    log_ratio: ArrayLike,
+    scale: ArrayLike,
+    n: int,
+    epsilon: float,
+    n_choices: int = 1,
+    rate: float | None = None,
 ) -> FloatOrArray:
     """Bound on the risk of a Gibbs classifier whose features were drawn (Maurer 2004; Rivasplata et al. 2020).
 
-    The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``.
+    The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``;
+    with a `rate` Catoni's ``(1 - exp(-rate gibbs_error - (log_ratio + scale^2 / 2 + ln(n_choices / epsilon)) / n)) /
+    (1 - exp(-rate))``, at most 1.
     The classifier is the sign of ``w . z(x)``, with a new w from N(v, I) for each x; the prior on w is N(v0, I). It
     holds for the features drawn and for all v at once; docs/theory.md has the proof.
 
@@ -474,6 +482,8 @@ def gibbs_classifier(
         Probability of failure.
     n_choices : int
         How many draws of features, priors or losses the bound holds for at once.
+    rate : float, optional
+        lambda of Catoni (2007), above 0 and fixed before these rows.
 
     Returns
     -------
@@ -498,10 +508,20 @@ def gibbs_classifier(
     log_ratio = as_numbers(log_ratio, "log_ratio", np.finfo(float).max)
     scale = as_within(scale, "scale")
     _check_shapes(gibbs_error=gibbs_error, log_ratio=log_ratio, scale=scale)
+    sample = np.log(2 * np.sqrt(n)) if rate is None else 0.0
     with np.errstate(over="ignore"):
         information = log_ratio + scale**2 / 2
-        budget = (information + np.log(2 * np.sqrt(n)) + np.log(count) - np.log(epsilon)) / n
-    return largest_mean(gibbs_error, np.maximum(budget, 0.0))
+        budget = np.maximum((information + sample + np.log(count) - np.log(epsilon)) / n, 0.0)
+    if rate is None:
+        return largest_mean(gibbs_error, budget)
+    return catoni_mean(gibbs_error, budget, check_interval(rate, "rate", low=0))
+
+
+def catoni_mean(loss: ArrayLike, budget: ArrayLike, rate: float) -> FloatOrArray:
+    """The root L of ``-ln(1 - (1 - exp(-rate)) L) = rate loss + budget``, in [loss, 1]."""
+    with np.errstate(over="ignore"):
+        root = np.expm1(-rate * np.asarray(loss, dtype=float) - budget) / np.expm1(-rate)
+    return np.maximum(np.minimum(root, 1.0), loss)[()]
 
 
 def majority_vote(
@@ -512,6 +532,7 @@ def majority_vote(
     n: int,
     epsilon: float,
     n_choices: int = 1,
+    rate: float | None = None,
 ) -> FloatOrArray:
     """Bound on the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
 
@@ -525,7 +546,7 @@ def majority_vote(
         Mean over the rows of ``Phi(threshold - y v . z(x))``, ||z(x)|| = 1; at threshold 0 the Gibbs error.
     threshold : float or array
         At least 0.
-    log_ratio, scale, n, epsilon, n_choices
+    log_ratio, scale, n, epsilon, n_choices, rate
         As in `gibbs_classifier`.
 
     Returns
@@ -546,7 +567,7 @@ def majority_vote(
     threshold = as_within(threshold, "threshold")
     margin_error = _unit(margin_error, "margin_error")
     _check_shapes(margin_error=margin_error, threshold=threshold, log_ratio=log_ratio, scale=scale)
-    bound = gibbs_classifier(margin_error, log_ratio, scale, n, epsilon, n_choices)
+    bound = gibbs_classifier(margin_error, log_ratio, scale, n, epsilon, n_choices, rate)
     return np.minimum(bound / ndtr(threshold), 1.0)
 
 

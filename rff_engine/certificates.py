@@ -1,14 +1,14 @@
 """Posteriors on linear classifiers that minimise a bound on the risk of their vote, and the terms of that bound.
 
 Features are given, as rows of length 1, and so is the price at which they were chosen; `CertifiedClassifier` chooses
-them. docs/theory.md has the bound and its proof.
+them, and takes the bound of a test set where that is smaller. docs/theory.md has the bounds and their proofs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -18,9 +18,22 @@ from . import bounds
 from ._typing import ArrayLike
 from .linear import linear_svm_path
 
-__all__ = ["CertificateTerm", "Choice", "PriorChoice", "VotePosterior", "learn_prior", "learn_vote", "unit_features"]
+__all__ = [
+    "CertificateTerm",
+    "Choice",
+    "HeldOutErrors",
+    "Margin",
+    "PriorChoice",
+    "VotePosterior",
+    "catoni_rate",
+    "learn_prior",
+    "learn_vote",
+    "unit_features",
+]
 
-#: Thresholds of `bounds.majority_vote`, one of which is chosen, and paid for.
+#: Of epsilon, the test set's share; the posterior has the rest.
+TEST_SET_SHARE = 0.9
+#: Thresholds of `bounds.majority_vote`, one of which is chosen: on the prior's rows, or for a price on the bound's.
 THRESHOLDS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 # Paths that need not be paid for: the bound holds for all weights at once.
 _SURROGATE_COSTS = (0.1, 0.4, 1.6, 6.4, 25.0)
@@ -29,6 +42,7 @@ _STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
 _SVM_COSTS = 10.0 ** np.arange(-2, 5)
 _PRIOR_SCALES = 2.0 ** np.arange(17)
 _PEAK = 1 / np.sqrt(2 * np.pi)
+_RATES = 1e-3, 50.0
 
 
 class CertificateTerm(NamedTuple):
@@ -36,7 +50,7 @@ class CertificateTerm(NamedTuple):
 
     name: str
     nats: float
-    """What it adds to ``n kl(error || bound)``."""
+    """What it adds to the logarithm that the bound pays: of 1 / epsilon, of choices, of the divergence."""
     risk: float
     """What it adds to the bound; these add up to it."""
 
@@ -48,6 +62,45 @@ class Choice(NamedTuple):
     log_ratio: float = 0.0
     """Nats of the frequencies drawn or of the landmarks chosen"""
     name: str = "frequencies drawn"
+
+
+class Margin(NamedTuple):
+    """How a margin error is bounded, fixed before the rows of the bound."""
+
+    threshold: float
+    rate: float
+    """lambda of Catoni (2007)"""
+    epsilon: float
+    """Probability with which this bound may fail"""
+
+
+class HeldOutErrors(NamedTuple):
+    """Errors of a classifier that was fixed before n rows, and the bound that they give at ``share * epsilon``."""
+
+    n_errors: int
+    n: int
+    epsilon: float
+    share: float = 1.0
+
+    @property
+    def bound(self) -> float:
+        return float(bounds.test_set(self.n_errors, self.n, self.share * self.epsilon))
+
+    def ledger(self) -> tuple[CertificateTerm, ...]:
+        """The terms of `bound`, in the order in which they are added."""
+        error, alone = self.n_errors / self.n, float(bounds.test_set(self.n_errors, self.n, self.epsilon))
+        return (
+            CertificateTerm("errors on the rows", 0.0, error),
+            CertificateTerm(_CONFIDENCE, -float(np.log(self.epsilon)), alone - error),
+            CertificateTerm(_arms(self.share), -float(np.log(self.share)), self.bound - alone),
+        )
+
+
+_CONFIDENCE = "confidence, ln(1 / epsilon)"
+
+
+def _arms(share: float) -> str:
+    return f"smaller of two bounds, ln(1 / {share:.3g})"
 
 
 def unit_features(features: ArrayLike) -> np.ndarray:
@@ -69,6 +122,8 @@ class VotePosterior:
     n : int
     epsilon : float
     choice : Choice
+    margin : Margin, optional
+        None stands for the least bound over `THRESHOLDS` at `epsilon`, by PAC-Bayes-kl.
     """
 
     mean: np.ndarray
@@ -78,6 +133,13 @@ class VotePosterior:
     n: int
     epsilon: float
     choice: Choice
+    margin: Margin | None = None
+
+    @classmethod
+    def of_prior(cls, z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: float, margin: Margin) -> Self:
+        """The prior itself, for features z (n, F) of length 1 that are no function of these rows."""
+        (errors,), (together,) = _margin_errors(z * signs[:, None], prior_mean[None])
+        return cls(prior_mean, prior_mean, errors, together, len(z), epsilon, Choice(), margin)
 
     @property
     def scale(self) -> float:
@@ -89,8 +151,8 @@ class VotePosterior:
 
     @cached_property
     def vote_bounds(self) -> np.ndarray:
-        """The bound on the vote for each of `THRESHOLDS`; all hold at once."""
-        return bounds.majority_vote(self.margin_errors, THRESHOLDS, *self._terms)
+        """The bound on the vote for each of `THRESHOLDS`; all hold at once. With a `margin`, at its threshold."""
+        return _vote_bounds(self.margin_errors, self.scale, self.n, self.epsilon, self.choice, self.margin)
 
     @property
     def bound(self) -> float:
@@ -103,7 +165,10 @@ class VotePosterior:
 
     @property
     def gibbs_bound(self) -> float:
-        return float(bounds.gibbs_classifier(self.margin_errors[0], *self._terms))
+        """It holds together with `vote_bounds`, or with a `margin` alone."""
+        ratio, scale, n, epsilon, n_choices = self._terms
+        n_choices = self.choice.n_choices if self.margin else n_choices
+        return float(bounds.gibbs_classifier(self.margin_errors[0], ratio, scale, n, epsilon, n_choices))
 
     @property
     def tandem_bound(self) -> float:
@@ -122,27 +187,46 @@ class VotePosterior:
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
         """The terms of `bound`, in the order in which they are added."""
-        best = int(self.vote_bounds.argmin())
-        error = float(self.margin_errors[best])
-        prices = {
-            "confidence, ln(1 / epsilon)": -np.log(self.epsilon),
-            "sample, ln(2 sqrt(n))": np.log(2 * np.sqrt(self.n)),
-            f"choice of feature map, ln({self.choice.n_choices})": np.log(self.choice.n_choices),
-            f"choice of threshold, ln({len(THRESHOLDS)})": np.log(len(THRESHOLDS)),
-            self.choice.name: self.choice.log_ratio,
-            "weights": self.scale**2 / 2,
-        }
+        error, margin = float(self.margin_errors[THRESHOLDS.index(self.threshold)]), self.margin
+        choice, confidence = self.choice, {_CONFIDENCE: -np.log(self.epsilon)}
+        chosen = {f"choice of feature map, ln({choice.n_choices})": np.log(choice.n_choices)}
+        if margin:
+            share = margin.epsilon / self.epsilon
+            rate = {f"rate fixed beforehand, {margin.rate:.3g}": 0.0}
+            prices = rate | confidence | {_arms(share): -np.log(share)} | chosen
+        else:
+            sample = {"sample, ln(2 sqrt(n))": np.log(2 * np.sqrt(self.n))}
+            threshold = {f"choice of threshold, ln({len(THRESHOLDS)})": np.log(len(THRESHOLDS))}
+            prices = confidence | sample | chosen | threshold
+        prices |= {choice.name: choice.log_ratio, "weights": self.scale**2 / 2}
         terms, spent, reached = [CertificateTerm("margin error on the rows", 0.0, error)], 0.0, error
         for name, nats in prices.items():
             spent += nats
-            after = float(bounds.largest_mean(error, max(spent, 0.0) / self.n))
-            terms.append(CertificateTerm(name, float(nats), after - reached))
-            reached = after
+            budget = max(spent, 0.0) / self.n
+            after = bounds.catoni_mean(error, budget, margin.rate) if margin else bounds.largest_mean(error, budget)
+            terms.append(CertificateTerm(name, float(nats), float(after) - reached))
+            reached = float(after)
         name = f"from margins to the vote, threshold {self.threshold:g}"
         return (*terms, CertificateTerm(name, 0.0, self.bound - reached))
 
 
-def learn_vote(z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: float, choice: Choice) -> VotePosterior:
+def _vote_bounds(errors, scale, n: int, epsilon: float, choice: Choice, margin: Margin | None) -> np.ndarray:
+    """The bound on the vote for margin errors (.., T) at each of `THRESHOLDS`, infinite where `margin` has another."""
+    if margin is None:
+        given = choice.log_ratio, scale, n, epsilon, choice.n_choices * len(THRESHOLDS)
+        return bounds.majority_vote(errors, THRESHOLDS, *given)
+    given = choice.log_ratio, scale, n, margin.epsilon, choice.n_choices, margin.rate
+    return np.where(np.equal(THRESHOLDS, margin.threshold), bounds.majority_vote(errors, THRESHOLDS, *given), np.inf)
+
+
+def learn_vote(
+    z: ArrayLike,
+    signs: ArrayLike,
+    prior_mean: ArrayLike,
+    epsilon: float,
+    choice: Choice,
+    margin: Margin | None = None,
+) -> VotePosterior:
     """The posterior of least bound on the vote among those tried, for features z (n, F) of length 1, labels -1 and 1.
 
     Means are minima of a convex surrogate of the margin error plus the divergence (Germain et al. 2009), over a path of
@@ -151,25 +235,27 @@ def learn_vote(z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: f
     aligned = z * signs[:, None]
 
     def best_of(means) -> VotePosterior:
-        decisions = aligned @ means.T
-        wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
-        errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
-        posteriors = [
-            VotePosterior(mean, prior_mean, one, two, len(z), epsilon, choice)
-            for mean, one, two in zip(means, errors, together, strict=True)
-        ]
-        scales = np.array([[one.scale] for one in posteriors])
-        n_choices = choice.n_choices * len(THRESHOLDS)
-        reached = bounds.majority_vote(errors, THRESHOLDS, choice.log_ratio, scales, len(z), epsilon, n_choices)
-        return posteriors[int(reached.min(axis=1).argmin())]
+        errors, together = _margin_errors(aligned, means)
+        scales = np.linalg.norm(means - prior_mean, axis=1)[:, None]
+        reached = _vote_bounds(errors, scales, len(z), epsilon, choice, margin)
+        best = int(reached.min(axis=1).argmin())
+        return VotePosterior(means[best], prior_mean, errors[best], together[best], len(z), epsilon, choice, margin)
 
     best = best_of(prior_mean[None])
-    for _ in range(2):  # the second time at the threshold that is best so far
+    for _ in range(1 if margin else 2):  # the second time at the threshold that is best so far
         threshold, mean = best.threshold, prior_mean
         for cost in _SURROGATE_COSTS:
             mean = _least_surrogate(aligned, prior_mean, threshold, cost, mean)
             best = min(best, best_of(prior_mean + _STRETCHES[:, None] * (mean - prior_mean)), key=lambda one: one.bound)
     return best
+
+
+def _margin_errors(aligned, means) -> tuple[np.ndarray, np.ndarray]:
+    """The means of ``Phi(threshold - aligned . mean)`` and of its square, (M, T) for means (M, F)."""
+    decisions = aligned @ means.T
+    wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
+    errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
+    return errors, together
 
 
 def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) -> np.ndarray:
@@ -195,20 +281,36 @@ class PriorChoice(NamedTuple):
     C: float
     scale: float
     error: float
+    threshold: float
+    n_valid: int
+
+    def margin(self, n: int, epsilon: float) -> Margin:
+        """For a bound on n rows at a probability epsilon."""
+        rate = catoni_rate(self.error * ndtr(self.threshold), self.n_valid, n, epsilon)
+        return Margin(self.threshold, rate, epsilon)
+
+
+def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
+    """The rate where Catoni's bound on n rows is least if these err as often as `n_valid` others did."""
+    q = (n_valid * error + 0.5) / (n_valid + 1)  # no error on few rows is not no error
+    p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
+    return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
 
 
 def learn_prior(
     features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
 ) -> PriorChoice:
-    """The C of a linear SVM and the length of its weights at which the vote errs least on validation rows.
+    """The C of a linear SVM, and the length and threshold of its weights, at which the vote errs least on new rows.
 
-    Judged by what its bound contains, the margin error over Phi(threshold) at the best of `THRESHOLDS`.
+    Judged by what its bound contains, the margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """
     coef, intercept = linear_svm_path(features, signs, _SVM_COSTS)
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = np.column_stack([coef, intercept])
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
     margins = _PRIOR_SCALES * (aligned @ directions.T)[:, :, None]
-    errors = np.min([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS], axis=0)  # (C, scale)
-    c, s = np.unravel_index(int(errors.argmin()), errors.shape)
-    return PriorChoice(float(_SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[c, s]))
+    errors = np.stack([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS])  # (T, C, scale)
+    c, s, t = np.unravel_index(int(errors.transpose(1, 2, 0).argmin()), errors.shape[1:] + errors.shape[:1])
+    return PriorChoice(
+        float(_SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[t, c, s]), THRESHOLDS[t], len(valid_signs)
+    )

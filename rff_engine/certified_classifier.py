@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,11 +11,19 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from . import bounds
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_points, as_rng, check_fits, check_probability, check_range, draw_seed, shown
-from .certificates import CertificateTerm, Choice, VotePosterior, learn_prior, learn_vote, unit_features
+from .certificates import (
+    TEST_SET_SHARE,
+    CertificateTerm,
+    Choice,
+    HeldOutErrors,
+    VotePosterior,
+    learn_prior,
+    learn_vote,
+    unit_features,
+)
 from .estimators import (
     BaseLearnedFeatures,
     LandmarkSimilarity,
@@ -53,10 +61,12 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     one assumption is that rows are independent draws from one distribution. What is done to columns or labels
     beforehand must not depend on these rows.
 
-    With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks and C are
-    chosen on them, at no price, and the weights that they give are the prior's mean. The bound is that of the other
-    rows. With 0 all rows serve both ends: each feature map in `features` is a choice that is paid for, and so are
-    the frequencies that its learned weights draw.
+    With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks, C and
+    the form of the bound are chosen on them, at no price, and the weights that they give are the prior's mean. The
+    other rows give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a
+    posterior that they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts.
+    With 0 all rows serve both ends: each feature map in `features` is a choice that is paid for, and so are the
+    frequencies that its learned weights draw.
 
     Parameters
     ----------
@@ -68,7 +78,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     prior_fraction : float
         From 0 to 0.9.
     epsilon : float
-        The probability, over rows and draws, with which any of `risk_bound_` and `gibbs_bound_` may fail.
+        The probability, over rows and draws, with which `risk_bound_` may fail.
     random_state : int, RandomState, Generator or None
         Of the rows set apart, and of feature maps whose own is ``None``. Fits at several seeds, of which the best is
         kept, break the bound.
@@ -80,18 +90,21 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     features_ : transformer
         The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
-        v and the prior's mean; the last entry is the constant's.
+        v, the same as the prior's mean where the test set certifies; the last entry is the constant's.
+    arm_ : {"test set", "posterior"}
+        Which bound `risk_bound_` is.
     risk_bound_ : float
         On the probability that `predict` errs.
     gibbs_bound_ : float
-        On the probability of an error where each point gets one random voter.
+        On the probability of an error where each point gets one random voter. With `prior_fraction` 0 it holds
+        together with `risk_bound_`, otherwise it has an `epsilon` of its own.
     tandem_bound_, c_bound_ : float
         Two other bounds on the probability that `predict` errs, by pairs of voters (`bounds.tandem`, `bounds.c_bound`).
         Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     threshold_ : float
-        theta: the margin error in `certificate_` is the mean of ``Phi(theta - y v . z(x))``.
+        theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
         `epsilon` of its own. ``None`` without prior rows.
@@ -113,6 +126,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     features_: Any
     coef_: np.ndarray
     prior_coef_: np.ndarray
+    arm_: Literal["test set", "posterior"]
     risk_bound_: float
     gibbs_bound_: float
     tandem_bound_: float
@@ -172,11 +186,11 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             for features, width in zip(maps, WIDTHS, strict=True):
                 features.set_params(kernel=GaussianKernel(width * sigma))
         fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
-        vote = fit(maps, X, signs, prior)
-        self.coef_, self.prior_coef_ = vote.mean, vote.prior_mean
-        self.risk_bound_, self.gibbs_bound_, self.certificate_ = vote.bound, vote.gibbs_bound, vote.ledger()
-        self.tandem_bound_, self.c_bound_ = vote.tandem_bound, vote.c_bound
-        self.threshold_ = vote.threshold
+        vote, promise = fit(maps, X, signs, prior)
+        self.coef_, self.prior_coef_, self.threshold_ = vote.mean, vote.prior_mean, vote.threshold
+        self.gibbs_bound_, self.tandem_bound_, self.c_bound_ = vote.gibbs_bound, vote.tandem_bound, vote.c_bound
+        self.arm_ = "posterior" if promise is vote else "test set"
+        self.risk_bound_, self.certificate_ = promise.bound, promise.ledger()
         return self
 
     def _maps(self) -> list:
@@ -198,8 +212,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         ]
         return features.set_params(**{name: draw_seed(rng) for name in open_seeds})
 
-    def _fit_on_other_rows(self, maps, X, signs, prior) -> VotePosterior:
-        """Features and the prior's mean from the prior's rows, the posterior from the others."""
+    def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
+        """The vote and what bounds its risk: the prior's by its errors on the other rows, or one learned from these."""
         _, n_train = prior_sizes(len(signs), self.prior_fraction)
         n_valid = len(prior) - n_train
         valid, train = prior[:n_valid], prior[n_valid:]
@@ -222,10 +236,15 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
-        self.test_set_bound_ = float(bounds.test_set(n_errors, len(kept), self.epsilon))
-        return learn_vote(z, kept, mean, self.epsilon, Choice())
+        self.test_set_bound_ = HeldOutErrors(n_errors, len(kept), self.epsilon).bound
+        held_out = HeldOutErrors(n_errors, len(kept), self.epsilon, TEST_SET_SHARE)
+        margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
+        learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
+        if learned.bound < held_out.bound:
+            return learned, learned
+        return VotePosterior.of_prior(z, kept, mean, self.epsilon, margin), held_out
 
-    def _fit_on_the_same_rows(self, maps, X, signs, _) -> VotePosterior:
+    def _fit_on_the_same_rows(self, maps, X, signs, _) -> tuple[VotePosterior, VotePosterior]:
         """Every map's posterior on all rows; the best one pays for the choice and for its frequencies or landmarks."""
         votes, kept = [], []
         for features in maps:
@@ -243,7 +262,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             kept.append(rows)
         best = min(range(len(maps)), key=lambda i: votes[i].bound)
         self.features_, self.bound_rows_, self.test_set_bound_ = maps[best], kept[best], None
-        return votes[best]
+        return votes[best], votes[best]
 
     def _unit_features(self, X):
         return unit_features(_mapped(self.features_, X))

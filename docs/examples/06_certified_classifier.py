@@ -2,8 +2,8 @@
 A classifier that certifies itself
 ==================================
 
-``CertifiedClassifier`` learns features and a vote on one half of the rows and bounds the risk of the vote on the other.
-No test set is needed for the bound.
+``CertifiedClassifier`` learns features and a vote on one half of the rows and bounds the risk of its predictions on the
+other: by counting errors, or by a bound on a vote that learns from these rows too, whichever is smaller.
 """
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/06_certified_classifier.png'

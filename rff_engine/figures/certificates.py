@@ -22,11 +22,14 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from ..experiments.toy.certificates import Certificate, Peeking
+    from ..experiments.toy.certificates import Certificate, Peeking, PosteriorCertificate
 
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
+    "errors on": ("errors on the rows", "#56B4E9"),
     "margin error": ("margin error on the rows", "#56B4E9"),
+    "rate": ("rate fixed beforehand", "#56B4E9"),
+    "smaller of two": ("smaller of two bounds", "#D55E00"),
     "confidence": ("confidence, ln 1/ε", "#7A5CD6"),
     "sample": ("sample, ln 2√n", "#7A5CD6"),
     "choice of feature map": ("choice of frequencies", "#D55E00"),
@@ -162,7 +165,7 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
     return finish(fig, 420, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
 
 
-def bound_against_rows(certificate: Certificate, rows: Sequence[int], target: float) -> go.Figure:
+def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], target: float) -> go.Figure:
     """The bound against the number of rows that it is computed on, all else the same.
 
     Parameters

@@ -1,5 +1,8 @@
 """The studies of certificates: bounds, choices of beta, and what their tables hold."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -7,6 +10,7 @@ import rff_engine as rff
 from benchmarks.studies import certificates, chosen_beta, pair_bounds
 from rff_engine import bounds
 from rff_engine._strength import kernel_bound
+from rff_engine.certificates import TEST_SET_SHARE
 
 
 def test_shipped_bounds_are_above_their_parts():
@@ -16,6 +20,20 @@ def test_shipped_bounds_are_above_their_parts():
     # Each bound may fail for one split in 20, and hardly ever does by more than the test error's own chance.
     failed = rows["risk_bound"] < rows["test_error"] - 0.02
     assert failed.mean() < 0.05
+
+
+def test_the_docs_have_the_test_set_bounds_at_their_share_of_epsilon():
+    rows = pd.read_csv(certificates.SHIPPED).query("method == 'boosting' and D == 100")
+    text = (Path(__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
+    sentence = text[text.index("For boosting at D = 100 that is") : text.index("in the mean over the splits")]
+    for number, name in re.findall(r"([0-9.]+) % on (\w+)", sentence):
+        of = rows[rows["dataset"] == name]
+        arms = []
+        for n, alone in zip(of["n_bound"], of["test_set_bound"], strict=True):
+            every = bounds.test_set(np.arange(n + 1), n, 0.05)
+            arms.append(bounds.test_set(int(np.abs(every - alone).argmin()), n, TEST_SET_SHARE * 0.05))
+        assert f"{100 * np.mean(arms):.2f}" == number
+    assert len(re.findall("%", sentence)) == 5
 
 
 def test_tables_hold_the_means():

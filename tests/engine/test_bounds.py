@@ -267,6 +267,33 @@ def test_gibbs_classifier_inverts_its_budget(error, ratio, scale, n, n_choices):
         assert vote == pytest.approx(min(1, 2 * bound / (1 + math.erf(threshold / math.sqrt(2)))), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("error", "ratio", "scale", "n"), [(0.1, 5.0, 2.0, 200), (0.0, -2.0, 0.0, 50), (0.4, 0, 3, 90)]
+)
+@pytest.mark.parametrize("n_choices", [1, 12])
+def test_catoni_bounds_solve_their_equation_and_the_best_rate_is_pac_bayes_kl(error, ratio, scale, n, n_choices):
+    nats = ratio + scale**2 / 2 + math.log(n_choices / 0.05)
+    rates = np.geomspace(1e-2, 15, 150)
+    found = [bounds.gibbs_classifier(error, ratio, scale, n, 0.05, n_choices, rate=rate) for rate in rates]
+    for rate, bound in zip(rates, found, strict=True):
+
+        def excess(R, rate=rate):
+            return n * (-math.log(1 - (1 - math.exp(-rate)) * R) - rate * error) - nats
+
+        assert bound == pytest.approx(brentq(excess, error, 1) if excess(1) > 0 else 1, rel=1e-6)
+    assert naive.bernoulli_kl(error, min(found)) == pytest.approx(nats / n, rel=1e-2)
+    vote = bounds.majority_vote(error, 1.5, ratio, scale, n, 0.05, n_choices, rate=rates[0])
+    assert vote == pytest.approx(min(1, found[0] / (0.5 + math.erf(1.5 / math.sqrt(2)) / 2)))
+
+
+def test_the_expectation_behind_catoni_bounds_is_one():
+    """E exp(n (Phi(R) - rate k / n)) over k from Bin(n, R), Phi(R) = -ln(1 - (1 - exp(-rate)) R)."""
+    for n, R, rate in ((10, 0.2, 0.5), (40, 0.5, 3.0), (7, 0.9, 10.0)):
+        k = np.arange(n + 1)
+        terms = binom.pmf(k, n, R) * np.exp(-n * math.log(1 - (1 - math.exp(-rate)) * R) - rate * k)
+        assert terms.sum() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("threshold", [0.0, 1.5])
 @pytest.mark.parametrize("n_choices", [1, 12])
 def test_tandem_bound_inverts_the_budget_of_two_voters(threshold, n_choices):
@@ -307,7 +334,14 @@ def test_test_set_bound_inverts_the_binomial_tail(n):
 
 
 def test_bounds_of_classifiers_refuse_invalid_values():
-    for change in ({"gibbs_error": 1.5}, {"scale": -1.0}, {"log_ratio": np.inf}, {"n": 0}, {"n_choices": 0}):
+    for change in (
+        {"gibbs_error": 1.5},
+        {"scale": -1.0},
+        {"log_ratio": np.inf},
+        {"n": 0},
+        {"n_choices": 0},
+        {"rate": 0.0},
+    ):
         fine = {"gibbs_error": 0.1, "log_ratio": 0.0, "scale": 1.0, "n": 10, "epsilon": 0.05}
         with pytest.raises(ValueError, match=next(iter(change))):
             bounds.gibbs_classifier(**fine | change)

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
-from rff_engine import bounds
+from rff_engine import bounds, certificates
 from rff_engine.certificates import THRESHOLDS, Choice, _least_surrogate, learn_vote, unit_features
 from rff_engine.certified_classifier import WIDTHS
 
@@ -49,6 +50,9 @@ def test_the_terms_of_the_certificate_add_up_to_the_bound(model):
     assert sum(term.risk for term in fitted.certificate_) == pytest.approx(fitted.risk_bound_, rel=1e-9)
     n, error = len(fitted.bound_rows_), fitted.certificate_[0].risk
     total = sum(term.nats for term in fitted.certificate_)
+    if fitted.arm_ == "test set":
+        assert binom.cdf(round(n * error), n, fitted.risk_bound_) == pytest.approx(np.exp(-total), rel=1e-6)
+        return
     reached = bounds.gibbs_classifier(error, total - np.log(2 * np.sqrt(n) / 0.5), 0.0, n, 0.5)
     threshold = float(fitted.certificate_[-1].name.split()[-1])
     assert fitted.risk_bound_ == pytest.approx(min(1, reached / ndtr(threshold)), rel=1e-6)
@@ -73,16 +77,75 @@ def test_the_bound_is_that_of_its_formula(model):
     if model is MODELS[4]:
         ratio = np.log(math.comb(300, 5))
         assert len(rows) == 295 and not set(rows) & set(fitted.features_.landmark_indices_)
-    paid = ratio, scale, len(rows), model.epsilon, n_maps * len(THRESHOLDS)
-    votes = [bounds.majority_vote(ndtr(t - margins).mean(), t, *paid) for t in THRESHOLDS]
-    assert fitted.risk_bound_ == pytest.approx(min(votes), rel=1e-9)
-    assert fitted.gibbs_bound_ == pytest.approx(bounds.gibbs_classifier(ndtr(-margins).mean(), *paid), rel=1e-9)
+    alone = ratio, scale, len(rows), model.epsilon, n_maps
+    paid = (*alone[:-1], n_maps * len(THRESHOLDS))
+    if model.prior_fraction == 0:
+        votes = [bounds.majority_vote(ndtr(t - margins).mean(), t, *paid) for t in THRESHOLDS]
+        assert fitted.arm_ == "posterior" and fitted.test_set_bound_ is None
+        assert fitted.risk_bound_ == pytest.approx(min(votes), rel=1e-9)
+    else:
+        errors = (margins <= 0).sum()
+        assert fitted.test_set_bound_ == pytest.approx(bounds.test_set(errors, len(rows), model.epsilon), rel=1e-9)
+        assert fitted.arm_ == "test set" and scale == 0  # on this sample
+        assert fitted.risk_bound_ == pytest.approx(bounds.test_set(errors, len(rows), 0.9 * model.epsilon), rel=1e-9)
+    of_gibbs = paid if model.prior_fraction == 0 else alone
+    assert fitted.gibbs_bound_ == pytest.approx(bounds.gibbs_classifier(ndtr(-margins).mean(), *of_gibbs), rel=1e-9)
     tandems = [bounds.tandem((ndtr(t - margins) ** 2).mean(), t, *paid) for t in THRESHOLDS]
     assert fitted.tandem_bound_ == pytest.approx(min(tandems), rel=1e-9)
     disagreement = (2 * ndtr(margins) * ndtr(-margins)).mean()
-    alone = (*paid[:-1], n_maps)
     c_bound = bounds.c_bound(ndtr(-margins).mean(), disagreement, *alone)
     assert fitted.c_bound_ == pytest.approx(c_bound, rel=1e-9)
+
+
+@pytest.fixture
+def short_prior(monkeypatch):
+    """A prior from eight rows, whose weights are short enough for the posterior to move."""
+    monkeypatch.setattr(certificates, "_PRIOR_SCALES", np.array([4.0]))
+    return rff.CertifiedClassifier(FunctionTransformer(), prior_fraction=0.005, random_state=0)
+
+
+def half_planes(n=1500):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return X, X[:, 0] > 0.3
+
+
+def test_the_posterior_predicts_where_its_bound_is_the_smaller_one(short_prior):
+    X, y = half_planes()
+    fitted = short_prior.fit(X, y)
+    rows, signs = fitted.bound_rows_, 2.0 * y - 1
+    z = unit_features(fitted.features_.transform(X))
+    assert fitted.arm_ == "posterior" and (fitted.predict(X) == (z @ fitted.coef_ > 0)).all()
+    names = [term.name.split(",")[0] for term in fitted.certificate_]
+    assert names[:4] == ["margin error on the rows", "rate fixed beforehand", "confidence", "smaller of two bounds"]
+    rate = float(fitted.certificate_[1].name.split()[-1])
+    error = ndtr(fitted.threshold_ - signs[rows] * (z[rows] @ fitted.coef_)).mean()
+    nats = ((fitted.coef_ - fitted.prior_coef_) ** 2).sum() / 2 + np.log(1 / (0.1 * 0.05))
+    bound = (1 - np.exp(-rate * error - nats / len(rows))) / (1 - np.exp(-rate)) / ndtr(fitted.threshold_)
+    assert fitted.risk_bound_ == pytest.approx(bound, rel=1e-2)  # the rate is printed with three digits
+    assert sum(term.nats for term in fitted.certificate_) == pytest.approx(nats)
+    assert sum(term.risk for term in fitted.certificate_) == pytest.approx(fitted.risk_bound_, rel=1e-9)
+    errors = (signs[rows] * (z[rows] @ fitted.prior_coef_) <= 0).sum()
+    assert fitted.risk_bound_ < fitted.test_set_bound_ < bounds.test_set(errors, len(rows), 0.9 * 0.05)
+
+
+def test_threshold_and_rate_do_not_look_at_the_rows_of_the_bound(short_prior):
+    X, y = half_planes()
+    first = clone(short_prior).fit(X, y)
+    X[first.bound_rows_] += 0.01
+    other = clone(short_prior).fit(X, y)
+    assert first.threshold_ == other.threshold_
+    assert first.gibbs_bound_ != other.gibbs_bound_
+    rates = [[t.name for t in one.certificate_ if t.name.startswith("rate")] for one in (first, other)]
+    assert rates[0] == rates[1]
+
+
+def test_the_rate_is_where_catoni_bound_is_least_for_the_errors_foreseen():
+    for error, n_valid, n in ((0.1, 200, 1000), (0.0, 20, 100), (0.4, 50, 30)):
+        foreseen = (n_valid * error + 0.5) / (n_valid + 1)
+        rate = certificates.catoni_rate(error, n_valid, n, 0.005)
+        factors = (1, 0.8, 0.95, 1.05, 1.3)
+        least, *others = (bounds.gibbs_classifier(foreseen, 0.0, 0.0, n, 0.005, rate=one * rate) for one in factors)
+        assert least < min(others)
 
 
 @every_model

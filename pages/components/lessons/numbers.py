@@ -50,7 +50,7 @@ from rff_engine.experiments.toy import (
     approximation as toy_approximation,
     learning as toy_learning,
 )
-from rff_engine.experiments.toy.certificates import Certificate
+from rff_engine.experiments.toy.certificates import PosteriorCertificate
 from rff_engine.experiments.toy.plane import cell_centres, plane_points
 
 #: Distances of a cell from the nearest row, in standard deviations of a column: up to the first it counts as at the
@@ -333,7 +333,7 @@ class CertificateNumbers:
         )
 
     @property
-    def certificate(self) -> Certificate:
+    def certificate(self) -> PosteriorCertificate:
         vote = certified_vote(self.settings, CERTIFIED[self.values.method], self.values.D)
         return vote.certificate(self.values.stretch)
 

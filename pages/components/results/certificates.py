@@ -67,7 +67,7 @@ def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
 
 
 @shared_cache
-def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.Certificate, ...]]:
+def certificate_curves(settings: CertificateSettings) -> dict[str, tuple[toy_certificates.PosteriorCertificate, ...]]:
     """Certificates of all methods at COUNTS."""
     every = [(method, D) for method in METHODS.values() for D in COUNTS]
     votes = workers.results({one: partial(certified_vote, settings, *one) for one in every})

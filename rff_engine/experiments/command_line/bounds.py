@@ -8,7 +8,12 @@ from rff_engine.bounds import ALIGNMENT_BOUNDS, FORMS
 
 from ..studies import certificate
 from ..toy.coverage import PAIR_CASES, WORST_CASES, BoundFailures, simulate_two_gaussians, simulate_worst_case
-from ..toy.vote_coverage import CLASSIFIER_CASES, simulate_classifiers, simulate_landmark_classifiers
+from ..toy.vote_coverage import (
+    CLASSIFIER_CASES,
+    simulate_classifiers,
+    simulate_landmark_classifiers,
+    simulate_smaller_of_two,
+)
 from .output import Progress
 
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
@@ -42,6 +47,7 @@ def _certificate_failures(options) -> Iterator[tuple[str, str, BoundFailures]]:
     """
     draws = {"epsilon": options.epsilon, "n_draws": options.draws, "random_state": options.seed}
     votes = {"frequencies": simulate_classifiers, "landmarks": simulate_landmark_classifiers}
+    votes["two bounds"] = simulate_smaller_of_two
     cases = [("", case) for case in PAIR_CASES] + [(kind, case) for kind in votes for case in CLASSIFIER_CASES]
     with Progress("sampling") as progress:
         for number, (kind, case) in enumerate(cases):
@@ -87,7 +93,7 @@ def certify(options) -> int:
     print(f"{'term':<44} {'nats':>8} {'risk':>8}")
     for name, nats, risk in result.terms:
         print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
-    print(f"{'certified risk of the vote':<44} {'':>8} {result.risk_bound:>8.2%}")
+    print(f"{'certified risk of the vote':<44} {'':>8} {result.risk_bound:>8.2%}, by the {result.arm}")
     print(f"by pairs of voters: tandem bound {result.tandem_bound:.2%}, C-bound {result.c_bound:.2%}, each alone")
     print(f"\ntest error of the vote: {result.test_error:.2%}")
     print(f"Gibbs classifier: certified {result.gibbs_bound:.2%}, test error {result.gibbs_error:.2%}")

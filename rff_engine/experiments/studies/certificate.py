@@ -12,12 +12,13 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import ndtr
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..._typing import MatrixLike
 from ..._validation import check_choice, check_count, check_fits
-from ...certificates import CertificateTerm
+from ...certificates import CertificateTerm, Choice, learn_vote, unit_features
 from ...certified_classifier import WIDTHS, CertifiedClassifier, prior_sizes
 from ...estimators import (
     LandmarkSimilarity,
@@ -52,6 +53,8 @@ class NamedSplit(LetarteSplit, Protocol):
 class CertifiedRun:
     """Bounds of one fit and errors on the test rows."""
 
+    arm: str
+    """As in `CertifiedClassifier`"""
     terms: tuple[CertificateTerm, ...]
     risk_bound: float
     gibbs_bound: float
@@ -106,20 +109,12 @@ class CertifiedSplit:
         epsilon: float = 0.05,
     ) -> CertifiedRun:
         """Bounds and test errors of a method with D features or landmarks; `kernel` None is one of width "scale"."""
-        check_choice(method, "method", METHODS)
-        most = self.most_components(method)
-        if check_count(n_components, "n_components") > most:
-            raise ValueError(
-                f"n_components is {n_components}; landmarks are rows of the prior's half, of which {most} are for "
-                f"fitting, so at most {most} are allowed."
-            )
-        check_fits(n_components * sum(self.X.shape), f"n_components is {n_components} for {self.X.shape[0]} rows")
-        maps = self._maps(method, kernel, n_components)
-        model, split = self._fitted(maps, epsilon), self.split
+        model, split = self.fitted(method, n_components, kernel, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
         chances = model.vote_shares(split.X_test)
         gibbs_error = 1 - chances[np.arange(len(wrong)), np.searchsorted(model.classes_, split.y_test)].mean()
         return CertifiedRun(
+            model.arm_,
             model.certificate_,
             model.risk_bound_,
             model.gibbs_bound_,
@@ -131,6 +126,42 @@ class CertifiedSplit:
             float(gibbs_error),
             n_components,
         )
+
+    def fitted(
+        self,
+        method: str,
+        n_components: int = DEFAULT_COMPONENTS,
+        kernel: SpectralKernel | None = None,
+        epsilon: float = 0.05,
+    ) -> CertifiedClassifier:
+        """The classifier of `run`."""
+        check_choice(method, "method", METHODS)
+        most = self.most_components(method)
+        if check_count(n_components, "n_components") > most:
+            raise ValueError(
+                f"n_components is {n_components}; landmarks are rows of the prior's half, of which {most} are for "
+                f"fitting, so at most {most} are allowed."
+            )
+        check_fits(n_components * sum(self.X.shape), f"n_components is {n_components} for {self.X.shape[0]} rows")
+        return self._fitted(self._maps(method, kernel, n_components), epsilon)
+
+    def posterior_alone(self, model: CertifiedClassifier) -> dict[str, float]:
+        """Bounds of the posterior by PAC-Bayes-kl at the whole epsilon, without the test set's arm, and test errors."""
+        signs, rows = np.where(self.y == model.classes_[1], 1.0, -1.0), model.bound_rows_
+
+        def unit(X):
+            return unit_features(model.features_.transform(X))
+
+        vote = learn_vote(unit(self.X[rows]), signs[rows], model.prior_coef_, model.epsilon, Choice())
+        test = np.where(self.split.y_test == model.classes_[1], 1, -1) * (unit(self.split.X_test) @ vote.mean)
+        return {
+            "risk_bound": vote.bound,
+            "gibbs_bound": vote.gibbs_bound,
+            "tandem_bound": vote.tandem_bound,
+            "c_bound": vote.c_bound,
+            "test_error": float((test <= 0).mean()),
+            "gibbs_error": float(ndtr(-test).mean()),
+        }
 
     def most_components(self, method: str) -> int:
         """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""

@@ -16,7 +16,7 @@ from scipy.stats import binom
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, largest_mean, test_set
-from ...certificates import THRESHOLDS, CertificateTerm, Choice, VotePosterior, unit_features
+from ...certificates import THRESHOLDS, CertificateTerm, Choice, VotePosterior, learn_vote, unit_features
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
 from ...kernels import SpectralKernel
@@ -45,6 +45,13 @@ class Certificate:
     """Of the vote"""
     gibbs_error: float
     """Expected, of one random voter a point"""
+    arm: str = "posterior"
+    """Or "test set", as in `CertifiedClassifier`"""
+
+
+@dataclass(frozen=True)
+class PosteriorCertificate(Certificate):
+    """The certificate of a posterior by PAC-Bayes-kl, which all weights have at once."""
 
     def bound_with_rows(self, n: ArrayLike) -> np.ndarray:
         """The bound if it were computed on n rows, (N,), with the same margin error and weights."""
@@ -133,21 +140,25 @@ def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Cert
         model.threshold_,
         float(wrong.mean()),
         float(1 - chances.mean()),
+        model.arm_,
     )
 
 
 @dataclass(frozen=True)
 class CertifiedVote:
-    """A certified vote, the vote of its prior, and all votes on the line through both, by their margins.
+    """The vote of a posterior, the vote of its prior, and all votes on the line through both, by their margins.
 
-    A stretch of 0 is the prior's vote, 1 the learned one. The bound holds for all of them at once.
+    A stretch of 0 is the prior's vote, 1 the learned one. The bound, PAC-Bayes-kl, holds for all of them at once. With
+    rows for the prior the classifier itself has the smaller of two other bounds.
     """
 
     model: CertifiedClassifier
+    mean: np.ndarray
+    """(F + 1,), v, the learned mean of the weights"""
     prior_margins: np.ndarray
     """(n_bound,), y v0 . z(x) on the rows of the bound, v0 the prior's mean"""
     step_margins: np.ndarray
-    """(n_bound,), y (v - v0) . z(x), v the learned mean"""
+    """(n_bound,), y (v - v0) . z(x)"""
     prior_test_margins: np.ndarray
     """(n_test,)"""
     step_test_margins: np.ndarray
@@ -160,24 +171,23 @@ class CertifiedVote:
     @property
     def choice(self) -> Choice:
         """How its feature map was chosen on the rows of the bound."""
-        nats = {term.name.split(",")[0]: term.nats for term in self.model.certificate_}
-        return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
+        return _choice(self.model)
 
     @property
     def step(self) -> float:
         """||v - v0||"""
-        return float(np.linalg.norm(self.model.coef_ - self.model.prior_coef_))
+        return float(np.linalg.norm(self.mean - self.model.prior_coef_))
 
-    def certificate(self, stretch: float = 1.0) -> Certificate:
+    def certificate(self, stretch: float = 1.0) -> PosteriorCertificate:
         """What the vote at a stretch promises, and its errors on the test points."""
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
-        mean = model.prior_coef_ + stretch * (model.coef_ - model.prior_coef_)
+        mean = model.prior_coef_ + stretch * (self.mean - model.prior_coef_)
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
         errors = np.mean(wrong, axis=1)
         together = np.mean(np.square(wrong), axis=1)
         posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
-        return Certificate(
+        return PosteriorCertificate(
             posterior.ledger(),
             posterior.bound,
             posterior.gibbs_bound,
@@ -194,6 +204,14 @@ class CertifiedVote:
         return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
 
 
+def _choice(model: CertifiedClassifier) -> Choice:
+    """How its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
+    if model.test_set_bound_ is not None:
+        return Choice()
+    nats = {term.name.split(",")[0]: term.nats for term in model.certificate_}
+    return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
+
+
 def certified_vote(
     model: CertifiedClassifier,
     X: np.ndarray,
@@ -203,7 +221,7 @@ def certified_vote(
     extent: float,
     cells: int = 61,
 ) -> CertifiedVote:
-    """The margins of a fitted classifier and of its prior.
+    """The margins of the posterior that the rows of the bound teach, and of its prior.
 
     Parameters
     ----------
@@ -217,13 +235,20 @@ def certified_vote(
         G, cells along a side of it.
     """
     rows = model.bound_rows_
-    means = np.stack([model.prior_coef_, model.coef_ - model.prior_coef_], axis=1)
+
+    def unit(points):
+        return unit_features(model.features_.transform(np.asarray(points, np.float32)))
+
+    mean = model.coef_
+    if model.test_set_bound_ is not None:
+        mean = learn_vote(unit(X[rows]), y[rows], model.prior_coef_, model.epsilon, Choice()).mean
+    means = np.stack([model.prior_coef_, mean - model.prior_coef_], axis=1)
 
     def decisions(points):
-        return (unit_features(model.features_.transform(np.asarray(points, np.float32))) @ means).T.astype(np.float32)
+        return (unit(points) @ means).T.astype(np.float32)
 
     on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
-    return CertifiedVote(model, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane)
+    return CertifiedVote(model, mean, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane)
 
 
 def certified_votes(

@@ -14,6 +14,7 @@ from scipy.special import gammaln, ndtr
 from ... import bounds
 from ..._typing import RandomState
 from ..._validation import as_rng, check_choice, check_count
+from ...certificates import TEST_SET_SHARE, catoni_rate
 from .coverage import BoundFailures
 
 #: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
@@ -28,6 +29,7 @@ CLASSIFIER_CASES = {
 _SUPPORT, _CANDIDATES = 512, 2000  # points and frequencies
 _SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 _SIMILARITY_WIDTH = 0.1
+_HELD_OUT_FEATURES = 50  # frequencies of the prior's vote
 _DRAWS_AT_ONCE = 256
 
 
@@ -164,6 +166,74 @@ def simulate_landmark_classifiers(
     return _simulated(case, support, n, n_draws, rng, slacks)
 
 
+def simulate_smaller_of_two(
+    case: str,
+    n: int = 50,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    threshold: float = 1.5,
+    repeated: bool = False,
+    random_state: RandomState = None,
+) -> list[BoundFailures]:
+    """The smaller bound of a test set and of a posterior, for the vote that it is about.
+
+    The prior's weights are the mean of 100 features times labels on n rows of its own, whose margin errors also set
+    the rate. The posterior moves them along the same mean of the other n rows, by the step for which its bound is
+    smallest. What counts is the risk of the vote whose bound is taken.
+
+    Parameters
+    ----------
+    case, n, epsilon, n_draws, threshold, random_state
+        As in `simulate_classifiers`.
+    repeated : bool
+        Whether the rows of the bound are copies of the prior's, which breaks the assumption of independent rows.
+
+    Returns
+    -------
+    list of BoundFailures
+        Of smaller_of_two.
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    n = check_count(n, "n")
+    rng = as_rng(random_state)
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
+    z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+    length = _SCALES.max()
+
+    def slacks(samples: _Samples, chances):
+        seen = _Samples(samples.rows[:, :n], samples.y[:, :n])
+        kept = seen if repeated else _Samples(samples.rows[:, n:], samples.y[:, n:])
+        prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
+        fitted = ndtr(threshold - length * _margins(prior, seen)).mean(axis=1)
+        share = (1 - TEST_SET_SHARE) * epsilon
+        errors = ndtr(threshold - length * _margins(prior, kept) - np.multiply.outer(_SCALES, _margins(step, kept)))
+        errors = errors.mean(axis=2).T  # (B, scales)
+        learned = np.empty(errors.shape)
+        for error in np.unique(fitted.round(1)):
+            same = fitted.round(1) == error
+            rate = catoni_rate(error, n, n, share)
+            learned[same] = bounds.majority_vote(errors[same], threshold, 0.0, _SCALES, n, share, rate=rate)
+        best = learned.argmin(axis=1)
+        held_out = bounds.test_set((_margins(prior, kept) <= 0).sum(axis=1), n, TEST_SET_SHARE * epsilon)
+        moved = (learned.min(axis=1) < held_out)[:, None]
+        decision = np.where(moved, length * prior + _SCALES[best][:, None] * step, prior)
+        risk = np.where(decision > 0, 1 - chances, chances).mean(axis=1)
+        return {"smaller_of_two": risk - np.minimum(held_out, learned.min(axis=1))}
+
+    return _simulated(case, support, 2 * n, n_draws, rng, slacks)
+
+
+def _margins(decision, samples: _Samples) -> np.ndarray:
+    """y times the decision value (B, S) at each row of the samples, (B, n)."""
+    return samples.y * np.take_along_axis(decision, samples.rows, axis=1)
+
+
 def _simulated(case: str, support, n: int, n_draws: int, rng, slacks) -> list[BoundFailures]:
     """Slacks of many samples, some at a time."""
     check_choice(case, "case", tuple(CLASSIFIER_CASES))
@@ -181,15 +251,17 @@ def _simulated(case: str, support, n: int, n_draws: int, rng, slacks) -> list[Bo
 
 def _decision(z, signed) -> np.ndarray:
     """Decision values (B, S) of the mean of features z (B, S, F) times labels, scaled to length 1."""
-    mean = np.einsum("bs,bsf->bf", signed, z)
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
-    return np.einsum("bsf,bf->bs", z, mean)
+    return np.einsum("bsf,bf->bs", z, _unit_rows(np.einsum("bs,bsf->bf", signed, z)))
+
+
+def _unit_rows(means) -> np.ndarray:
+    return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
 
 
 def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon, threshold) -> dict[str, np.ndarray]:
     """True risk less the smallest bound over `_SCALES`, which one event gives for all of them, (B,) each."""
     given = log_ratio, _SCALES[:, None], samples.rows.shape[1], epsilon
-    margins = np.multiply.outer(_SCALES, samples.y * np.take_along_axis(decision, samples.rows, axis=1))
+    margins = np.multiply.outer(_SCALES, _margins(decision, samples))
     wrong = ndtr(-margins)
     wrong_by_margin = ndtr(threshold - margins)
     errors = wrong.mean(axis=2)

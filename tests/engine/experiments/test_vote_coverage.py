@@ -10,6 +10,7 @@ from rff_engine.experiments.toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
     simulate_landmark_classifiers,
+    simulate_smaller_of_two,
 )
 
 EPSILON, DRAWS = 0.05, 600
@@ -29,6 +30,21 @@ def test_bounds_of_learned_classifiers_hold(simulate, case, n):
     assert [bound.name for bound in found] == NAMES
     for bound in found:
         assert bound.slack.shape == (DRAWS,) and not too_many(bound.failures)
+
+
+@pytest.mark.parametrize("case", CLASSIFIER_CASES)
+@pytest.mark.parametrize("n", [5, 60])
+def test_the_smaller_of_two_bounds_holds_for_the_vote_that_it_is_about(case, n):
+    (found,) = simulate_smaller_of_two(case, n, EPSILON, DRAWS, random_state=0)
+    assert found.slack.shape == (DRAWS,) and not too_many(found.failures)
+
+
+def test_rows_of_the_bound_that_repeat_those_of_the_prior_break_it():
+    apart, copied = (
+        simulate_smaller_of_two("pure noise", 40, EPSILON, DRAWS, repeated=one, random_state=0)[0]
+        for one in (False, True)
+    )
+    assert not too_many(apart.failures) and copied.interval(0.999)[0] > EPSILON
 
 
 def test_a_learner_that_peeks_without_paying_breaks_its_bound():
