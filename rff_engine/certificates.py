@@ -27,6 +27,7 @@ __all__ = [
     "VotePosterior",
     "catoni_rate",
     "learn_prior",
+    "learn_rest",
     "learn_vote",
     "unit_features",
 ]
@@ -38,8 +39,8 @@ THRESHOLDS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 # Paths that need not be paid for: the bound holds for all weights at once.
 _SURROGATE_COSTS = (0.1, 0.4, 1.6, 6.4, 25.0)
 _STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
-# Of the prior's weights, on rows of their own.
-_SVM_COSTS = 10.0 ** np.arange(-2, 5)
+#: Of the prior's weights, on rows of their own.
+SVM_COSTS = 10.0 ** np.arange(-2, 5)
 _PRIOR_SCALES = 2.0 ** np.arange(17)
 _PEAK = 1 / np.sqrt(2 * np.pi)
 _RATES = 1e-3, 50.0
@@ -89,11 +90,13 @@ class HeldOutErrors(NamedTuple):
     def ledger(self) -> tuple[CertificateTerm, ...]:
         """The terms of `bound`, in the order in which they are added."""
         error, alone = self.n_errors / self.n, float(bounds.test_set(self.n_errors, self.n, self.epsilon))
-        return (
+        terms = (
             CertificateTerm("errors on the rows", 0.0, error),
             CertificateTerm(_CONFIDENCE, -float(np.log(self.epsilon)), alone - error),
-            CertificateTerm(_arms(self.share), -float(np.log(self.share)), self.bound - alone),
         )
+        if self.share == 1:
+            return terms
+        return (*terms, CertificateTerm(_arms(self.share), -float(np.log(self.share)), self.bound - alone))
 
 
 _CONFIDENCE = "confidence, ln(1 / epsilon)"
@@ -304,7 +307,7 @@ def learn_prior(
 
     Judged by what its bound contains, the margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """
-    coef, intercept = linear_svm_path(features, signs, _SVM_COSTS)
+    coef, intercept = linear_svm_path(features, signs, SVM_COSTS)
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = np.column_stack([coef, intercept])
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
@@ -312,5 +315,21 @@ def learn_prior(
     errors = np.stack([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS])  # (T, C, scale)
     c, s, t = np.unravel_index(int(errors.transpose(1, 2, 0).argmin()), errors.shape[1:] + errors.shape[:1])
     return PriorChoice(
-        float(_SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[t, c, s]), THRESHOLDS[t], len(valid_signs)
+        float(SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[t, c, s]), THRESHOLDS[t], len(valid_signs)
     )
+
+
+def learn_rest(features: ArrayLike, codes: ArrayLike, n_classes: int, C_values: ArrayLike = SVM_COSTS) -> np.ndarray:
+    """Weights of one class against the rest at each C, (n_C, n_classes, F + 1), for classes 0, 1, ..; intercept last.
+
+    A class without rows, or with all of them, has the constant that says so.
+    """
+    weights = np.zeros((len(C_values), n_classes, np.shape(features)[1] + 1))
+    for k in range(n_classes):
+        own = np.equal(codes, k)
+        if own.any() and not own.all():
+            coef, intercept = linear_svm_path(features, np.where(own, 1.0, -1.0), C_values)
+            weights[:, k] = np.column_stack([coef, intercept])
+        else:
+            weights[:, k, -1] = 1.0 if own.any() else -1.0
+    return weights

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, ndtr
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_points, as_rng, check_fits, check_probability, check_range, draw_seed, shown
 from .certificates import (
+    SVM_COSTS,
     TEST_SET_SHARE,
     CertificateTerm,
     Choice,
     HeldOutErrors,
     VotePosterior,
     learn_prior,
+    learn_rest,
     learn_vote,
     unit_features,
 )
@@ -39,12 +42,21 @@ if TYPE_CHECKING:  # scikit-learn has no types
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
-__all__ = ["CertifiedClassifier"]
+__all__ = ["CertifiedClassifier", "GroupCertificate"]
 
 _VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
 _N_COMPONENTS = 200  # of the feature maps to choose among by default
 #: Widths to choose among, in units of the width "scale" on the prior's rows.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class GroupCertificate(NamedTuple):
+    """A bound on the risk among rows of one group."""
+
+    group: Any
+    n: int
+    n_errors: int
+    risk_bound: float
 
 
 def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
@@ -54,7 +66,7 @@ def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
 
 
 class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
-    """Classifier of two classes that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
+    """Classifier that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
 
     Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,
     ``sign(v . z(x))``. `fit` minimises a bound on its risk over v. docs/theory.md states the bound and proves it; its
@@ -67,6 +79,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     posterior that they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts.
     With 0 all rows serve both ends: each feature map in `features` is a choice that is paid for, and so are the
     frequencies that its learned weights draw.
+
+    More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
+    vote is then one class against the rest.
 
     Parameters
     ----------
@@ -82,29 +97,35 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState, Generator or None
         Of the rows set apart, and of feature maps whose own is ``None``. Fits at several seeds, of which the best is
         kept, break the bound.
+    estimator : classifier, optional
+        Any classifier of scikit-learn's kind, or a pipeline that ends with one, in place of `features`. A clone is
+        fitted on the prior's rows alone, with all that it scales, fills or chooses.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The two labels.
+    classes_ : ndarray of shape (K,)
+        The labels.
+    estimator_ : classifier
+        The fitted clone of `estimator`; with one there are none of the next six attributes.
     features_ : transformer
         The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
-        v, the same as the prior's mean where the test set certifies; the last entry is the constant's.
-    arm_ : {"test set", "posterior"}
-        Which bound `risk_bound_` is.
-    risk_bound_ : float
-        On the probability that `predict` errs.
+        v, the same as the prior's mean where the test set certifies; the last entry is the constant's. Of K > 2 classes
+        `coef_` has shape (K, F + 1), and there are no voters: no `prior_coef_`, and none of the next four attributes.
     gibbs_bound_ : float
         On the probability of an error where each point gets one random voter. With `prior_fraction` 0 it holds
         together with `risk_bound_`, otherwise it has an `epsilon` of its own.
     tandem_bound_, c_bound_ : float
         Two other bounds on the probability that `predict` errs, by pairs of voters (`bounds.tandem`, `bounds.c_bound`).
         Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
-    certificate_ : tuple of CertificateTerm
-        The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     threshold_ : float
         theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
+    arm_ : {"test set", "posterior"}
+        Which bound `risk_bound_` is.
+    risk_bound_ : float
+        On the probability that `predict` errs.
+    certificate_ : tuple of CertificateTerm
+        The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
         `epsilon` of its own. ``None`` without prior rows.
@@ -142,11 +163,13 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         prior_fraction: float = 0.5,
         epsilon: float = 0.05,
         random_state: RandomState = None,
+        estimator: Any = None,
     ):
         self.features: Any = features
         self.prior_fraction: float = prior_fraction
         self.epsilon: float = epsilon
         self.random_state: RandomState = random_state
+        self.estimator: Any = estimator
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Choose features, and weights at which the bound is smallest.
@@ -154,9 +177,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
-            Points, one a row.
+            Points, one a row; with an `estimator` all that it takes, such as a data frame.
         y : array of shape (n,)
-            Labels of two classes.
+            Labels.
 
         Returns
         -------
@@ -168,30 +191,109 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             If a parameter, a value of `X` or a label is not allowed, or the prior's rows hold one class only.
         """
         check_labels(y)
-        X, y = validated(self, X, y, ensure_min_samples=2)
+        X, y = self._checked(X, y)
         with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"Only binary classification is supported. Classes in y: {len(self.classes_)}, not 2.")
         check_probability(self.epsilon, "epsilon")
         fraction = check_range(self.prior_fraction, "prior_fraction", 0.0, 0.9)
-        rng, signs = as_rng(self.random_state), 2.0 * codes - 1
-        maps = [self._seeded(features, rng) for features in self._maps()]
-        order = rng.permutation(len(signs))
-        n_prior, _ = prior_sizes(len(signs), fraction)
+        n_prior, _ = prior_sizes(len(codes), fraction)
+        self._check_classes(n_prior)
+        rng = as_rng(self.random_state)
+        maps = [] if self.estimator is not None else [self._seeded(features, rng) for features in self._maps()]
+        order = rng.permutation(len(codes))
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
-        if self.features is None and n_prior:
-            sigma = GaussianKernel().scaled_to(X[prior]).get_params()["sigma"]
-            for features, width in zip(maps, WIDTHS, strict=True):
-                features.set_params(kernel=GaussianKernel(width * sigma))
-        fit = self._fit_on_other_rows if n_prior else self._fit_on_the_same_rows
-        vote, promise = fit(maps, X, signs, prior)
-        self.coef_, self.prior_coef_, self.threshold_ = vote.mean, vote.prior_mean, vote.threshold
-        self.gibbs_bound_, self.tandem_bound_, self.c_bound_ = vote.gibbs_bound, vote.tandem_bound, vote.c_bound
-        self.arm_ = "posterior" if promise is vote else "test set"
+        if self.estimator is not None:
+            promise = self._fit_estimator(self._seeded(self.estimator, rng), X, y, prior)
+        else:
+            if self.features is None and n_prior:
+                self._set_widths(maps, X[prior])
+            promise = self._fit_maps(maps, X, codes, prior)
+        self.arm_ = "test set" if isinstance(promise, HeldOutErrors) else "posterior"
         self.risk_bound_, self.certificate_ = promise.bound, promise.ledger()
         return self
+
+    def _checked(self, X, y) -> tuple[Any, Any]:
+        if self.estimator is None:
+            return validated(self, X, y, ensure_min_samples=2)
+        tagged = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
+        if not tagged or not is_classifier(self.estimator):
+            raise ValueError(f"estimator is {shown(self.estimator)}; a classifier is needed.")
+        if self.features is not None:
+            raise ValueError("estimator and features are both given; one of them is needed.")
+        validate_data(self, X, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return X, y
+
+    def _check_classes(self, n_prior: int) -> None:
+        K = len(self.classes_)
+        if K < 2:
+            raise ValueError(f"y holds one class only, {shown(self.classes_.tolist()[0])}; at least 2 are needed.")
+        if not n_prior and self.estimator is not None:
+            raise ValueError(
+                f"prior_fraction {self.prior_fraction!r} leaves no rows to fit the estimator on; a larger one, or more "
+                "rows, are needed."
+            )
+        if not n_prior and K > 2:
+            raise ValueError(
+                f"Only binary classification is supported without rows for the prior, which prior_fraction "
+                f"{self.prior_fraction!r} leaves. Classes in y: {K}, not 2."
+            )
+
+    @staticmethod
+    def _set_widths(maps, X) -> None:
+        sigma = GaussianKernel().scaled_to(X).get_params()["sigma"]
+        for features, width in zip(maps, WIDTHS, strict=True):
+            features.set_params(kernel=GaussianKernel(width * sigma))
+
+    def _fit_estimator(self, estimator, X, y, prior) -> HeldOutErrors:
+        self.estimator_ = estimator.fit(_safe_indexing(X, prior), y[prior])
+        wrong = self.estimator_.predict(_safe_indexing(X, self.bound_rows_)) != y[self.bound_rows_]
+        return self._held_out(int(wrong.sum()))
+
+    def _held_out(self, n_errors: int) -> HeldOutErrors:
+        found = HeldOutErrors(n_errors, len(self.bound_rows_), self.epsilon)
+        self.test_set_bound_ = found.bound
+        return found
+
+    def _fit_maps(self, maps, X, codes, prior) -> VotePosterior | HeldOutErrors:
+        """Features, and weights on them, of the smaller bound."""
+        if len(self.classes_) > 2:
+            return self._fit_several_classes(maps, X, codes, prior)
+        fit = self._fit_on_other_rows if len(prior) else self._fit_on_the_same_rows
+        vote, promise = fit(maps, X, 2.0 * codes - 1, prior)
+        self.coef_, self.prior_coef_, self.threshold_ = vote.mean, vote.prior_mean, vote.threshold
+        self.gibbs_bound_, self.tandem_bound_, self.c_bound_ = vote.gibbs_bound, vote.tandem_bound, vote.c_bound
+        return promise
+
+    def _fit_several_classes(self, maps, X, codes, prior) -> HeldOutErrors:
+        """One class against the rest: the map and C that err least on validation rows, fitted on the prior's rows."""
+        valid, train = self._rows_of_prior(codes, prior)
+        K, errors = len(self.classes_), []
+        for features in maps:
+            fitted = clone(features).fit(X[train], codes[train])
+            weights = learn_rest(_mapped(fitted, X[train]), codes[train], K)
+            decisions = unit_features(_mapped(fitted, X[valid])) @ weights.transpose(0, 2, 1)
+            errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
+        best, c = np.unravel_index(int(np.argmin(errors)), np.shape(errors))
+        self.features_ = maps[best].fit(X[prior], codes[prior])
+        self.coef_ = learn_rest(_mapped(self.features_, X[prior]), codes[prior], K, SVM_COSTS[c : c + 1])[0]
+        predicted = (self._unit_features(X[self.bound_rows_]) @ self.coef_.T).argmax(axis=1)
+        return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
+
+    def _rows_of_prior(self, labels, prior) -> tuple[np.ndarray, np.ndarray]:
+        """Of the prior's rows those that choose among maps, and those that maps are fitted on."""
+        _, n_train = prior_sizes(len(labels), self.prior_fraction)
+        n_valid = len(prior) - n_train
+        valid, train = prior[:n_valid], prior[n_valid:]
+        for rows in (train, prior):
+            if len(set(labels[rows])) < 2:
+                raise ValueError(
+                    f"prior_fraction is {self.prior_fraction!r}, which leaves {len(rows)} rows of one class for "
+                    "the prior; 0, or more rows, are needed."
+                )
+        return (valid if n_valid else train), train
 
     def _maps(self) -> list:
         if self.features is None:
@@ -214,21 +316,12 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
 
     def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
         """The vote and what bounds its risk: the prior's by its errors on the other rows, or one learned from these."""
-        _, n_train = prior_sizes(len(signs), self.prior_fraction)
-        n_valid = len(prior) - n_train
-        valid, train = prior[:n_valid], prior[n_valid:]
-        for rows in (train, prior):
-            if len(set(signs[rows])) < 2:
-                raise ValueError(
-                    f"prior_fraction is {self.prior_fraction!r}, which leaves {len(rows)} rows of one class for "
-                    "the prior; 0, or more rows, are needed."
-                )
+        valid, train = self._rows_of_prior(signs, prior)
         tried = []
         for features in maps:
             fitted = clone(features).fit(X[train], signs[train])
-            part = valid if n_valid else train
             of_train = _mapped(fitted, X[train])
-            tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[part]), signs[part]))
+            tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[valid]), signs[valid]))
         best = min(range(len(maps)), key=lambda i: tried[i].error)
         self.features_ = maps[best].fit(X[prior], signs[prior])
         coef, intercept = linear_svm_path(_mapped(self.features_, X[prior]), signs[prior], [tried[best].C])
@@ -236,8 +329,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
-        self.test_set_bound_ = HeldOutErrors(n_errors, len(kept), self.epsilon).bound
-        held_out = HeldOutErrors(n_errors, len(kept), self.epsilon, TEST_SET_SHARE)
+        held_out = self._held_out(n_errors)._replace(share=TEST_SET_SHARE)
         margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
         learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
         if learned.bound < held_out.bound:
@@ -268,7 +360,31 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         return unit_features(_mapped(self.features_, X))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """v . z(x), in standard deviations of the voters; positive for the second class.
+        """v . z(x), in standard deviations of the voters; positive for the second class. Of K > 2 one for each class.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Points, one a row.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a shape is wrong, a value is not finite, or an `estimator` predicts.
+        """
+        check_is_fitted(self)
+        if self.estimator is not None:
+            raise ValueError("decision_function is that of features; estimator_ may have one of its own.")
+        return self._unit_features(validated(self, X, reset=False)) @ self.coef_.T
+
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """The class that most voters choose, or what `estimator_` says.
 
         Parameters
         ----------
@@ -287,29 +403,45 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return self._unit_features(validated(self, X, reset=False)) @ self.coef_
+        if self.estimator is not None:
+            return self.estimator_.predict(X)
+        decision = self.decision_function(X)
+        return self.classes_[decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(int)]
 
-    def predict(self, X: MatrixLike) -> np.ndarray:
-        """The class that most voters choose.
+    def certify_groups(self, X: MatrixLike, y: ArrayLike, groups: ArrayLike) -> tuple[GroupCertificate, ...]:
+        """Bounds on the risk within each group of rows, which hold all at once with probability ``1 - epsilon``.
+
+        Each is the test set's bound at epsilon divided by the number of groups.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
+        X, y : array or CSR matrix of shape (n, d), and labels of shape (n,)
+            Independent rows from which `predict` did not learn: new ones or, where `arm_` is "test set",
+            those of `bound_rows_`.
+        groups : array of shape (n,)
+            Of each row, such as its class or the value of a column.
 
         Returns
         -------
-        ndarray of shape (n,)
+        tuple of GroupCertificate
+            (group, n, n_errors, risk_bound), by group.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ValueError
-            If a shape is wrong or a value is not finite.
+            If shapes differ or a value is not allowed.
         """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
+        wrong = self.predict(X) != column_or_1d(y)
+        names, codes = np.unique(column_or_1d(groups), return_inverse=True)
+        check_consistent_length(wrong, codes)
+        found = []
+        for k, name in enumerate(names):
+            own = wrong[codes == k]
+            errors = HeldOutErrors(int(own.sum()), len(own), self.epsilon / len(names))
+            found.append(GroupCertificate(name, errors.n, errors.n_errors, errors.bound))
+        return tuple(found)
 
     def vote_shares(self, X: MatrixLike) -> np.ndarray:
         """The share of voters for each class; no estimate of its probability given x.
@@ -328,15 +460,19 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         NotFittedError
             Before `fit`.
         ValueError
-            If a shape is wrong or a value is not finite.
+            If a shape is wrong, a value is not finite, or there are no voters: of an `estimator`, or of K > 2 classes.
         """
         decision = self.decision_function(X)
+        if decision.ndim == 2:
+            raise ValueError(f"vote_shares are those of 2 classes; there are {len(self.classes_)}.")
         return np.column_stack([ndtr(-decision), ndtr(decision)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.prior_fraction != 0
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
 

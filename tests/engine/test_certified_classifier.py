@@ -3,11 +3,18 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
@@ -254,14 +261,107 @@ def test_what_no_term_pays_for_is_refused(features, fraction, said):
         rff.CertifiedClassifier(features, fraction).fit(*sample(40))
 
 
-def test_more_classes_and_prior_rows_of_one_class_are_refused():
-    X, _ = sample(40)
-    with pytest.raises(ValueError, match=r"^Only binary classification is supported\. Classes in y: 3, not 2\.$"):
-        rff.CertifiedClassifier().fit(X, np.arange(40) % 3)
+def test_prior_rows_of_one_class_are_refused():
     y = np.zeros(40)
     y[rff.CertifiedClassifier(RANDOM, random_state=0).fit(*sample(40)).bound_rows_[0]] = 1
     with pytest.raises(ValueError, match="rows of one class"):
-        rff.CertifiedClassifier(RANDOM, random_state=0).fit(X, y)
+        rff.CertifiedClassifier(RANDOM, random_state=0).fit(sample(40)[0], y)
+
+
+def three_classes(n=600):
+    X = np.random.default_rng(1).normal(size=(n, 2))
+    return X, np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
+
+
+ANY = {
+    "trees": DecisionTreeClassifier(max_depth=5),
+    "pipeline": make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()),
+    "neighbours": KNeighborsClassifier(3),
+}
+
+
+@pytest.mark.parametrize("estimator", ANY.values(), ids=ANY)
+@pytest.mark.parametrize("make", [sample, three_classes])
+def test_any_classifier_has_the_bound_of_its_errors_on_rows_that_it_did_not_see(estimator, make):
+    X, y = make()
+    X[::50, 0] = np.nan if isinstance(estimator, Pipeline) else 0
+    model = rff.CertifiedClassifier(estimator=estimator, random_state=0).fit(X, y)
+    rows = model.bound_rows_
+    others = np.setdiff1d(np.arange(len(y)), rows)
+    assert len(rows) == len(others) and not hasattr(estimator, "classes_")
+    errors = (model.predict(X[rows]) != y[rows]).sum()
+    assert model.arm_ == "test set"
+    assert model.risk_bound_ == model.test_set_bound_ == bounds.test_set(errors, len(rows), 0.05)
+    assert sum(term.risk for term in model.certificate_) == pytest.approx(model.risk_bound_)
+    y[rows], X[rows] = y[rows][::-1], 9.0
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X[others]), model.predict(X[others]))
+
+
+def test_a_classifier_may_take_a_frame_with_texts():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "green"], 200), "size": rng.normal(size=200)})
+    y = (frame["colour"] == "red") & (frame["size"] > -1)
+    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    model = rff.CertifiedClassifier(estimator=make_pipeline(encoder, DecisionTreeClassifier())).fit(frame, y)
+    assert model.risk_bound_ < 0.15 and list(model.feature_names_in_) == ["colour", "size"]
+
+
+def test_several_classes_have_one_vote_against_the_rest_each():
+    X, y = three_classes()
+    model = rff.CertifiedClassifier([RANDOM, LANDMARKS], random_state=0).fit(X, y)
+    rows = model.bound_rows_
+    z = unit_features(model.features_.transform(X))
+    assert model.coef_.shape == (3, z.shape[1])
+    decisions = model.decision_function(X)
+    np.testing.assert_allclose(decisions, np.stack([z @ row for row in model.coef_], axis=1))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[decisions.argmax(axis=1)])
+    errors = (model.predict(X[rows]) != y[rows]).sum()
+    assert model.risk_bound_ == bounds.test_set(errors, len(rows), 0.05) < 0.3
+    with pytest.raises(ValueError, match=r"^vote_shares are those of 2 classes; there are 3\.$"):
+        model.vote_shares(X)
+
+
+def test_bounds_of_groups_share_epsilon():
+    X, y = three_classes()
+    model = rff.CertifiedClassifier(estimator=ANY["trees"], random_state=0).fit(X, y)
+    rows = model.bound_rows_
+    found = model.certify_groups(X[rows], y[rows], y[rows])
+    assert [one.group for one in found] == ["a", "b", "c"]
+    for group, n, n_errors, bound in found:
+        own = rows[y[rows] == group]
+        assert (n, n_errors) == (len(own), (model.predict(X[own]) != group).sum())
+        assert bound == bounds.test_set(n_errors, n, 0.05 / 3)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.certify_groups(X[rows], y[rows], y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"estimator": LinearRegression()}, r"^estimator is LinearRegression\(\); a classifier is needed\.$"),
+        ({"estimator": DecisionTreeClassifier}, r"^estimator is .*; a classifier is needed\.$"),
+        ({"estimator": ANY["trees"], "features": RANDOM}, r"^estimator and features are both given"),
+        ({"estimator": ANY["trees"], "prior_fraction": 0}, r"^prior_fraction 0 leaves no rows to fit the estimator on"),
+        (
+            {"features": RANDOM, "prior_fraction": 0},
+            r"^Only binary .* prior_fraction 0 leaves\. Classes in y: 3, not 2\.$",
+        ),
+    ],
+)
+def test_what_a_test_set_cannot_certify_is_refused(settings, said):
+    with pytest.raises(ValueError, match=said):
+        rff.CertifiedClassifier(**settings).fit(*three_classes())
+    with pytest.raises(ValueError, match=r"^y holds one class only, 0\.0; at least 2 are needed\.$"):
+        rff.CertifiedClassifier(RANDOM).fit(np.eye(9), np.zeros(9))
+
+
+def test_votes_of_features_are_not_those_of_an_estimator():
+    X, y = sample()
+    model = rff.CertifiedClassifier(estimator=ANY["trees"]).fit(X, y)
+    for method in (model.decision_function, model.vote_shares):
+        with pytest.raises(ValueError, match=r"^decision_function is that of features; estimator_ may have"):
+            method(X)
 
 
 def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():

@@ -499,7 +499,11 @@ def scaled_kernel_matrix(kernel, points):
 def answers(estimator, points, names=None):
     """What each method of a fitted estimator says of points."""
     names = [name for name, _ in methods_of_points(type(estimator))] if names is None else names
-    called = [getattr(estimator, name.rpartition(".")[2])(points) for name in names if "fit" not in name]
+    called = [
+        getattr(estimator, name.rpartition(".")[2])(points, *[Y] * 2 * name.endswith("certify_groups"))
+        for name in names
+        if "fit" not in name
+    ]
     return [np.array(answer if isinstance(answer, np.ndarray) else list(answer)) for answer in called]
 
 
