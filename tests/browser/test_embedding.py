@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
+from pages.components.catalogue import PAGES
+
 ROWS = "a,b,y\n" + "\n".join(f"{i},{i * i % 7},{i % 2}" for i in range(60))
 
 
@@ -49,7 +51,7 @@ def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, serve
         page.close()
 
 
-@pytest.mark.parametrize("path", ["landmarks", "", "kernel", "learn_kernel", "bounds", "certificates"])
+@pytest.mark.parametrize("path", [page.path for page in PAGES if page.view and page.name != "adaptive"])
 @pytest.mark.more(after=2)
 def test_the_first_picture_fits_the_frame_that_the_docs_name(open_page, path):
     page = open_page(f"{path}?embed=true")
