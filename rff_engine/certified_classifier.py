@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ._hollow import warn_if_hollow
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_points, as_rng, check_fits, check_probability, check_range, draw_seed, shown
@@ -33,6 +34,7 @@ from .estimators import (
     RandomFourierFeatures,
     check_labels,
     validated,
+    warn_of_wide_columns,
 )
 from .kernels import GaussianKernel, as_kernel
 from .linear import linear_svm_path
@@ -70,7 +72,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
 
     Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,
     ``sign(v . z(x))``. `fit` minimises a bound on its risk over v. docs/theory.md states the bound and proves it; its
-    one assumption is that rows are independent draws from one distribution. What is done to columns or labels
+    one assumption is that rows are independent draws from one distribution; `fit` warns of copies of rows, of a single
+    column that tells the classes, and of rows in the order of a column. What is done to columns or labels
     beforehand must not depend on these rows.
 
     With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks, C and
@@ -138,8 +141,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     --------
     >>> import numpy as np, rff_engine as rff
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> model = rff.CertifiedClassifier(random_state=0).fit(X, X[:, 0] > 0)
-    >>> bool(model.score(X, X[:, 0] > 0) > 0.9 and model.risk_bound_ < 0.3)
+    >>> y = X[:, 0] + X[:, 1] > 0
+    >>> model = rff.CertifiedClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9 and model.risk_bound_ < 0.3)
     True
     """
 
@@ -199,6 +203,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         fraction = check_range(self.prior_fraction, "prior_fraction", 0.0, 0.9)
         n_prior, _ = prior_sizes(len(codes), fraction)
         self._check_classes(n_prior)
+        warn_if_hollow(X, y, getattr(self, "feature_names_in_", None))
         rng = as_rng(self.random_state)
         maps = [] if self.estimator is not None else [self._seeded(features, rng) for features in self._maps()]
         order = rng.permutation(len(codes))
@@ -207,6 +212,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             promise = self._fit_estimator(self._seeded(self.estimator, rng), X, y, prior)
         else:
             if self.features is None and n_prior:
+                warn_of_wide_columns(self, X)
                 self._set_widths(maps, X[prior])
             promise = self._fit_maps(maps, X, codes, prior)
         self.arm_ = "test set" if isinstance(promise, HeldOutErrors) else "posterior"

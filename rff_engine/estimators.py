@@ -110,6 +110,22 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -
         raise
 
 
+def warn_of_wide_columns(estimator: Any, X: Any) -> None:
+    """Warn of columns that set the width alone, so that the kernel hardly sees the others."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
+        varying = np.sort(variances[variances > 0])
+        wide = np.flatnonzero(variances > _WIDE * varying[(len(varying) - 1) // 2]) if len(varying) else ()
+    if len(wide):
+        names = getattr(estimator, "feature_names_in_", range(len(variances)))
+        listed = ", ".join(str(names[column]) for column in wide[:_MOST_NAMED])
+        more = ", ..." * (len(wide) > _MOST_NAMED)
+        warn(
+            f"{len(wide)} of {len(variances)} columns ({listed}{more}) have more than {_WIDE:g} times the variance "
+            "of the median column, so the kernel hardly sees the others; scale them, such as with StandardScaler."
+        )
+
+
 def _whole(n: float) -> int:
     """The sample size of a bound, from the sum of the rows' weights."""
     return n if isinstance(n, int) else max(2, int(n))
@@ -157,23 +173,8 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
         """Copy of the kernel, its width a number: `set_params` on the given kernel does not change a fitted one."""
         kernel = as_kernel(self.kernel)
         if kernel.is_open:
-            self._warn_of_wide_columns(X)
+            warn_of_wide_columns(self, X)
         return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
-
-    def _warn_of_wide_columns(self, X) -> None:
-        """Warn of columns that set the width alone, so that the kernel hardly sees the others."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
-            varying = np.sort(variances[variances > 0])
-            wide = np.flatnonzero(variances > _WIDE * varying[(len(varying) - 1) // 2]) if len(varying) else ()
-        if len(wide):
-            names = getattr(self, "feature_names_in_", range(len(variances)))
-            listed = ", ".join(str(names[column]) for column in wide[:_MOST_NAMED])
-            more = ", ..." * (len(wide) > _MOST_NAMED)
-            warn(
-                f"{len(wide)} of {len(variances)} columns ({listed}{more}) have more than {_WIDE:g} times the variance "
-                "of the median column, so the kernel hardly sees the others; scale them, such as with StandardScaler."
-            )
 
     def _points(self, X, *, reset: bool):
         return validated(self, X, reset=reset)

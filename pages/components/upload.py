@@ -16,13 +16,13 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 import datasets
-from datasets.tables.cautions import cautions
 from datasets.tables.layouts import SEPARATORS
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
 from datasets.tables.table import Guess, Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
+from pages.components.cautions import cautions
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
 

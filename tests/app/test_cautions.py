@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datasets.tables.cautions import cautions
 from datasets.tables.preparation import prepare
 from datasets.tables.readers import read
 from datasets.tables.roles import suggest_columns
+from pages.components.cautions import cautions
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(200, 3)).round(3)

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dataset import Dataset
-from .roles import GROUPS, why_left_out, words
-from .table import Column, Table, quoted
+from datasets import Dataset
+from datasets.tables.roles import GROUPS, why_left_out, words
+from datasets.tables.table import Column, Table, quoted
+from rff_engine._hollow import n_copies, tells_classes
 
-_SHARE_OF_COPIES, _SHARE_TOLD, _RANKS_TOLD = 0.05, 0.99, 0.9999
+_RANKS_TOLD = 0.9999
 
 
 def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]) -> list[str]:
@@ -26,23 +27,21 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     """
     goal = table.column(target)
     inputs = [table.column(name) for name in columns]
-    found = [_on_copies(dataset, inputs)]
+    found = [_on_copies(dataset)]
     found += [_on_id(column) for column in inputs]
     found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
     found += [_on_time(column) for column in table.columns] + [_on_groups(column) for column in inputs]
     return [caution for caution in found if caution]
 
 
-def _on_copies(dataset: Dataset, inputs: Sequence[Column]) -> str:
-    """Rows with the same inputs and target; of texts and few numbers alone these are no copies."""
-    n = dataset.n_samples
-    n_copies = n - len(np.unique(np.column_stack([dataset.X, dataset.y]), axis=0))
-    measured = any(column.kind == "number" and column.n_values > np.sqrt(n) for column in inputs)
-    if n_copies < _SHARE_OF_COPIES * n or not measured:
-        return ""
+def _on_copies(dataset: Dataset) -> str:
+    """Rows with the same inputs and target."""
+    copies = n_copies(dataset.X, dataset.y)
     return (
-        f"{n_copies} of {n} rows are copies of others: those that learn and those that test share them, and the "
-        "certificate says nothing; keep one of each."
+        f"{copies} of {dataset.n_samples} rows are copies of others: those that learn and those that test share them, "
+        "and the certificate says nothing; keep one of each."
+        if copies
+        else ""
     )
 
 
@@ -60,18 +59,8 @@ def _on_answer(column: Column, goal: Column, classes: bool) -> str:
 
 
 def _tells_classes(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether one column gives the class of nearly all rows: by its value, or by intervals of its numbers."""
-    classes, codes = np.unique(y, return_inverse=True)
-    most_frequent = np.bincount(codes).max() / len(y)
-    if most_frequent > _SHARE_TOLD - 0.04:
-        return False
-    if column.n_values > len(y) / 20:  # intervals, as many as there are classes
-        sorted_codes = codes[np.lexsort((codes, x))]
-        return column.kind != "text" and bool(np.count_nonzero(np.diff(sorted_codes)) < len(classes))
-    _, values = np.unique(x, return_inverse=True)
-    counts = np.zeros((values.max() + 1, len(classes)))
-    np.add.at(counts, (values, codes), 1)
-    return bool(counts.max(axis=1).sum() >= _SHARE_TOLD * len(y))
+    """Whether one column gives the class of nearly all rows; of texts that hardly repeat this means nothing."""
+    return not (column.kind == "text" and column.n_values > len(y) / 20) and tells_classes(x, y)
 
 
 def _tells_numbers(column: Column, x: np.ndarray, y: np.ndarray) -> bool:

@@ -1,0 +1,81 @@
+"""What makes a certificate say less than it seems: copies of rows, a column that tells the classes, rows in order."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._typing import ArrayLike
+from ._warning import warn
+
+_FEWEST_ROWS, _SHARE_OF_COPIES, _SHARE_TOLD = 20, 0.05, 0.99
+_MOST_NAMED = 5  # columns, in a warning
+
+
+def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
+    """Warn once of each of the three, for rows X (n, d) with labels y; only of tables."""
+    if sp.issparse(X) or np.ndim(X) != 2 or len(y) < _FEWEST_ROWS:
+        return
+    columns = [_numbers(column) for column in np.asarray(X).T]
+    names = range(len(columns)) if names is None else names
+    if copies := n_copies(np.column_stack(columns), y):
+        warn(
+            f"{copies} of {len(y)} rows are copies of others: the rows that teach and those of the bound share them, "
+            "and the certificate says nothing; keep one of each."
+        )
+    telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y)]
+    if telling:
+        warn(
+            f"A single column tells the classes ({_listed(telling)}): leave it out, unless it is known before the "
+            "target is."
+        )
+    in_order = [str(name) for name, column in zip(names, columns, strict=True) if _is_in_order(column)]
+    if in_order:
+        warn(
+            f"The rows are in the order of a column ({_listed(in_order)}): where each depends on those before, as in a "
+            "series, the certificate says nothing about later ones."
+        )
+
+
+def n_copies(X: ArrayLike, y: ArrayLike) -> int:
+    """Rows equal to an earlier one, label included, if they are many; of few values alone such rows are no copies."""
+    X = np.asarray(X, dtype=np.float64)
+    n = len(y)
+    if not any(len(np.unique(column)) > np.sqrt(n) for column in X.T):
+        return 0
+    rows = np.column_stack([X, np.unique(y, return_inverse=True)[1]]) + 0.0  # -0.0 is 0.0
+    copies = n - len({row.tobytes() for row in rows})
+    return copies if copies >= _SHARE_OF_COPIES * n else 0
+
+
+def tells_classes(column: ArrayLike, y: ArrayLike) -> bool:
+    """Whether one column gives the class of nearly all rows: by its value, or by intervals of its numbers."""
+    classes, codes = np.unique(y, return_inverse=True)
+    n = len(codes)
+    if n < _FEWEST_ROWS or np.bincount(codes).max() > (_SHARE_TOLD - 0.04) * n:
+        return False
+    values, places = np.unique(column, return_inverse=True)
+    if len(values) > n / 20:  # intervals, as many as there are classes
+        in_order = codes[np.lexsort((codes, places))]
+        return bool(np.count_nonzero(np.diff(in_order)) < len(classes))
+    counts = np.zeros((len(values), len(classes)))
+    np.add.at(counts, (places, codes), 1)
+    return bool(counts.max(axis=1).sum() >= _SHARE_TOLD * n)
+
+
+def _is_in_order(column: np.ndarray) -> bool:
+    """Whether different numbers, not a few that repeat, stand in ascending or descending order."""
+    before, after = column[:-1], column[1:]
+    return bool((after >= before).all() or (after <= before).all()) and len(np.unique(column)) > len(column) / 2
+
+
+def _numbers(column: np.ndarray) -> np.ndarray:
+    """The numbers of a column, or the places of its texts in their order."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)

@@ -1,0 +1,57 @@
+"""What makes a certificate hollow is said once, and honest rows get no warning."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import rff_engine as rff
+from rff_engine._hollow import warn_if_hollow
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+TREE = rff.CertifiedClassifier(estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
+
+
+def said(X, y) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        TREE.fit(X, y)
+    return [str(one.message) for one in caught]
+
+
+def test_honest_rows_get_no_warning():
+    assert said(X, Y) == []
+    assert said(X.round(), Y) == []  # few values, which repeat
+    assert said(np.sign(X), Y) == []
+    assert said(X[:15][:, [0, 0]], X[:15, 0] > 0) == []  # too few rows to tell
+
+
+def test_copies_of_rows_are_counted():
+    (warning,) = said(np.tile(X[:40], (5, 1)), np.tile(Y[:40], 5))
+    assert warning.startswith("160 of 200 rows are copies of others") and warning.endswith("keep one of each.")
+
+
+@pytest.mark.parametrize("y", [X[:, 1] > 0.3, np.digitize(X[:, 1], [-0.5, 0.5])])
+def test_a_column_that_tells_the_classes_is_named(y):
+    (warning,) = said(X, y)
+    assert warning.startswith("A single column tells the classes (1): leave it out")
+
+
+def test_texts_that_tell_the_classes_are_named():
+    frame = np.column_stack([X, np.array(["a", "b"])[Y]]).astype(object)
+    with pytest.warns(UserWarning, match=r"^A single column tells the classes \(kind\)"):
+        warn_if_hollow(frame, Y, ["x", "y", "z", "kind"])
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_rows_in_the_order_of_a_column_are_named(step):
+    (warning,) = said(X[np.argsort(X[:, 2])[::step]], Y)
+    assert warning.startswith("The rows are in the order of a column (2): where each depends")
+
+
+def test_by_default_columns_that_set_the_width_alone_are_named():
+    wide = X * [1, 1, 1e4]
+    with pytest.warns(UserWarning, match=r"^1 of 3 columns \(2\) have more than 10000 times the variance"):
+        rff.CertifiedClassifier(random_state=0).fit(wide, Y)
