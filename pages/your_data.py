@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.components import deferred, escaping, layout, live, sharing, upload
 from pages.components.controls import screen
+from pages.components.controls.table_choices import TABLE_CHOICES
 from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, mount
 from pages.components.results.your_data import (
@@ -81,8 +82,9 @@ CONTROLS = (
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
 CAPTION = (
-    "The link opens these settings without your table: whoever opens it uploads their own table. Run the code from the "
-    "repository's root to recompute the numbers; it reads your table from the file named at its top."
+    "The link opens these settings without your table; the first table uploaded there is read as yours is here. It "
+    "tells positions of columns, not their names. Run the code from the repository's root to recompute the numbers; "
+    "it reads your table from the file named at its top."
 )
 
 
@@ -306,7 +308,7 @@ def show_certificate(values, chosen) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS)
+    values = mount(CONTROLS, parameters=(TABLE_CHOICES,))
     layout.title(
         "Upload a table, choose the column to predict, and see the views of the other pages on your data: "
         "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
@@ -316,6 +318,7 @@ def main() -> None:
         upload.show_limits()
         upload.offer_ways()
     if table is None:
+        upload.forget_in_link()
         st.stop()
     read = st.expander("How your table was read", icon=":material/table:")
     with read:
@@ -343,7 +346,8 @@ def main() -> None:
         values,
         lambda: recipe.with_certificate(numbers(), values.view, certify),
         chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
-        caption=CAPTION,
+        upload.keep_in_link(chosen, axes),
+        CAPTION,
     )
 
 

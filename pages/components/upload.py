@@ -17,12 +17,13 @@ from starlette.formparsers import MultiPartParser
 
 import datasets
 from datasets.tables.layouts import SEPARATORS
-from datasets.tables.preparation import prepare, two_classes
+from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
 from datasets.tables.table import Guess, Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
 from pages.components.cautions import cautions
+from pages.components.controls import table_choices
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
 
@@ -54,6 +55,8 @@ class Upload:
     ending: str
     choices: Mapping[str, str]
     """Answers that replace guesses of the reader"""
+    learning: Mapping[str, str]
+    """Answers of the link on what is learned, where the controls start"""
 
 
 def show_limits() -> None:
@@ -128,13 +131,28 @@ def _read_sample(name: str) -> None:
 
 
 def _store_table(data: bytes | str, name: str, ending: str | None = None) -> None:
+    """Read a table, the first of a session with the choices of the link."""
+    file = name if ending is None else "pasted.txt"
+    ending = name if ending is None else ending
+    asked = {} if _COUNT in st.session_state else table_choices.of_link()
     try:
-        table = _read(data, name if ending is None else ending)
+        table, choices, problem = _read_as_asked(data, ending, table_choices.on_reading(asked))
     except UploadError as error:
         _set(None, str(error))
         return
-    file = name if ending is None else "pasted.txt"
-    _set(Upload(_next_number(), printable(name), file, table, data, name if ending is None else ending, {}), None)
+    learning = table_choices.on_learning(asked, len(table.columns))
+    _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning), problem)
+
+
+def _read_as_asked(data: bytes | str, ending: str, choices: dict) -> tuple[Table, dict, str | None]:
+    """A table, the choices with which it was read, and a sentence if these are not the ones asked for."""
+    try:
+        return _read(data, ending, choices), choices, None
+    except UploadError as error:
+        if not choices:
+            raise
+        problem = f"With the choices of the link the table cannot be read, so they are ignored. {error}"
+        return _read(data, ending), {}, problem
 
 
 def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
@@ -146,7 +164,9 @@ def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
         st.session_state[_ERROR] = f"{guess.key.capitalize()}: with this choice the table cannot be read. {error}"
         st.session_state[widget] = guess.taken
         return
-    _set(replace(upload, number=_next_number(), table=table, choices=choices), None)
+    same_columns = len(table.columns) == len(upload.table.columns)
+    learning = table_choices.on_learning(table_choices.of_link(), len(table.columns)) if same_columns else {}
+    _set(replace(upload, number=_next_number(), table=table, choices=choices, learning=learning), None)
 
 
 def _read(data: bytes | str, name: str, choices: Mapping[str, str] = MappingProxyType({})) -> Table:
@@ -223,6 +243,10 @@ class Chosen:
     """Sentences about columns that are not looked at"""
     settings: dict
     """Settings of the program that makes the same problem from the same file"""
+    asked: dict[str, str]
+    """What was chosen other than guessed, for the link"""
+    start: Mapping[str, str]
+    """Answers of the link, where the controls of this target start"""
 
 
 def choose(upload: Upload) -> Chosen:
@@ -235,16 +259,16 @@ def choose(upload: Upload) -> Chosen:
     """
     with st.sidebar:
         st.markdown("**Learning problem**")
-        target, task = _choose_target(upload)
+        target, task, start = _choose_target(upload)
         below = st.container()
         with st.expander("Columns, scaling, missing values"):
-            columns, scaling, imputation = _choose_columns(upload, target)
+            columns, scaling, imputation = _choose_columns(upload, target, start)
     choices = (upload.number, target, columns, scaling, imputation, task)
     dataset = your_data_results.remembered(
         ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS)
     )
     with below:
-        label = _choose_class(upload, target, dataset)
+        label = _choose_class(upload, target, dataset, start)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
     settings |= {"scaling": scaling, "imputation": imputation, "choices": dict(upload.choices)}
@@ -252,7 +276,34 @@ def choose(upload: Upload) -> Chosen:
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )
     left_out = notes_on_left_out(upload.table, target, columns)
-    return Chosen((*choices, label), dataset, binary, warned, left_out, settings)
+    asked = {**upload.choices, **_asked(upload.table, settings, dataset)}
+    return Chosen((*choices, label), dataset, binary, warned, left_out, settings, asked, start)
+
+
+def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:
+    """The choices on what is learned that differ from the guesses, for the link."""
+    names, target, columns, label = table.names, settings["target"], settings["columns"], settings["label"]
+    guessed = suggest_columns(table, target)
+    out = table_choices.as_positions(names.index(name) for name in guessed if name not in columns)
+    added = table_choices.as_positions(names.index(name) for name in columns if name not in guessed)
+    pairs = {
+        "target": (target, suggest_targets(table)[0], table_choices.as_positions([names.index(target)])),
+        "task": (settings["task"], target_task(table.column(target)), settings["task"]),
+        "class": (label, _likely_class(dataset), str(label)),
+        "without": (out, "", out),
+        "with": (added, "", added),
+        "scaling": (settings["scaling"], SCALINGS[0], settings["scaling"]),
+        "imputation": (settings["imputation"], IMPUTATIONS[0], settings["imputation"]),
+    }
+    return {key: text for key, (taken, guess, text) in pairs.items() if taken != guess}
+
+
+def _likely_class(dataset: datasets.Dataset) -> int | None:
+    """The class that is separated from all others unless another is chosen; ``None`` if the target is a number."""
+    if dataset.task != "classification":
+        return None
+    labels = list(dataset.label_names)
+    return labels[-1] if len(labels) <= 2 else labels[your_data_results.most_balanced(dataset)]
 
 
 def _key(what: str, upload: Upload, *of) -> str:
@@ -260,54 +311,61 @@ def _key(what: str, upload: Upload, *of) -> str:
     return " ".join(map(str, (what, upload.number, *of)))
 
 
-def _choose_target(upload: Upload) -> tuple[str, str]:
-    """The column to predict, and its task."""
+def _choose_target(upload: Upload) -> tuple[str, str, Mapping[str, str]]:
+    """The column to predict, its task, and the answers of the link for it."""
     table, names = upload.table, list(upload.table.names)
     likely = suggest_targets(table)
+    asked = table_choices.positions(upload.learning.get("target", ""))
+    first = names[asked[0]] if asked else likely[0]
     key = _key("target", upload)
-    target = st.selectbox("Target", names, index=names.index(likely[0]), key=key)
+    target = st.selectbox("Target", names, index=names.index(first), key=key)
     with st.container(horizontal=True):
         for name in [one for one in likely if one != target]:  # one click away
             button = f"{key} {names.index(name)}"
             st.button(f"or {escaping.code(name)}", key=button, on_click=_set_target, args=(key, name))
+    start = upload.learning if target == first else {}
     column = table.column(target)
     task = target_task(column)
     if column.kind in ("number", "date"):
+        task = start.get("task", task)
         task = _segments("Treat it as", _TASKS, task, _key("task", upload, names.index(target)))
-    return target, task
+    return target, task, start
 
 
 def _set_target(key: str, name: str) -> None:
     st.session_state[key] = name
 
 
-def _choose_columns(upload: Upload, target: str) -> tuple[tuple[str, ...], str, str]:
+def _choose_columns(upload: Upload, target: str, start: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
     """The columns to predict from, their scaling, and the treatment of missing values."""
     names = upload.table.names
+    out, added = ({names[at] for at in table_choices.positions(start.get(key, ""))} for key in ("without", "with"))
+    likely = {*suggest_columns(upload.table, target), *added} - out
     columns = st.multiselect(
         "Columns to predict it from",
         [name for name in names if name != target],
-        default=list(suggest_columns(upload.table, target)),
+        default=[name for name in names if name in likely and name != target],
         key=_key("columns", upload, names.index(target)),
     )
     if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
         raise UploadError(f"No column is chosen. {left_out}")
-    scaling = _segments("Each column is scaled to", _SCALINGS, "standard", _key("scaling", upload))
-    imputation = _segments("Missing values", _IMPUTATIONS, "fill", _key("imputation", upload))
+    scaling = upload.learning.get("scaling", SCALINGS[0])
+    scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
+    imputation = upload.learning.get("imputation", IMPUTATIONS[0])
+    imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
     return tuple(columns), scaling, imputation
 
 
-def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset) -> int | None:
+def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start: Mapping[str, str]) -> int | None:
     """The class to separate from all others; ``None`` if the target is a number."""
-    if dataset.task != "classification":
-        return None
-    labels = list(dataset.label_names)
-    if len(labels) <= 2:
-        return labels[-1]
+    likely, labels = _likely_class(dataset), list(dataset.label_names)
+    if likely is None or len(labels) <= 2:
+        return likely
+    asked = int(start.get("class", likely))
     return st.selectbox(
         "Class to separate from all others",
         labels,
-        index=your_data_results.most_balanced(dataset),
+        index=labels.index(asked if asked in labels else likely),
         format_func=lambda one: dataset.label_names[one],
         key=_key("class", upload, upload.table.names.index(target)),
     )
@@ -356,23 +414,39 @@ def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     names = [printable(name) for name in chosen.dataset.feature_names]
     if len(names) <= 2:
         return (0, 1) if len(names) == 2 else None  # one column allows no map: the error is raised later
-    table = " ".join(map(str, chosen.key[:2]))
+    table, positions = " ".join(map(str, chosen.key[:2])), list(range(len(names)))
+    components, two = "the first two principal components", "two columns"
+    asked = [at for at in table_choices.positions(chosen.start.get("map", "")) if at in positions]
+    first = asked if len(asked) == 2 else [0, 1]
     left, middle, right = st.columns(3)
     with left:
         how = st.segmented_control(
             "Map of",
-            ["the first two principal components", "two columns"],
-            default="the first two principal components",
+            [components, two],
+            default=two if len(asked) == 2 else components,
             required=True,
             key=f"map {table}",
         )
-    if how != "two columns":
+    if how != two:
         return None
-    positions = list(range(len(names)))
     with middle:
-        across = st.selectbox("Across", positions, format_func=names.__getitem__, key=f"across {table} {len(names)}")
+        across = st.selectbox(
+            "Across", positions, first[0], format_func=names.__getitem__, key=f"across {table} {len(names)}"
+        )
     with right:
         upwards = st.selectbox(
-            "Upwards", positions, 1, format_func=names.__getitem__, key=f"upwards {table} {len(names)}"
+            "Upwards", positions, first[1], format_func=names.__getitem__, key=f"upwards {table} {len(names)}"
         )
     return across, upwards
+
+
+def keep_in_link(chosen: Chosen, axes: tuple[int, int] | None) -> dict[str, tuple[str, ...]]:
+    """Put the choices on the table into the URL, and return the parameters of a link to them."""
+    on_map = {"map": table_choices.as_positions(axes)} if axes and chosen.dataset.n_features > 2 else {}
+    return {table_choices.TABLE_CHOICES.key: table_choices.keep(chosen.asked | on_map)}
+
+
+def forget_in_link() -> None:
+    """Drop the choices on a table that was removed from the URL; those of a link wait for the first table."""
+    if _COUNT in st.session_state:
+        table_choices.keep({})

@@ -66,7 +66,7 @@ def offer(
     values: SimpleNamespace,
     numbers: Callable[[], pd.DataFrame],
     settings: Mapping | None = None,
-    parameters: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str | tuple[str, ...]] | None = None,
     caption: str = "Link, figures, numbers and code use the current settings, seed included. Run the code from the "
     "repository's root to recompute the numbers.",
 ) -> None:
@@ -83,13 +83,14 @@ def offer(
     settings : mapping, optional
         Settings of the recipe that differ from the control of that name, or have none.
     parameters : mapping, optional
-        Further parameters of the link.
+        Further parameters of the link; one of several texts stands there as often.
     caption : str, optional
         Text below the row.
     """
     alone.report_missing()
     code = program(page, vars(values) | dict(settings or {}))
-    link = [*query(controls, values), *(parameters or {}).items(), *_place()]
+    further = [(key, text) for key, value in (parameters or {}).items() for text in _texts(value)]
+    link = [*query(controls, values), *further, *_place()]
     with st.container(key="ending"):
         st.divider()
         st.markdown("**Take it with you**")

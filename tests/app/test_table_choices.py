@@ -1,0 +1,113 @@
+"""Choices on an uploaded table in the link: who opens it with the same table reads it the same way."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from datasets.tables.numerals import STYLES
+from pages.components import sharing
+from pages.components.controls import table_choices
+from pages.components.controls.table_choices import TABLE_CHOICES
+
+from .sessions import opened
+from .test_your_data import uploaded
+
+CHOICES = [
+    *("separator:;", "separator:,", "separator:\t", "separator:\t+", "separator: ", "lines above:0", "names:none"),
+    *("names:first line", "sheet:Results: 2020", "numbers in column 12:text", "-999.9 in column 3:a number"),
+    *(f"numbers in column 1:{way}" for way in STYLES),
+    *("target:2", "task:regression", "class:-1", "class:12", "without:1,3,500", "with:2", "scaling:range"),
+    *("imputation:drop", "map:3,10000"),
+]
+OTHERS = ["", "names", "names:", "names:maybe", "target:0", "target:x", "without:1,,2", "without:", "map:1", "<b>:1"]
+OTHERS += ["numbers in column 0:text", "sheet:", "sheet:a\nb", "class:123", "lines above:-1", "scaling:large"]
+
+ROWS = [f"{i % 7},{100 + i * 17 % 900};{i * 3 % 11};{'ab'[i % 5 // 3]};{'uvw'[i % 3]};{i}" for i in range(90)]
+DATA = "\n".join(["size;grade;kind;Species;Id", *ROWS]).encode()
+
+
+def test_choices_are_told_from_other_texts():
+    assert TABLE_CHOICES.sanitize(CHOICES) == (CHOICES, None)
+    for text in OTHERS:
+        left, note = TABLE_CHOICES.sanitize(["target:2", text])
+        assert left == ["target:2"] and note.endswith("so it is ignored."), text
+    left, note = TABLE_CHOICES.sanitize(OTHERS)
+    assert left is None and note.endswith("so they are ignored.")
+
+
+def test_choices_on_reading_are_those_that_the_reader_takes():
+    answers = dict(text.partition(":")[::2] for text in CHOICES)
+    reading, learning = table_choices.on_reading(answers), table_choices.on_learning(answers, 500)
+    assert not reading.keys() & learning.keys() and reading.keys() | learning.keys() == answers.keys()
+    assert set(reading) == {key for key in answers if key in ("separator", "names", "sheet") or " " in key}
+    assert table_choices.on_learning(answers, 499) == {}  # a column is not there
+
+
+@pytest.fixture
+def programs(monkeypatch) -> list[str]:
+    """The programs that pages offer."""
+    made, show = [], sharing._show
+    monkeypatch.setattr(sharing, "_show", lambda code: made.append(code) or show(code))
+    return made
+
+
+def labelled(app: AppTest, kind: str, label: str):
+    return next(one for one in app.get(kind) if one.label == label)
+
+
+CHANGES = {
+    "numbers": [("selectbox", "Numbers in ` size `", "commas between thousands")],
+    "names": [("selectbox", "Names", "none")],
+    "separator": [("selectbox", "Separator", ",")],
+    "target": [("selectbox", "Target", "grade"), ("button_group", "Treat it as", "classification")],
+    "class": [("selectbox", "Class to separate from all others", 2)],
+    "columns": [("multiselect", "Columns to predict it from", ["kind", "Id"])],
+    "scaling": [("button_group", "Each column is scaled to", "range"), ("button_group", "Missing values", "drop")],
+    "map": [("button_group", "Map of", "two columns"), ("selectbox", "Across", 1), ("selectbox", "Upwards", 0)],
+    "several": [
+        ("selectbox", "Target", "kind"),
+        ("multiselect", "Columns to predict it from", ["Species", "size"]),
+        ("selectbox", "Numbers in ` size `", "text"),
+    ],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_a_link_reads_the_same_table_the_same_way(changes, programs):
+    app = uploaded(opened("your_data", plain="true"), DATA)
+    assert TABLE_CHOICES.key not in app.query_params  # what was guessed
+    guessed = programs[-1]
+    for kind, label, value in changes:
+        labelled(app, kind, label).set_value(value).run()
+        assert not app.exception and not app.error
+    link = list(app.query_params[TABLE_CHOICES.key])
+    changed = programs[-1]
+    assert changed != guessed and not any(name in text for text in link for name in ("size", "Species", "kind"))
+
+    again = uploaded(opened("your_data", plain="true", table=link), DATA)
+    assert not again.exception and not again.error
+    assert programs[-1] == changed and list(again.query_params[TABLE_CHOICES.key]) == link
+
+    uploaded(again, b"a,b\n" + b"1,2\n2,3\n3,5\n" * 20, "other.csv")
+    assert TABLE_CHOICES.key not in again.query_params  # a second table has its own
+
+
+def test_choices_that_do_not_fit_the_table_are_ignored_with_a_sentence():
+    app = uploaded(opened("your_data", table=["separator:|", "target:4"]), DATA)
+    (error,) = app.error
+    assert error.value.startswith("With the choices of the link the table cannot be read, so they are ignored.")
+    assert app.session_state["your table"].choices == {}
+    narrow = uploaded(opened("your_data", table=["target:4", "with:1"]), b"a,b\n" + b"1,2\n2,3\n3,5\n" * 20)
+    assert not narrow.exception and not narrow.error and TABLE_CHOICES.key not in narrow.query_params
+
+
+def test_a_link_waits_for_the_first_table_that_can_be_read():
+    app = opened("your_data", table=["names:none"])
+    uploaded(app, b"", "empty.csv")
+    assert list(app.query_params[TABLE_CHOICES.key]) == ["names:none"]
+    uploaded(app, DATA)
+    assert app.session_state["your table"].choices == {"names": "none"}
+    app.file_uploader[0].clear().run()
+    assert TABLE_CHOICES.key not in app.query_params
