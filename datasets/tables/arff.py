@@ -9,11 +9,12 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from .layouts import Layout
 from .rows import assemble
-from .table import Choices, Limits, Table, UploadError, quoted
+from .table import NOT_BY_PANDAS, Choices, Limits, Table, UploadError, quoted
 
 _ATTRIBUTE = re.compile(r"@attribute\s++(?:'([^']*+)'|\"([^\"]*+)\"|([^\s{]++))\s*+(.++)", re.IGNORECASE)
 _QUOTE = re.compile(r"(?:^|[,{ ])(['\"])")
@@ -41,7 +42,8 @@ def read(text: str, limits: Limits, choices: Choices) -> Table:
     attributes = _attributes(lines, limits)
     texts = frozenset(place for place, attribute in enumerate(attributes) if attribute.is_text)
     layout = Layout(",", 0, len(attributes), names=[one.name for one in attributes], texts=texts, marks=frozenset("?"))
-    return assemble(_rows(lines, attributes, limits), layout, "ARFF", limits, choices)
+    table = assemble(_rows(lines, attributes, limits), layout, "ARFF", limits, choices)
+    return replace(table, by_pandas=NOT_BY_PANDAS)
 
 
 def _attributes(lines: Iterator[tuple[int, str]], limits: Limits) -> list[_Attribute]:

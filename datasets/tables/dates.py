@@ -18,7 +18,12 @@ _MONTH_FIRST = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\
 _DAY_FIRST = re.compile(r"(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>\d{4}|\d\d)" + _REST, re.ASCII)
 _DAY_NAME = re.compile(r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4}|\d\d)" + _REST, re.ASCII)
 _NAME_DAY = re.compile(r"(?P<month>[A-Za-z]{3,9})[- ](?P<day>\d{1,2}),?[- ](?P<year>\d{4})" + _REST, re.ASCII)
-_ORDERS = (_YEAR_FIRST, _POINTS, _MONTH_FIRST, _DAY_FIRST, _DAY_NAME, _NAME_DAY)
+_QUARTER = re.compile(r"(?P<year>\d{4})[- ]?Q(?P<quarter>[1-4])", re.ASCII | re.IGNORECASE)
+_QUARTER_FIRST = re.compile(r"Q(?P<quarter>[1-4])[-/ ]?(?P<year>\d{4})", re.ASCII | re.IGNORECASE)
+_ORDERS = (_YEAR_FIRST, _POINTS, _MONTH_FIRST, _DAY_FIRST, _DAY_NAME, _NAME_DAY, _QUARTER, _QUARTER_FIRST)
+WITHOUT_MARKS = "%Y%m%d"
+_NAMED_DATE = re.compile(r"dat[eu]|day|time|ymd|yymm", re.IGNORECASE)
+_EIGHT_DIGITS = re.compile(r"(?:1[89]|20)\d{6}", re.ASCII)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -30,6 +35,18 @@ def days_of(texts: Sequence[str]) -> tuple[list[float] | None, str]:
             unsure = order is _MONTH_FIRST and _all(texts, lambda text: parse_days(_iso(text, _DAY_FIRST)))
             return days, "Its dates were read as month/day/year, though they could be day/month/year." if unsure else ""
     return None, ""
+
+
+def written_without_marks(name: str, texts: Sequence[str]) -> bool:
+    """Whether texts such as 20200131 are dates: all of them are, and their column is named like one."""
+    return bool(_NAMED_DATE.search(name)) and days_without_marks(texts) is not None
+
+
+def days_without_marks(texts: Sequence[str]) -> list[float] | None:
+    """All texts such as 20200131 as days since 1970; None if one is no date."""
+    return _all(
+        texts, lambda text: parse_days(f"{text[:4]}-{text[4:6]}-{text[6:]}" if _EIGHT_DIGITS.fullmatch(text) else "")
+    )
 
 
 def _all(texts: Sequence[str], parse: Callable[[str], float | None]) -> list[float] | None:
@@ -47,6 +64,8 @@ def _iso(text: str, order: re.Pattern) -> str:
     match = order.fullmatch(text) if len(text) < _LONGEST else None
     if match is None:
         return ""
+    if "quarter" in order.groupindex:
+        return f"{match['year']}-{3 * int(match['quarter']) - 2}"
     month, year = match["month"], match["year"]
     if not month.isdigit():
         month = str(_MONTHS.index(month[:3].lower()) + 1) if month[:3].lower() in _MONTHS else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from . import layouts
+from . import frames, layouts
 from .layouts import SEPARATORS, Layout
 from .rows import assemble
 from .table import Choices, Guess, Limits, Table, UploadError, counted, quoted
@@ -27,7 +27,22 @@ def read(text: str, separators: Sequence[str], limits: Limits, choices: Choices)
     kind = "TSV" if layout.separator[0] == "\t" else "CSV"
     form = f"{kind}, cells separated by {SEPARATORS[layout.separator]}"
     table = assemble(_rows(text, layout, limits), layout, form, limits, choices)
-    return replace(table, guesses=(*guesses, *table.guesses))
+    by_pandas = table.by_pandas if isinstance(table.by_pandas, str) else _by_pandas(text, layout, table.by_pandas)
+    return replace(table, guesses=(*guesses, *table.guesses), by_pandas=by_pandas)
+
+
+def _by_pandas(text: str, layout: Layout, arguments: frames.Arguments) -> frames.Arguments | str:
+    """Arguments of pandas with those on lines and separators, or why there are none."""
+    separator = layout.separator
+    if separator == "\t+":
+        return "pandas heeds no quotation marks between runs of tabs"
+    if any(line.count('"') % 2 for line in islice(io.StringIO(text), layout.n_above)):
+        return "a quotation mark above the table is not closed"
+    if separator == " ":
+        return {"sep": r"\s+", **arguments}
+    blanks = separator != "\t" and f"{separator} " in text
+    own = ({} if separator == "," else {"sep": separator}) | ({"skipinitialspace": True} if blanks else {})
+    return {**own, **arguments}
 
 
 def _note_on_lines_above(text: str, layout: Layout) -> str:

@@ -40,16 +40,24 @@ def _is_code(others: set[str]) -> bool:
     return len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others))
 
 
-def sentinel(values: np.ndarray) -> float | None:
-    """A number that may stand for a missing value: usual as such, repeated, and far from all others; or None."""
+def sentinels(values: np.ndarray) -> list[float]:
+    """Numbers that may stand for missing values: usual as such, repeated, and far from all others."""
     present = values[~np.isnan(values)]
-    if not len(present):
-        return None
-    for value, usual in ((present.min(), _LOW), (present.max(), _HIGH)):
-        others = present[present != value]
-        if value in usual and len(present) - len(others) >= _FEWEST and len(np.unique(others)) >= _FEWEST:
-            if value > 0 and value > _FARTHEST * np.abs(others).max():
-                return float(value)
-            if value < 0 and (others.min() >= 0 or others.min() - value > np.ptp(others)):
-                return float(value)
-    return None
+    usual, counts = np.unique(present[np.isin(present, (*_LOW, *_HIGH))], return_counts=True)
+    marks = set(usual[counts >= _FEWEST].tolist())
+    while marks:
+        others = present[~np.isin(present, list(marks))]
+        near = {value for value in marks if not _far(value, others)}
+        if not near:
+            break
+        marks -= near
+    return sorted(marks)
+
+
+def _far(value: float, others: np.ndarray) -> bool:
+    """Whether a number is far from all others, of which there are several."""
+    if len(np.unique(others)) < _FEWEST:
+        return False
+    if value > 0:
+        return bool(value > _FARTHEST * np.abs(others).max())
+    return bool(others.min() >= 0 or others.min() - value > np.ptp(others))

@@ -55,6 +55,7 @@ _FOREIGN = {  # leading bytes of files that are uploaded by mistake
     b"\x80\x04": "a Python pickle",
     b"\x80\x05": "a Python pickle",
 }
+_GUESSED_ENCODING = "The text is not UTF-8 and was read as Windows-1252: check its letters."
 _FIRST_CHARACTERS = 1 << 16
 _JSON = re.compile(r"\{\s*+\"|\[\s*+[\[{]")
 _PAIR = re.compile(r"(-?\d{1,19}):(\S+)", re.ASCII)
@@ -78,7 +79,7 @@ def read(
         return _check_minimum(_read_parquet(data, limits), limits)
     if isinstance(data, bytes) and workbook.is_workbook(data):
         return _check_minimum(workbook.read(data, limits, choices), limits)
-    text, notes = (data, []) if isinstance(data, str) else _decoded(data)
+    text, encoding = (data, "utf-8") if isinstance(data, str) else _decoded(data)
     if "\0" in text:
         raise UploadError(f"The file has null bytes, so it is not text; {_READABLE}.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -90,7 +91,10 @@ def read(
     else:
         separators = ("\t", "\t+") if form == "TSV" else tuple(layouts.SEPARATORS)
         table = delimited.read(text, separators, limits, choices)
-    return _check_minimum(replace(table, notes=(*notes, *table.notes)), limits)
+    if encoding != "utf-8" and not isinstance(table.by_pandas, str):
+        table = replace(table, by_pandas={"encoding": encoding, **table.by_pandas})
+    notes = (_GUESSED_ENCODING, *table.notes) if encoding == "cp1252" else table.notes
+    return _check_minimum(replace(table, notes=notes), limits)
 
 
 def _refuse_documents(text: str) -> None:
@@ -125,21 +129,21 @@ def _check_minimum(table: Table, limits: Limits) -> Table:
     return table
 
 
-def _decoded(data: bytes) -> tuple[str, list[str]]:
-    """Text, and notes on what had to be guessed."""
+def _decoded(data: bytes) -> tuple[str, str]:
+    """Text, and the name of its encoding."""
     for start, what in _FOREIGN.items():
         if data.startswith(start):
             raise UploadError(f"The file is {what}; {_READABLE}.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
-            return data.decode("utf-16"), []
+            return data.decode("utf-16"), "utf-16"
         except UnicodeDecodeError:
             raise UploadError("The file begins like UTF-16 text but is not; save it as UTF-8.") from None
     try:
-        return data.decode("utf-8"), []
+        return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         try:
-            return data.decode("cp1252"), ["The text is not UTF-8 and was read as Windows-1252: check its letters."]
+            return data.decode("cp1252"), "cp1252"
         except UnicodeDecodeError:
             raise UploadError(
                 f"The text is neither UTF-8 nor Windows-1252 (byte {error.start + 1} is {data[error.start]:#04x}); "

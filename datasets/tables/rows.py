@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from operator import itemgetter
 
 import numpy as np
 
-from . import layouts, missing, numerals
+from . import dates, frames, layouts, missing, numerals
 from .layouts import Layout
 from .table import CellColumn, Choices, Column, Guess, Limits, Table, UploadError, counted, quoted, unique_names
 
@@ -18,22 +19,35 @@ _ROWS_AT_ONCE = 500
 def assemble(
     rows: Iterable[tuple[int, list[str]]], layout: Layout, form: str, limits: Limits, choices: Choices
 ) -> Table:
-    """The table of rows, each with the number of its line."""
-    first, second, cells = _cells(rows, layout, limits)
-    names = unique_names(first)
-    columns, of_numbers = _columns(cells, names, layout, choices)
-    guesses = []
+    """The table of rows, each with the number of its line; of too many rows a random part."""
+    first, below, n_rows = _rows_below(rows, layout, limits)
+    cells = _cells(below, layout, len(first))
+    columns, ways, of_numbers = _columns(cells, unique_names(first), layout, choices)
+    guesses, line = [], first
     if layout.names is None:
-        guesses = [_guess_on_names(first, second, columns, choices)]
+        guesses = [_guess_on_names(first, below[0] if below else [""] * len(first), columns, choices)]
     if layout.names is not None or guesses[0].taken == "none":
-        limits.check(cells[0].n_rows + 1, len(first))
+        n_rows += 1
+        if len(below) == limits.rows_that_fit(len(first)):
+            cells = _cells(below[:-1], layout, len(first))
         for column, cell in zip(cells, first, strict=True):
             column.prepend(cell)
-        first = layout.names or [f"column {i}" for i in range(1, len(first) + 1)]
-        columns, of_numbers = _columns(cells, unique_names(first), layout, choices)
-    elif cells[0].n_rows == 0:
+        line, first = [], layout.names or [f"column {i}" for i in range(1, len(first) + 1)]
+        columns, ways, of_numbers = _columns(cells, unique_names(first), layout, choices)
+    elif not below:
         raise UploadError("The table has column names but no rows; a line for each row is needed.")
-    return Table(tuple(columns), form, tuple(note_on_names(first)), guesses=(*guesses, *of_numbers))
+    by_pandas, notes = frames.arguments(line, layout, columns, cells, ways), note_on_names(first)
+    if cells[0].n_rows < n_rows:
+        by_pandas = "pandas would take other rows at random"
+        notes.append(_note_on_part(n_rows, cells[0].n_rows, limits))
+    return Table(tuple(columns), form, tuple(notes), None, (*guesses, *of_numbers), by_pandas)
+
+
+def _note_on_part(n_rows: int, n_read: int, limits: Limits) -> str:
+    return (
+        f"Of {n_rows} rows a random part of {n_read} was read: at most {limits.rows} rows and {limits.cells} cells are "
+        "allowed."
+    )
 
 
 def note_on_names(raw: Sequence[str]) -> list[str]:
@@ -56,10 +70,10 @@ def _guess_on_names(first, second, columns, choices: Choices) -> Guess:
     return Guess("names", taken, (other,), note)
 
 
-def _cells(
+def _rows_below(
     rows: Iterable[tuple[int, list[str]]], layout: Layout, limits: Limits
-) -> tuple[list[str], list[str], list[CellColumn]]:
-    """The first two rows, and the columns below the first."""
+) -> tuple[list[str], list[list[str]], int]:
+    """The first row, those below it or a random part that fits, and the number of all below it."""
     rows = iter(rows)
     line, first = next(rows, (0, []))
     if not first:
@@ -68,59 +82,72 @@ def _cells(
     if n_first == layout.width - 1 > 1:  # R's names are one cell shorter than its rows
         first = [*first, ""] if layout.ends_empty else ["", *first]
     limits.check(1, len(first))
-    cells = [CellColumn(layout.marks) for _ in first]
-    pending, second = [], []
-    for n_rows, (number, row) in enumerate(rows, 1):
-        if len(row) != len(first):
-            raise UploadError(
-                f"Line {number} has {counted(len(row), 'cell')}, line {line} has {n_first}; every line needs as many."
-            )
-        second = second or row
-        if n_rows > limits.rows or n_rows * len(first) > limits.cells:
-            limits.check(n_rows, len(first))
-        pending.append(row)
-        if len(pending) == _ROWS_AT_ONCE:
-            _append(cells, pending)
-            pending = []
-    _append(cells, pending)
-    return first, second or [""] * len(first), cells
+
+    def checked() -> Iterator[list[str]]:
+        for number, row in rows:
+            if len(row) != len(first):
+                raise UploadError(
+                    f"Line {number} has {counted(len(row), 'cell')}, line {line} has {n_first}; every line needs as "
+                    "many."
+                )
+            yield row
+
+    below, n_rows = _random_part(checked(), limits.rows_that_fit(len(first)))
+    return first, below, n_rows
 
 
-def _append(cells: list[CellColumn], rows: list[list[str]]) -> None:
-    for column, own in zip(cells, zip(*rows, strict=True), strict=bool(rows)):
-        column.extend(own)
+def _random_part(rows: Iterable[list[str]], most: int, seed: int = 0) -> tuple[list[list[str]], int]:
+    """All rows, or a random part of the most that fit, in their order; and the number of all (Vitter's algorithm R)."""
+    chance, kept, n = random.Random(seed), [], 0
+    for n, row in enumerate(rows, 1):
+        if n <= most:
+            kept.append((n, row))
+        elif (place := int(n * chance.random())) < most:
+            kept[place] = n, row
+    kept.sort(key=itemgetter(0))
+    return [row for _, row in kept], n
+
+
+def _cells(rows: Sequence[list[str]], layout: Layout, n_columns: int) -> list[CellColumn]:
+    """The columns of rows."""
+    cells = [CellColumn(layout.marks) for _ in range(n_columns)]
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        for column, own in zip(cells, zip(*rows[start : start + _ROWS_AT_ONCE], strict=True), strict=True):
+            column.extend(own)
+    return cells
 
 
 def _columns(
     cells: Sequence[CellColumn], names: Sequence[str], layout: Layout, choices: Choices
-) -> tuple[list[Column], list[Guess]]:
-    """The columns, and what was guessed about their numbers."""
+) -> tuple[list[Column], list[frames.Way], list[Guess]]:
+    """The columns, how their numbers are written, and what was guessed about these."""
     texts = [[] if layout.is_text(position) else column.texts() for position, column in enumerate(cells)]
     ways = [numerals.styles(own) if own else [] for own in texts]
     marks = {numerals.decimal_mark(of, own) for of, own in zip(ways, texts, strict=True) if of} - {None}
-    columns, guesses = [], []
+    columns, written, guesses = [], [], []
     for position, (column, name) in enumerate(zip(cells, names, strict=True)):
-        way: numerals.Style | Literal["text"] = "text" if layout.is_text(position) else numerals.PLAIN
+        way: frames.Way = "text" if layout.is_text(position) else numerals.PLAIN
         guess = _guess_on_numbers(position, name, ways[position], texts[position], marks, layout.separator, choices)
         if guess is not None:
             style = numerals.STYLES.get(guess.taken)
-            way = "text" if style is None else style._replace(sign=ways[position][0].sign)
+            if style is not None:
+                way = style._replace(sign=ways[position][0].sign)
+            else:
+                way = "dates" if guess.taken == "dates" else "text"
             guesses.append(guess)
         made = column.to_column(name, way)
-        guess = _guess_on_sentinel(position, made, choices)
-        if guess is not None:
+        for value in missing.sentinels(made.values) if made.kind == "number" else ():
+            guess = _guess_on_sentinel(position, made, value, choices)
             guesses.append(guess)
             if guess.taken == "missing":
-                made = replace(made, values=np.where(made.values == missing.sentinel(made.values), np.nan, made.values))
+                made = replace(made, values=np.where(made.values == value, np.nan, made.values))
         columns.append(made)
-    return columns, guesses
+        written.append(way)
+    return columns, written, guesses
 
 
-def _guess_on_sentinel(position: int, column: Column, choices: Choices) -> Guess | None:
-    """Whether a number far from all others stands for a missing value; None if there is no such number."""
-    value = missing.sentinel(column.values) if column.kind == "number" else None
-    if value is None:
-        return None
+def _guess_on_sentinel(position: int, column: Column, value: float, choices: Choices) -> Guess:
+    """Whether a number far from all others stands for a missing value."""
     key = f"{value:g} in column {position + 1}"
     times = int((column.values == value).sum())
     note = f"{quoted(column.name)}: {value:g} counts as missing, as it occurs {times} times far from all other numbers."
@@ -131,9 +158,11 @@ def _guess_on_sentinel(position: int, column: Column, choices: Choices) -> Guess
 
 def _guess_on_numbers(position, name, ways, texts, marks, separator, choices: Choices) -> Guess | None:
     """How the numbers of a column are written; None for text, and for numbers that can only be plain."""
+    key = f"numbers in column {position + 1}"
+    if ways == [numerals.PLAIN] and dates.written_without_marks(name, texts):
+        return _guess_on_dates(key, name, texts[0], choices)
     if not ways or ways == [numerals.PLAIN]:
         return None
-    key = f"numbers in column {position + 1}"
     style, certain = numerals.likely(ways, texts, marks, separator)
     taken = choices.get(key, numerals.name_of(style))
     answers = [*map(numerals.name_of, ways), "text"]
@@ -145,4 +174,12 @@ def _guess_on_numbers(position, name, ways, texts, marks, separator, choices: Ch
         note = f"{quoted(name)}: {sign}{quoted(example)} was read as {value:.12g}"
         other = next((numerals.parse(example, way) for way in ways if way != style and not certain), None)
         note += "." if other is None else f", though it could be {other:.12g}."
+    return Guess(key, taken, tuple(answer for answer in answers if answer != taken), note)
+
+
+def _guess_on_dates(key: str, name: str, example: str, choices: Choices) -> Guess:
+    """Whether numbers such as 20200131 are dates."""
+    answers = ("dates", numerals.name_of(numerals.PLAIN), "text")
+    taken = choices[key] if choices.get(key) in answers else "dates"
+    note = f"{quoted(name)}: {quoted(example)} and the like were read as dates." if taken == "dates" else ""
     return Guess(key, taken, tuple(answer for answer in answers if answer != taken), note)

@@ -11,12 +11,12 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from .dates import days_of
+from .dates import days_of, days_without_marks
 from .missing import MISSING, present_among
 from .numerals import PLAIN, Style, parse as parse_number, parse_all
 
@@ -24,6 +24,8 @@ Kind = Literal["number", "date", "text", "empty"]
 
 _NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
+
+NOT_BY_PANDAS = "pandas has no reader of this format that reads the same"
 
 Choices = Mapping[str, str]
 """Answers to the questions of guesses, by their keys"""
@@ -67,6 +69,10 @@ class Limits:
     classes: int = 50
     categories: int = 20
     fewest_rows: int = 10
+
+    def rows_that_fit(self, n_columns: int) -> int:
+        """The largest number of rows of so many columns."""
+        return min(self.rows, self.cells // n_columns)
 
     def check(self, n_rows: int, n_columns: int) -> None:
         """Raise an UploadError if a table of this shape is too large."""
@@ -230,6 +236,8 @@ class Table:
         Name of the target column, if the format defines one.
     guesses : tuple of Guess
         What was guessed, which `choices` take back.
+    by_pandas : mapping or str
+        Arguments with which `pandas.read_csv` reads the same, or why there are none.
     """
 
     columns: tuple[Column, ...]
@@ -237,6 +245,7 @@ class Table:
     notes: tuple[str, ...] = ()
     target: str | None = None
     guesses: tuple[Guess, ...] = ()
+    by_pandas: Mapping[str, Any] | str = NOT_BY_PANDAS
 
     @property
     def n_rows(self) -> int:
@@ -287,7 +296,13 @@ class CellColumn:
         texts = [text.strip() for text in self._known]
         return [text for text, there in zip(texts, present_among(texts, self._marks), strict=True) if there]
 
-    def to_column(self, name: str, way: Style | Literal["text"] = PLAIN) -> Column:
+    def split(self, mask: np.ndarray) -> tuple[set[str], set[str]]:
+        """The distinct cells, unchanged, of the rows in a mask, and of the others."""
+        texts, codes = list(self._known), np.frombuffer(self._codes, dtype=np.intc)
+        inside, outside = ({texts[code] for code in np.unique(codes[rows])} for rows in (mask, ~mask))
+        return inside, outside
+
+    def to_column(self, name: str, way: Style | Literal["text", "text or date", "dates"] = PLAIN) -> Column:
         """The column: numbers written in a way if all cells are, else dates if all are dates, else text."""
         codes = np.frombuffer(self._codes, dtype=np.intc)
         texts = [text.strip() for text in self._known]
@@ -296,8 +311,12 @@ class CellColumn:
             return Column(name, "empty", np.full(len(codes), np.nan))
         shown = [text for text, there in zip(texts, present, strict=True) if there]
         kinds: list[tuple[Kind, list[float] | None, str]] = []
-        if way != "text":
-            kinds = [("number", parse_all(shown, way), ""), ("date", *days_of(shown))]
+        if way == "dates":
+            kinds = [("date", days_without_marks(shown), "")]
+        elif way != "text":
+            kinds = [("date", *days_of(shown))]
+        if isinstance(way, Style):
+            kinds.insert(0, ("number", parse_all(shown, way), ""))
         for kind, numbers, note in kinds:
             if numbers is not None:
                 values = np.full(len(texts), np.nan)

@@ -28,6 +28,7 @@ def encode_table(table: Table) -> bytes:
         "format": table.format,
         "notes": table.notes,
         "target": table.target,
+        "by_pandas": table.by_pandas,
         "guesses": [[guess.key, guess.taken, guess.others, guess.note] for guess in table.guesses],
     }
     archive = io.BytesIO()
@@ -96,4 +97,5 @@ def _table(content: dict, arrays) -> Table:
         categories = tuple(next(words) for _ in range(n_words))
         columns.append(Column(name, kind, next(codes if kind == "text" else numbers), categories, note))
     guesses = tuple(Guess(key, taken, tuple(others), note) for key, taken, others, note in content["guesses"])
-    return Table(tuple(columns), content["format"], tuple(content["notes"]), content["target"], guesses)
+    notes = tuple(content["notes"])
+    return Table(tuple(columns), content["format"], notes, content["target"], guesses, content["by_pandas"])

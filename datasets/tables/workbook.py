@@ -15,7 +15,7 @@ from importlib import import_module
 
 from .layouts import Layout, title_lines
 from .rows import assemble
-from .table import Choices, Guess, Limits, Table, UploadError, quoted
+from .table import NOT_BY_PANDAS, Choices, Guess, Limits, Table, UploadError, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _PARTS = frozenset({"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
@@ -55,11 +55,13 @@ def read(data: bytes, limits: Limits, choices: Choices) -> Table:
     width = max(map(len, rows), default=0)
     limits.check(1, width)
     n_above = title_lines(rows[:50])
+    limits.check(len(rows) - n_above - 1, width)
     layout = Layout("", n_above, width)
     table = assemble(_numbered(rows, n_above, limits), layout, f"sheet {quoted(name)} of a workbook", limits, choices)
     others = tuple(other for other in book.sheet_names if other != name)
     note = f"Of {len(others) + 1} sheets {quoted(name)} was read." if others else ""
-    return replace(table, guesses=(Guess("sheet", name, others, note), *table.guesses))
+    guesses = (Guess("sheet", name, others, note), *table.guesses)
+    return replace(table, guesses=guesses, by_pandas=NOT_BY_PANDAS)
 
 
 def _archive(data: bytes) -> zipfile.ZipFile:

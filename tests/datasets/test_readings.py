@@ -278,6 +278,9 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
         (("Jan 1 2000", "Feb 1 2000"), "2000-02-01", True),
         (("Jan-1-1995", "Feb-1-1995"), "1995-02-01", True),
         (("January 1, 2000", "December 31, 2000"), "2000-12-31", True),
+        (("2020Q1", "2020Q4"), "2020-10-01", True),
+        (("2020-Q1", "2020 q2"), "2020-04-01", True),
+        (("Q1 2020", "Q3-2021"), "2021-07-01", True),
     ],
 )
 def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
@@ -291,10 +294,37 @@ def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
     [
         *[("31/12/2019", "12/31/2019"), ("1.2.03", "1.2.04"), ("Jan 2000", "Feb 2000"), ("1/2", "3/4")],
         *[("Mai 1 2000", "Juni 1 2000"), ("5 of 2000", "6 of 2001"), ("30.02.2020", "1.1.2020")],
+        *[("2020Q5", "2020Q1"), ("20Q1", "20Q2"), ("2020Q1", "Q1 2020")],
     ],
 )
 def test_texts_that_are_no_dates_stay_texts(texts):
     assert values(column_of(texts, "\t"), "x") == list(texts) * 6
+
+
+@pytest.mark.parametrize("name", ["date", "Datum", "birth_day", "timestamp", "YYYYMMDD"])
+def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name):
+    lines = f"{name},y\n" + "".join(f"202001{i:02d},{i % 3}\n" for i in range(10, 32))
+    table = read(lines)
+    assert table.columns[0].kind == "date" and table.columns[0].shown(1) == "2020-01-11"
+    (guess,) = [guess for guess in table.guesses if guess.taken == "dates"]
+    assert guess.note == f"“{name}”: “20200110” and the like were read as dates."
+    for answer, kind in (("decimal points", "number"), ("text", "text"), ("dates", "date")):
+        assert answer in (guess.taken, *guess.others)
+        assert read(lines, choices={guess.key: answer}).columns[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("code", [f"202001{i}" for i in range(10, 32)]),
+        ("date", [f"202001{i}" for i in range(10, 33)]),  # the 32nd
+        ("date", [f"2020{i}" for i in range(10, 13)]),
+        ("candidate", [f"9020{i:04d}" for i in range(20)]),
+    ],
+)
+def test_other_numbers_of_eight_digits_stay_numbers(name, cells):
+    table = table_of(f"{name},y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells * 4)))
+    assert table.columns[0].kind == "number" and not notes(table).strip()
 
 
 # --- what columns are for -------------------------------------------------------------------------------------------
@@ -390,6 +420,16 @@ def test_a_number_far_from_all_others_counts_as_missing_unless_it_is_chosen(othe
     (guess,) = [guess for guess in table.guesses if "counts as missing" in guess.note]
     kept = read("x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells)), choices={guess.key: "a number"})
     assert kept.column("x").n_missing == 0
+
+
+def test_two_numbers_far_from_all_others_count_as_missing_each_with_its_own_control():
+    cells = [-999, -200, *range(-20, 30)] * 3
+    table = with_values(cells)
+    assert table.column("x").n_missing == 6
+    lines = "x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells))
+    for kept in ("-999", "-200"):
+        assert f"{kept} counts as missing" in notes(table)
+        assert read(lines, choices={f"{kept} in column 1": "a number"}).column("x").n_missing == 3
 
 
 @pytest.mark.parametrize(

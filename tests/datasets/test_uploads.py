@@ -14,7 +14,7 @@ import pytest
 from bad_files import DATES, HOSTILE_NAMES, corpus, good_table, parquet, repeated
 
 from datasets.dataset import Dataset
-from datasets.tables import parquet as parquet_module, preparation, roles
+from datasets.tables import parquet as parquet_module, preparation, roles, rows as rows_module
 from datasets.tables.readers import read
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted, unique_names
 
@@ -105,14 +105,36 @@ def check_two_classes(dataset: Dataset) -> None:
         assert set(np.unique(binary.y)) == {-1, 1} == set(binary.label_names)
 
 
-@pytest.mark.parametrize("limit", ["bytes", "rows", "columns", "cells", "cell_characters", "fewest_rows"])
+@pytest.mark.parametrize("limit", ["bytes", "columns", "cell_characters", "fewest_rows"])
 def test_exceeded_limit_is_named_with_value_and_limit(limit):
-    allowed = {"bytes": 100, "rows": 20, "columns": 3, "cells": 50, "cell_characters": 3, "fewest_rows": 1000}[limit]
+    allowed = {"bytes": 100, "columns": 3, "cell_characters": 3, "fewest_rows": 1000}[limit]
     with pytest.raises(UploadError) as caught:
         read(good_table(), "x.csv", Limits(**{limit: allowed}))
     numbers = re.findall(r"\d+(?:\.\d+)?", str(caught.value))
     assert f"{allowed / 1e6:g}" in str(caught.value) if limit == "bytes" else str(allowed) in numbers
-    assert len(numbers) >= (1 if limit == "rows" else 2)
+    assert len(numbers) >= 2
+
+
+@pytest.mark.parametrize("names", ["a,b,c\n", ""])
+@pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
+def test_of_too_many_rows_a_random_part_is_read_with_a_note(names, limits):
+    text = names + "".join(f"{i}.5,{'xy'[i % 2]},{i % 7}\n" for i in range(1000))
+    table = read(text, "x.csv", limits)
+    assert f"Of 1000 rows a random part of 200 was read: at most {limits.rows} rows and" in table.notes[-1]
+    rows = table.columns[0].values
+    assert table.n_rows == 200 and (np.diff(rows) > 0).all()
+    assert 400 < rows.mean() < 600 and (table.columns[2].values == (rows - 0.5) % 7).all()
+    np.testing.assert_array_equal(read(text, "x.csv", limits).columns[0].values, rows)
+    whole = read(names + "".join(text.removeprefix(names).splitlines(True)[:200]), "x.csv", limits)
+    assert whole.n_rows == 200 and not whole.notes
+
+
+def test_each_row_has_the_same_chance_to_be_read():
+    kept = np.zeros(60)
+    for seed in range(400):
+        rows = rows_module._random_part([[str(i)] for i in range(60)], 20, seed)[0]
+        kept[[int(cell) for (cell,) in rows]] += 1
+    assert kept.sum() == 400 * 20 and np.abs(kept - 400 / 3).max() < 5 * np.sqrt(400 * 2 / 9)
 
 
 def test_good_table_is_read_unchanged():
