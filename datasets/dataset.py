@@ -47,6 +47,8 @@ class Dataset:
         (height, width) if a row is an image.
     test_rows : ndarray of shape (n_test,) or None
         The rows of the publisher's test file, in ascending order; None without a published division.
+    groups : ndarray of shape (n,) or None
+        The group of each row, as an integer from 0; `random_split` keeps the rows of a group in one part.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Dataset:
     n_train_file: int | None = None
     image_shape: tuple[int, int] | None = None
     test_rows: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     @property
     def n_samples(self) -> int:

@@ -9,7 +9,7 @@ from pages.components import deferred, escaping, layout, live, sharing, upload
 from pages.components.controls import screen
 from pages.components.controls.table_choices import TABLE_CHOICES
 from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
-from pages.components.controls.widgets import Number, Options, Scale, mount
+from pages.components.controls.widgets import Number, Options, Scale, hide_in_sidebar, mount, without_headings
 from pages.components.results.your_data import (
     bounds_along_beta,
     certificate,
@@ -265,12 +265,13 @@ def show_bounds(values, chosen):
     key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
     with layout.show_errors():
         made = remembered(key, lambda: bounds_along_beta(chosen.binary, values))
+    one_of_each = ", one of each group," if chosen.dataset.groups is not None else ""
     layout.figure(
         bound_figures.bounds_along_beta(made.curves, values.beta),
         "**Diamonds: the smallest value of each [[bound]], a guarantee on new rows.**",
-        f"From n = {made.n} of your rows at [[ε]] = 0.05, in the corrected form. The dashed line estimates the "
-        f"[[true risk]] on the {made.n_fresh} held-out rows. All {chosen.dataset.n_features} columns; the kernel's "
-        f"width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The bounds hold for a β fixed beforehand.",
+        f"From n = {made.n} of your rows{one_of_each} at [[ε]] = 0.05, in the corrected form. The dashed line "
+        f"estimates the [[true risk]] on the {made.n_fresh} held-out rows. All {chosen.dataset.n_features} columns; "
+        f"the kernel's width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The bounds hold for a β fixed beforehand.",
         key="curves",
         alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
     )
@@ -301,7 +302,8 @@ def show_certificate(values, chosen) -> None:
         f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
         f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
         "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
-        "*Certificates* explains the terms.",
+        "*Certificates* explains the terms."
+        + (" Of each group it takes one row at random." if chosen.dataset.groups is not None else ""),
         key="certificate",
         alt="Terms of the certificate of a classifier of your data, bars that add up to the certified risk",
     )
@@ -318,6 +320,7 @@ def main() -> None:
         upload.show_limits()
         upload.offer_ways()
     if table is None:
+        hide_in_sidebar([control.key for control in without_headings(CONTROLS)])
         upload.forget_in_link()
         st.stop()
     read = st.expander("How your table was read", icon=":material/table:")

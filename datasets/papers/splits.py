@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils import check_random_state
 
 from ..dataset import Dataset, Task
@@ -132,7 +132,8 @@ def random_split(dataset: Dataset, random_state: Seed) -> Split:
 
     A quarter of the rows is for testing, and a fifth of the others for validation. Test rows that end the data set
     (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed; only training and validation rows
-    are drawn. The pairs of MNIST are divided anew, as in the paper. The draw is not stratified.
+    are drawn. The pairs of MNIST are divided anew, as in the paper. The draw is not stratified. With `dataset.groups`
+    whole groups are drawn, in the same proportions.
 
     Parameters
     ----------
@@ -158,10 +159,10 @@ def random_split(dataset: Dataset, random_state: Seed) -> Split:
     # Splitting row numbers gives the same rows as splitting the arrays, with their numbers.
     rows = np.arange(n)
     if dataset.n_train_file is None:
-        rest, test = train_test_split(rows, test_size=TEST_FRACTION, random_state=rng)
+        rest, test = _two_parts(rows, TEST_FRACTION, rng, dataset.groups)
     else:
         rest, test = rows[: dataset.n_train_file], rows[dataset.n_train_file :]
-    train, valid = train_test_split(rest, test_size=VALID_FRACTION, random_state=rng)
+    train, valid = _two_parts(rest, VALID_FRACTION, rng, dataset.groups)
     X, y = dataset.X, dataset.y
     _check_classes(dataset, y, train)
     return Split(X[train], y[train], X[valid], y[valid], X[test], y[test], train, valid, test, dataset.name)
@@ -194,13 +195,23 @@ def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = 
     rng = check_random_state(random_state)
     rows = np.arange(n) if kept == n else np.sort(rng.permutation(n)[:kept])
     if dataset.test_rows is None:
-        train, test = train_test_split(rows, test_size=1 / 3, random_state=rng)
+        train, test = _two_parts(rows, 1 / 3, rng, dataset.groups)
     else:
         for_test = np.isin(rows, dataset.test_rows)
         train, test = rows[~for_test], rows[for_test]
     X, y = dataset.X, dataset.y
     _check_classes(dataset, y[test], train)
     return TwoPartSplit(X[train], y[train], X[test], y[test], train, test, dataset.task, n, dataset.name)
+
+
+def _two_parts(rows, test_fraction: float, rng, groups) -> tuple[np.ndarray, np.ndarray]:
+    """Two random parts of the rows, of which the second has a fraction: of the groups, where there are any."""
+    if groups is None:
+        first, second = train_test_split(rows, test_size=test_fraction, random_state=rng)
+        return first, second
+    splitter = GroupShuffleSplit(1, test_size=test_fraction, random_state=rng)
+    first, second = next(splitter.split(rows, groups=groups[rows]))
+    return rows[first], rows[second]
 
 
 def _check_classes(dataset: Dataset, labels: np.ndarray, train: np.ndarray) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dataset import Dataset, Task
 from .roles import target_task
-from .table import Column, Limits, Table, UploadError, printable, quoted
+from .table import Column, Limits, Table, UploadError, counted, printable, quoted
 
 SCALINGS = ("standard", "range", "none")
 """Each column to mean 0 and variance 1, to [0, 1], or unchanged."""
@@ -22,6 +22,7 @@ IMPUTATIONS = ("fill", "drop")
 LARGEST_UNSCALED = 1e9
 """Largest absolute value without scaling: cosines of larger phases are noise."""
 YOUR_DATA = "your data"
+_FEWEST_GROUPS = 4
 
 
 def prepare(
@@ -32,6 +33,7 @@ def prepare(
     imputation: str = "fill",
     task: Task | None = None,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    groups: str | None = None,
 ) -> Dataset:
     """Turn a table into a learning problem.
 
@@ -47,6 +49,8 @@ def prepare(
         See `IMPUTATIONS`.
     task : {"classification", "regression"}, optional
         By default `target_task`.
+    groups : str, optional
+        Name of a column whose equal values mark rows that belong together, such as those of a person.
 
     Returns
     -------
@@ -71,6 +75,8 @@ def prepare(
     notes += note
     y, labels = _classes(goal, kept, limits) if task == "classification" else (_target_numbers(goal, kept), {})
     X, names, more_notes = _matrix(inputs, kept, scaling, limits)
+    codes, note = _groups(table.column(groups), [goal, *inputs], kept) if groups is not None else (None, [])
+    more_notes += note
     return Dataset(
         name=YOUR_DATA,
         X=X,
@@ -82,6 +88,7 @@ def prepare(
         title="Your data",
         description=" ".join(notes + more_notes),
         label_names=labels,
+        groups=codes,
     )
 
 
@@ -159,25 +166,65 @@ def some_rows(dataset: Dataset, at_most: int, random_state: int) -> Dataset:
     """A random subset of at most `at_most` rows, in their order."""
     if dataset.n_samples <= at_most:
         return dataset
-    rows = np.sort(np.random.default_rng(random_state).permutation(dataset.n_samples)[:at_most])
-    return replace(dataset, X=dataset.X[rows], y=dataset.y[rows])
+    return _part(dataset, np.random.default_rng(random_state).permutation(dataset.n_samples)[:at_most])
+
+
+def one_of_each_group(dataset: Dataset, random_state: int) -> Dataset:
+    """One random row of each group, in their order; such rows are independent where groups are. All without groups."""
+    if dataset.groups is None:
+        return dataset
+    order = np.random.default_rng((random_state, 2)).permutation(dataset.n_samples)
+    _, first = np.unique(dataset.groups[order], return_index=True)
+    return replace(_part(dataset, order[first]), groups=None)
+
+
+def _part(dataset: Dataset, rows: np.ndarray) -> Dataset:
+    """Some rows, in their order."""
+    rows = np.sort(rows)
+    groups = None if dataset.groups is None else dataset.groups[rows]
+    return replace(dataset, X=dataset.X[rows], y=dataset.y[rows], groups=groups)
 
 
 def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
-    """Two random halves of the rows, each of at most `at_most` rows.
+    """Two random halves of the rows, each of at most `at_most` rows; the rows of a group are in one of them.
 
     Returns
     -------
     pair of Dataset
-        Rows in their order; the second part has one more if the number is odd.
+        Rows in their order; the second part has one more if the number is odd. Of groups, the first half has as many
+        rows as is nearest to half.
     """
+    if dataset.groups is not None:
+        first, second = (_part(dataset, rows) for rows in _halves_of_groups(dataset.groups, random_state))
+        return some_rows(first, at_most, random_state), some_rows(second, at_most, random_state)
     sampled = some_rows(dataset, 2 * at_most, random_state)
     order = np.random.default_rng((random_state, 1)).permutation(sampled.n_samples)
     n = min(at_most, sampled.n_samples // 2)
-    first, second = (
-        replace(sampled, X=sampled.X[rows], y=sampled.y[rows]) for rows in (np.sort(order[:n]), np.sort(order[n:]))
-    )
-    return first, second
+    return _part(sampled, order[:n]), _part(sampled, order[n:])
+
+
+def _halves_of_groups(groups: np.ndarray, random_state: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the groups that come first in a random order, and those of the others."""
+    order = np.random.default_rng((random_state, 1)).permutation(groups.max() + 1)
+    n_rows = np.cumsum(np.bincount(groups)[order])
+    n_first = 1 + np.argmin(np.abs(n_rows[:-1] - len(groups) / 2))
+    first = np.isin(groups, order[:n_first])
+    return np.flatnonzero(first), np.flatnonzero(~first)
+
+
+def _groups(column: Column, others: list[Column], kept: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """The groups of the rows by the values of a column, and a note; rows without a value are one group."""
+    if column in others:
+        raise UploadError(
+            f"{quoted(column.name)} says which rows belong together, so it is neither the target nor an input."
+        )
+    values, codes = np.unique(column.values[kept], return_inverse=True)
+    if len(values) < _FEWEST_GROUPS:
+        raise UploadError(
+            f"{quoted(column.name)} makes {counted(len(values), 'group')} of rows; a split needs at least "
+            f"{_FEWEST_GROUPS}."
+        )
+    return codes, [f"Rows with the same value of {quoted(column.name)} belong together: {len(values)} groups."]
 
 
 def _check_choice(value, name: str, allowed) -> None:

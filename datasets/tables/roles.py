@@ -67,6 +67,15 @@ def left_out(table: Table, target: str) -> dict[str, str]:
     return reasons
 
 
+def possible_groups(table: Table, target: str) -> list[str]:
+    """Columns that may say which rows belong together: several rows have the same value, and there are several."""
+    return [
+        column.name
+        for column in table.columns
+        if column.name != target and 4 <= column.n_values <= len(column.values) / 2
+    ]
+
+
 def notes_on_left_out(table: Table, target: str, chosen: Collection[str] = ()) -> list[str]:
     """A sentence for each reason why columns are left out, but for those that were chosen all the same."""
     names: dict[str, list[str]] = {}

@@ -14,6 +14,7 @@ from datasets.tables.roles import GROUPS, why_left_out, words
 from datasets.tables.table import Column, Table, quoted
 from rff_engine._hollow import n_copies, tells_classes
 
+_FEWEST_BLOCKS = 10
 _RANKS_TOLD = 0.9999
 
 
@@ -30,7 +31,9 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     found = [_on_copies(dataset)]
     found += [_on_id(column) for column in inputs]
     found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
-    found += [_on_time(column) for column in table.columns] + [_on_groups(column) for column in inputs]
+    found += [_on_time(column) for column in table.columns]
+    found += [_on_blocks(dataset)] if dataset.groups is None else []
+    found += [_on_groups(column) for column in inputs]
     return [caution for caution in found if caution]
 
 
@@ -83,6 +86,21 @@ def _on_time(column: Column) -> str:
     )
 
 
+def _on_blocks(dataset: Dataset) -> str:
+    """Rows whose classes come in a few blocks, as in a file that is sorted, or has the rows of a person together."""
+    if dataset.task != "classification":
+        return ""
+    shares = np.unique(dataset.y, return_counts=True)[1] / dataset.n_samples
+    expected = 1 + (dataset.n_samples - 1) * (1 - (shares**2).sum())  # in a random order
+    n_blocks = 1 + np.count_nonzero(np.diff(dataset.y))
+    if expected < _FEWEST_BLOCKS or n_blocks > expected / 4:
+        return ""
+    return (
+        f"The classes come in {n_blocks} blocks of rows: a column that rises with the rows would tell them, so leave "
+        "such out; if a block has the rows of one person or day, choose its column under *Rows that belong together*."
+    )
+
+
 def _on_groups(column: Column) -> str:
     """A column that names the persons or things of which there are several rows."""
     n = len(column.values)
@@ -90,5 +108,5 @@ def _on_groups(column: Column) -> str:
         return ""
     return (
         f"{quoted(column.name)} may name what several rows are of ({column.n_values} of them, {n} rows): such rows are "
-        "not independent, so keep one of each."
+        "not independent, so choose it under *Rows that belong together*."
     )

@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartParser
 import datasets
 from datasets.tables.layouts import SEPARATORS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
-from datasets.tables.roles import notes_on_left_out, suggest_columns, suggest_targets, target_task
+from datasets.tables.roles import notes_on_left_out, possible_groups, suggest_columns, suggest_targets, target_task
 from datasets.tables.table import Guess, Limits, Table, UploadError, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
@@ -62,10 +62,11 @@ class Upload:
 def show_limits() -> None:
     """Show the limits of a table, before an upload."""
     st.caption(
-        f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; at "
-        f"least {LIMITS.fewest_rows} rows. A target may have {LIMITS.classes} classes, a column of text "
-        f"{LIMITS.categories} different values. Your data stay in the memory of this session: they are written to no "
-        "disk, no other visitor sees them, and they are deleted when you reload or close the page."
+        f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; of a "
+        f"longer CSV or ARFF file a random part is read. At least {LIMITS.fewest_rows} rows. A target may have "
+        f"{LIMITS.classes} classes, a column of text {LIMITS.categories} different values. Your data stay in the "
+        "memory of this session: they are written to no disk, no other visitor sees them, and they are deleted when "
+        "you reload or close the page."
     )
 
 
@@ -140,6 +141,7 @@ def _store_table(data: bytes | str, name: str, ending: str | None = None) -> Non
     except UploadError as error:
         _set(None, str(error))
         return
+    table_choices.keep(asked)
     learning = table_choices.on_learning(asked, len(table.columns))
     _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning), problem)
 
@@ -262,28 +264,40 @@ def choose(upload: Upload) -> Chosen:
         target, task, start = _choose_target(upload)
         below = st.container()
         with st.expander("Columns, scaling, missing values"):
-            columns, scaling, imputation = _choose_columns(upload, target, start)
-    choices = (upload.number, target, columns, scaling, imputation, task)
+            groups = _choose_groups(upload, target, start)
+            columns, scaling, imputation = _choose_columns(upload, target, groups, start)
+    choices = (upload.number, target, columns, scaling, imputation, task, groups)
     dataset = your_data_results.remembered(
-        ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS)
+        ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS, groups)
     )
     with below:
         label = _choose_class(upload, target, dataset, start)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
-    settings |= {"scaling": scaling, "imputation": imputation, "choices": dict(upload.choices)}
+    settings |= {"scaling": scaling, "imputation": imputation, "groups": groups, **_reading(upload)}
     warned = your_data_results.remembered(
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )
-    left_out = notes_on_left_out(upload.table, target, columns)
+    left_out = notes_on_left_out(upload.table, target, (*columns, groups))
     asked = {**upload.choices, **_asked(upload.table, settings, dataset)}
+    on_map = {key: places for key, places in table_choices.of_link().items() if key == "map"}
+    table_choices.keep(asked | on_map)  # also where a view cannot be shown
     return Chosen((*choices, label), dataset, binary, warned, left_out, settings, asked, start)
+
+
+def _reading(upload: Upload) -> dict:
+    """Settings of the program with which it reads the same file: by pandas, else by the reader of this page."""
+    by_pandas = upload.table.by_pandas
+    if isinstance(by_pandas, str):
+        return {"reading": None, "# reading": f"{by_pandas}: datasets.read_table does", "choices": dict(upload.choices)}
+    return {"reading": dict(by_pandas), "choices": {}}
 
 
 def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:
     """The choices on what is learned that differ from the guesses, for the link."""
     names, target, columns, label = table.names, settings["target"], settings["columns"], settings["label"]
-    guessed = suggest_columns(table, target)
+    groups = settings["groups"]
+    guessed = [name for name in suggest_columns(table, target) if name != groups]
     out = table_choices.as_positions(names.index(name) for name in guessed if name not in columns)
     added = table_choices.as_positions(names.index(name) for name in columns if name not in guessed)
     pairs = {
@@ -292,6 +306,7 @@ def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str,
         "class": (label, _likely_class(dataset), str(label)),
         "without": (out, "", out),
         "with": (added, "", added),
+        "groups": (groups, None, "" if groups is None else table_choices.as_positions([names.index(groups)])),
         "scaling": (settings["scaling"], SCALINGS[0], settings["scaling"]),
         "imputation": (settings["imputation"], IMPUTATIONS[0], settings["imputation"]),
     }
@@ -336,16 +351,36 @@ def _set_target(key: str, name: str) -> None:
     st.session_state[key] = name
 
 
-def _choose_columns(upload: Upload, target: str, start: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
+def _choose_groups(upload: Upload, target: str, start: Mapping[str, str]) -> str | None:
+    """The column whose equal values mark rows that belong together, or None."""
+    names, none = upload.table.names, ""
+    possible = [none, *possible_groups(upload.table, target)]
+    asked = next((names[at] for at in table_choices.positions(start.get("groups", ""))), none)
+    return (
+        st.selectbox(
+            "Rows that belong together",
+            possible,
+            index=possible.index(asked) if asked in possible else 0,
+            format_func=lambda name: f"those of one {printable(name)}" if name else "none: each is a draw of its own",
+            help="Rows of one person, day or place stay on one side of each split. Bounds take one row of each.",
+            key=_key("groups", upload, names.index(target)),
+        )
+        or None
+    )
+
+
+def _choose_columns(
+    upload: Upload, target: str, groups: str | None, start: Mapping[str, str]
+) -> tuple[tuple[str, ...], str, str]:
     """The columns to predict from, their scaling, and the treatment of missing values."""
     names = upload.table.names
     out, added = ({names[at] for at in table_choices.positions(start.get(key, ""))} for key in ("without", "with"))
     likely = {*suggest_columns(upload.table, target), *added} - out
     columns = st.multiselect(
         "Columns to predict it from",
-        [name for name in names if name != target],
-        default=[name for name in names if name in likely and name != target],
-        key=_key("columns", upload, names.index(target)),
+        [name for name in names if name not in (target, groups)],
+        default=[name for name in names if name in likely and name not in (target, groups)],
+        key=_key("columns", upload, names.index(target), groups is not None and names.index(groups)),
     )
     if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
         raise UploadError(f"No column is chosen. {left_out}")

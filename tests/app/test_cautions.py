@@ -70,11 +70,36 @@ def test_a_column_that_gives_the_target_away_is_named(cell):
         lambda i: f"{NOISE[i, 2] + 3 * COINS[i]:.3f},{COINS[i]}",  # a good input
         lambda i: f"{'abcd'[i % 4]},{COINS[i]}",
         lambda i: f"{NOISE[i, 2]},{NOISE[i, 2] + 0.3 * NOISE[i, 0]:.4f}",
-        lambda i: f"{'ab'[i % 2]},{int(i > 190)}",  # one class is rare
+        lambda i: f"{'ab'[i % 2]},{int(i % 20 == 7)}",  # one class is rare
     ],
 )
 def test_honest_columns_get_no_warning(cell):
     assert said("a,b,x,y", rows_of(cell), "y") == []
+
+
+@pytest.mark.parametrize(
+    ("label", "blocks"),
+    [
+        (lambda i: i // 100, 2),
+        (lambda i: i // 70, 3),
+        (lambda i: i // 20 % 2, 10),
+        (lambda i: int(i > 150), 2),
+        (lambda i: COINS[i], None),
+        (lambda i: i % 2, None),
+        (lambda i: int(i > 198), None),  # one row is no block
+        (lambda i: f"{i / 7:.3f}", None),  # a number
+    ],
+)
+def test_classes_that_come_in_blocks_are_named(label, blocks):
+    found = said("a,b,y", rows_of(label), "y")
+    assert found == [] if blocks is None else found[0].startswith(f"The classes come in {blocks} blocks of rows")
+
+
+def test_groups_that_were_chosen_need_no_caution():
+    table = read("\n".join(["a,subject,y", *(f"{NOISE[i, 0]},{i // 10},{i // 10 % 2}" for i in range(200))]))
+    for groups, n in ((None, 2), ("subject", 0)):
+        columns = ["a"] if groups else ["a", "subject"]
+        assert len(cautions(table, prepare(table, "y", columns, groups=groups), "y", columns)) == n
 
 
 def test_rows_of_few_values_are_no_copies():

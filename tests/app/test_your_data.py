@@ -169,7 +169,7 @@ BAD = {
     "cut.parquet": parquet(a=list(range(50)), b=list(range(50)))[:-10],
     "torn.parquet": b"PAR1" + bytes(range(256)) + b"PAR1",
     "lists.parquet": parquet(a=[[1]] * 50, b=list(range(50))),
-    "rows.csv": b"a,b\n" + b"1,2\n" * 20_001,
+    "rows.parquet": parquet(a=[1] * 20_001, b=[2] * 20_001),
     "columns.csv": b"a" + b",b" * 501 + b"\n",
 }
 

@@ -10,7 +10,8 @@ import scipy.sparse
 from sklearn.model_selection import train_test_split
 
 import datasets
-from datasets import Dataset, Split, make_toy, random_split
+from datasets import Dataset, Split, make_toy, random_split, two_part_split
+from datasets.tables.preparation import halves, one_of_each_group
 
 # Table 2 of the paper: training, validation and test rows, columns.
 PUBLISHED = {
@@ -124,6 +125,52 @@ def test_too_few_rows_are_refused(n):
     dataset = Dataset("tiny", np.ones((n, 2)), np.ones(n), "regression", ("a", "b"), "here", "none")
     with pytest.raises(ValueError, match=rf"tiny has {n} rows.*at least 3"):
         random_split(dataset, 0)
+
+
+GROUP_SIZES = {"equal": [5] * 12, "unequal": [1, 30, 2, 2, 9, 16], "one row each": [1] * 60, "four": [15] * 4}
+
+
+def grouped(sizes) -> Dataset:
+    groups = np.random.default_rng(1).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    X = np.arange(2.0 * len(groups)).reshape(-1, 2)
+    return Dataset("tiny", X, np.arange(len(groups)) % 7.0, "regression", ("a", "b"), "here", "none", groups=groups)
+
+
+@pytest.mark.parametrize("sizes", GROUP_SIZES.values(), ids=GROUP_SIZES)
+@pytest.mark.parametrize("seed", range(5))
+def test_no_group_is_in_two_parts(sizes, seed):
+    dataset = grouped(sizes)
+    split, two = random_split(dataset, seed), two_part_split(dataset, seed)
+    assert_partition(split, dataset)
+    first, second = halves(dataset, 1000, seed)
+    assert first.n_samples + second.n_samples == dataset.n_samples
+    largest = max(sizes)
+    assert abs(first.n_samples - second.n_samples) <= largest
+    parts = [dataset.groups[rows] for rows in (split.rows_train, split.rows_valid, split.rows_test)]
+    for own in (parts, [dataset.groups[two.rows_train], dataset.groups[two.rows_test]], [first.groups, second.groups]):
+        found = [set(part.tolist()) for part in own]
+        assert all(found) and sum(map(len, found)) == len(sizes)
+    few = halves(dataset, 7, seed)
+    assert all(part.n_samples <= 7 for part in few) and not set(few[0].groups) & set(few[1].groups)
+
+
+def test_halves_of_groups_differ_by_seed_and_keep_the_order_of_rows():
+    dataset = grouped([5] * 12)
+    rows = [[(part.X[:, 0] / 2).astype(int).tolist() for part in halves(dataset, 1000, seed)] for seed in (0, 0, 1)]
+    assert rows[0] == rows[1] != rows[2] and all(part == sorted(part) for part in rows[0])
+
+
+def test_one_row_of_each_group_is_drawn_at_random():
+    dataset, sizes = grouped([1, 30, 2, 2, 9, 16]), np.array([1, 30, 2, 2, 9, 16])
+    drawn = np.zeros(dataset.n_samples)
+    for seed in range(600):
+        rows = one_of_each_group(dataset, seed).X[:, 0].astype(int) // 2
+        assert sorted(dataset.groups[rows]) == list(range(6))
+        drawn[rows] += 1
+    expected = 600 / sizes[dataset.groups]
+    assert (np.abs(drawn - expected) < 5 * np.sqrt(expected) + 1e-9).all()
+    plain = dataclasses.replace(dataset, groups=None)
+    assert one_of_each_group(plain, 0) is plain
 
 
 def test_class_without_training_rows_is_refused():

@@ -160,7 +160,7 @@ def test_child_imports_the_readers_only():
         *("datasets", "datasets.tables"),
         *(
             f"datasets.tables.{name}"
-            for name in ("arff", "dates", "delimited", "layouts", "missing", "numerals", "parquet")
+            for name in ("arff", "dates", "delimited", "frames", "layouts", "missing", "numerals", "parquet")
         ),
         *(f"datasets.tables.{name}" for name in ("readers", "rows", "table", "transport", "workbook")),
     }

@@ -129,6 +129,21 @@ def test_of_too_many_rows_a_random_part_is_read_with_a_note(names, limits):
     assert whole.n_rows == 200 and not whole.notes
 
 
+def test_a_column_says_which_rows_belong_together():
+    lines = "who,a,b,y\n" + "".join(f"{'uvwx'[i % 4] if i % 9 else ''},{i},{i % 7},{i % 2}\n" for i in range(60))
+    table = read(lines)
+    dataset = preparation.prepare(table, "y", ["a"], groups="who")
+    who = table.column("who").values
+    assert len(np.unique(dataset.groups)) == 5 and len(np.unique([dataset.groups, who], axis=1).T) == 5
+    assert "belong together: 5 groups" in dataset.description
+    for columns, target in ((["who"], "y"), (["a"], "who")):
+        with pytest.raises(UploadError, match="neither the target nor an input"):
+            preparation.prepare(table, target, columns, groups="who")
+    with pytest.raises(UploadError, match="“y” makes 2 groups of rows; a split needs at least 4"):
+        preparation.prepare(table, "b", ["a"], groups="y")
+    assert roles.possible_groups(table, "y") == ["who", "b"]
+
+
 def test_each_row_has_the_same_chance_to_be_read():
     kept = np.zeros(60)
     for seed in range(400):

@@ -30,7 +30,7 @@ _READING = {
     "lines above": r"\d{1,5}",
     "names": _any_of("first line", "none"),
     "sheet": r"[^\x00-\x1f]{1,100}",
-    rf"numbers in column {_COLUMN}": _any_of(*STYLES, "text"),
+    rf"numbers in column {_COLUMN}": _any_of(*STYLES, "text", "dates"),
     rf"-?\d[\d.e+]{{0,8}} in column {_COLUMN}": _any_of("missing", "a number"),
 }
 _LEARNING = {
@@ -39,6 +39,7 @@ _LEARNING = {
     "class": r"-?\d{1,2}",
     "without": _COLUMNS,
     "with": _COLUMNS,
+    "groups": _COLUMN,
     "scaling": _any_of(*SCALINGS),
     "imputation": _any_of(*IMPUTATIONS),
     "map": r"[1-9]\d{0,4},[1-9]\d{0,4}",
@@ -89,7 +90,7 @@ def on_reading(choices: Mapping[str, str]) -> dict[str, str]:
 def on_learning(choices: Mapping[str, str], n_columns: int) -> dict[str, str]:
     """Those on what is learned; none if one of them names a column that is not there."""
     learning = {key: answer for key, answer in choices.items() if key not in on_reading(choices)}
-    named = [place for key in ("target", "without", "with") for place in positions(learning.get(key, ""))]
+    named = [place for key in ("target", "without", "with", "groups") for place in positions(learning.get(key, ""))]
     return learning if max(named, default=0) < n_columns else {}
 
 

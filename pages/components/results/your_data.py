@@ -15,7 +15,7 @@ import streamlit as st
 
 import rff_engine as rff
 from datasets import Dataset, Table, random_split
-from datasets.tables.preparation import halves, plane
+from datasets.tables.preparation import halves, one_of_each_group, plane
 from datasets.tables.table import Column, printable
 from pages.components import escaping
 from pages.components.results.landmarks import MAP_CELLS
@@ -206,7 +206,7 @@ class BoundResult:
 
 def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundResult:
     """Every bound at every beta; the held-out rows estimate the true risk."""
-    train, fresh = halves(dataset, recipe.ROWS, values.seed)
+    train, fresh = halves(one_of_each_group(dataset, values.seed), recipe.ROWS, values.seed)
     _two_classes_in(train, fresh)
     width = values.sigma * float(np.sqrt(dataset.n_features / 2))
     risks = bound_curves.candidate_risks(
@@ -218,7 +218,7 @@ def bounds_along_beta(dataset: Dataset, values, epsilon: float = 0.05) -> BoundR
 
 def certificate(dataset: Dataset, seed: int) -> Certificate:
     """A classifier on half of the rows that bounds its own risk, and its errors on the held-out rows."""
-    train, fresh = halves(dataset, recipe.ROWS, seed)
+    train, fresh = halves(one_of_each_group(dataset, seed), recipe.ROWS, seed)
     _two_classes_in(train, fresh)
     return recipe.certified(train, fresh, seed)
 

@@ -24,6 +24,8 @@ def _text(page: str) -> str:
 def program(page: str, settings: Mapping) -> str:
     """The recipe of a page with these settings; only its block of settings changes.
 
+    A setting named “# name” is the comment of that name.
+
     Raises
     ------
     KeyError
@@ -33,7 +35,8 @@ def program(page: str, settings: Mapping) -> str:
     start = lines.index(f"{_OPENING}\n") + 1
     for i in range(start, lines.index("\n", start)):
         name, comment = _SETTING.fullmatch(lines[i].rstrip("\n")).group("name", "comment")
-        lines[i] = f"{name} = {_literal(settings[name])}{comment or ''}\n"
+        comment = f"  # {settings[f'# {name}']}" if f"# {name}" in settings else comment or ""
+        lines[i] = f"{name} = {_literal(settings[name])}{comment}\n"
     return "".join(lines)
 
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from datasets.tables.preparation import halves, plane, two_classes
+from datasets.tables.frames import table_of
+from datasets.tables.preparation import halves, one_of_each_group, plane, two_classes
 from rff_engine.experiments.reports import tables as report
 from rff_engine.experiments.running.runner import run_repeats
 from rff_engine.experiments.studies.protocols import FeatureSweep
@@ -25,13 +26,15 @@ from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
 file = "yours.csv"  # or .tsv, .xlsx, .ods, .arff, .parquet, .svmlight
-choices = {}  # in reading the file, such as {"names": "none"} where its first line is a row
+reading = {}  # arguments of pandas.read_csv; None: datasets.read_table reads the file
+choices = {}  # of datasets.read_table, such as {"names": "none"} where the first line is a row
 target = "class"
 columns = ("height", "width")  # to predict it from
 task = "classification"  # or "regression": rows above the median against the others
 label = 1  # the class against all others: 1 or -1 of two, else its position; None of numbers
 scaling = "standard"  # of each column; or "range", "none"
 imputation = "fill"  # of missing values; or "drop"
+groups = None  # column whose equal values mark rows that belong together; None: each row is a draw of its own
 view = "landmarks"  # or "kernel learning", "error against D", "bounds"
 axes = None  # positions of the two columns of a map; None: the first two principal components
 seed = 0
@@ -135,8 +138,12 @@ def with_certificate(results, view, certify) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
-    dataset = two_classes(datasets.prepare(table, target, columns, scaling, imputation, task), label)
+    if reading is None:
+        table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
+    else:
+        table = table_of(pd.read_csv(file, **reading))
+    problem = datasets.prepare(table, target, columns, scaling, imputation, task, groups=groups)
+    dataset = two_classes(problem, label)
     if view == "error against D":
         steps = run_repeats(
             SWEEP,
@@ -148,7 +155,7 @@ if __name__ == "__main__":
         )
         results = report.error_by_features([row for step in steps for row in step.rows])
     elif view == "bounds":
-        train, fresh = halves(dataset, ROWS, seed)
+        train, fresh = halves(one_of_each_group(dataset, seed), ROWS, seed)
         kernel = rff.GaussianKernel(sigma * float(np.sqrt(dataset.n_features / 2)))
         risks = candidate_risks(train.X, train.y, fresh.X, fresh.y, kernel, D, random_state=seed)
         betas = [float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31)]
@@ -166,6 +173,6 @@ if __name__ == "__main__":
             )
 
     def certify() -> Certificate:
-        return certified(*halves(dataset, ROWS, seed), seed)
+        return certified(*halves(one_of_each_group(dataset, seed), ROWS, seed), seed)
 
     with_certificate(results, view, certify).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

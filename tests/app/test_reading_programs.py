@@ -1,0 +1,66 @@
+"""The program of *Your data* reads a file as the page does: by pandas alone, where pandas can."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+from datasets.tables.readers import read
+from datasets.tables.table import Table
+from pages.components.sharing.recipes import program, your_data
+from pages.components.upload import Upload, _reading
+
+SALES = ("950", "1,047", "12,500", "999", "2,288")
+VOTES = ("republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y")
+
+
+def lines(head: str, row, n: int = 12) -> str:
+    return head + "\n".join(row(i) for i in range(n))
+
+
+FILES = {
+    "thousands.tsv": lines("Id\tA\tB\n", lambda i: f"{i}\t{500 + i}\t{SALES[i % 5]}"),
+    "quoted.csv": lines("a,price,y\n", lambda i: f'{i},"{SALES[i % 5]}",{i % 2}'),
+    "currency.csv": lines("price,share,y\n", lambda i: f"${10 + i}.50,{3 * i}%,{i % 2}"),
+    "names.csv": lines("0,1,classes\n", lambda i: f"{0.37 * i:.2f},{3 * i % 7},{('one', 'two', 'three')[i % 3]}"),
+    "votes.data": lines("", lambda i: VOTES[i % 5], 15),
+    "sorted.csv": lines("Id,a,Species\n", lambda i: f"{i + 1},{41 * i % 87},{'AB'[i // 10]}", 20),
+    "excel.csv": lines("sep=;\na;b\n", lambda i: f"{i};{i % 2}"),
+    "pasted.txt": lines("", lambda i: f"{i % 3} qid:{i // 4} 1:{500 + i} 2:{i % 7}"),
+    "months.csv": lines("Month,Sales\n", lambda i: f"1949-{i + 1:02d},{i * i % 17}"),
+    "comment.csv": lines("# made by an instrument\na,b\n", lambda i: f"{i},{i % 2}"),
+}
+BY_THE_READER = {"currency.csv": "does not take “$” off", "pasted.txt": "no reader of this format"}
+
+
+def table_read_by(code: str) -> Table:
+    """The table that a program reads, up to the lines that do so."""
+    body = ast.parse(code).body
+    main = next(node for node in body if isinstance(node, ast.If))
+    reading = next(node for node in main.body if isinstance(node, ast.If) and "reading" in ast.unparse(node.test))
+    kept = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign))]
+    names = {}
+    exec(compile(ast.Module([*kept, reading], []), "program", "exec"), names)
+    return names["table"]
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("choices", [{}, {"names": "none"}], ids=["guessed", "no names"])
+def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypatch):
+    data = FILES[file].encode()
+    table = read(data, file, choices=choices)
+    upload = Upload(1, file, file, table, data, file, choices, {})
+    settings = {name: getattr(your_data, name) for name in vars(your_data) if not name.startswith("_")}
+    code = program("your_data", settings | {"file": file, **_reading(upload)})
+    reason = None if choices and file == "currency.csv" else BY_THE_READER.get(file)  # below a text all are texts
+    (line,) = [line for line in code.splitlines() if line.startswith("reading = ")]
+    assert line.startswith("reading = None  # " if reason else "reading = {") and (reason or "") in line
+    (tmp_path / file).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    printed = table_read_by(code)
+    assert printed.names == table.names and (printed.format == "pandas") == (reason is None)
+    for ours, theirs in zip(table.columns, printed.columns, strict=True):
+        assert (ours.kind, ours.categories) == (theirs.kind, theirs.categories), ours.name
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-15)
