@@ -36,7 +36,8 @@ def assemble(
         columns, ways, of_numbers = _columns(cells, unique_names(first), layout, choices)
     elif not below:
         raise UploadError("The table has column names but no rows; a line for each row is needed.")
-    by_pandas, notes = frames.arguments(line, layout, columns, cells, ways), note_on_names(first)
+    by_pandas = frames.arguments(line, layout, columns, cells, ways)
+    notes = note_on_names(first)
     if cells[0].n_rows < n_rows:
         by_pandas = "pandas would take other rows at random"
         notes.append(_note_on_part(n_rows, cells[0].n_rows, limits))

@@ -298,7 +298,8 @@ class CellColumn:
 
     def split(self, mask: np.ndarray) -> tuple[set[str], set[str]]:
         """The distinct cells, unchanged, of the rows in a mask, and of the others."""
-        texts, codes = list(self._known), np.frombuffer(self._codes, dtype=np.intc)
+        texts = list(self._known)
+        codes = np.frombuffer(self._codes, dtype=np.intc)
         inside, outside = ({texts[code] for code in np.unique(codes[rows])} for rows in (mask, ~mask))
         return inside, outside
 

@@ -393,7 +393,8 @@ def _choose_columns(
 
 def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start: Mapping[str, str]) -> int | None:
     """The class to separate from all others; ``None`` if the target is a number."""
-    likely, labels = _likely_class(dataset), list(dataset.label_names)
+    likely = _likely_class(dataset)
+    labels = list(dataset.label_names)
     if likely is None or len(labels) <= 2:
         return likely
     asked = int(start.get("class", likely))
@@ -449,7 +450,8 @@ def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     names = [printable(name) for name in chosen.dataset.feature_names]
     if len(names) <= 2:
         return (0, 1) if len(names) == 2 else None  # one column allows no map: the error is raised later
-    table, positions = " ".join(map(str, chosen.key[:2])), list(range(len(names)))
+    table = " ".join(map(str, chosen.key[:2]))
+    positions = list(range(len(names)))
     components, two = "the first two principal components", "two columns"
     asked = [at for at in table_choices.positions(chosen.start.get("map", "")) if at in positions]
     first = asked if len(asked) == 2 else [0, 1]
