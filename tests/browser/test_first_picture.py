@@ -48,3 +48,12 @@ def test_the_first_picture_says_what_cosines_do_before_any_label(open_page):
     ignored = page.locator(".live .ignored-errors").inner_text()
     settings = LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 3, "random")
     assert ignored == f"{100 * landmark_view(settings, 0.0, 1.0).learned.test_error:.1f} %"
+
+
+def test_back_leaves_a_lesson_that_began_on_the_first_page(open_page, server):
+    page = open_page("", apart=True)
+    page.get_by_role("link", name="Take a quiz").click()
+    page.wait_for_url("**/landmarks?*beta=*")  # the lesson sets what it needs
+    page.go_back()
+    page.wait_for_url(f"{server}/")
+    page.get_by_role("heading", name="What if a kernel were only a first guess?").wait_for()

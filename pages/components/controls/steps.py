@@ -75,7 +75,7 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
     steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get(name) for name in names})
     names = tuple(names)
     with st.container(horizontal=True, key="steps"):
-        st.html(f"<style>{_STYLE}</style>")
+        keep_entries(page, steps.runs)
         for name, by, shortcut in (("Undo", -1, "Ctrl+Z"), ("Redo", 1, "Ctrl+Shift+Z")):
             st.button(
                 name,
@@ -87,7 +87,12 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
                 args=(by, names),
                 key=name.lower(),
             )
-        _component(data={"page": page, "runs": steps.runs}, key="step_entries")
+
+
+def keep_entries(page: str, runs: int = 0) -> None:
+    """One entry a gesture in the browser's history; a page without settings needs it for the way to the next page."""
+    st.html(f"<style>{_STYLE}</style>")
+    _component(data={"page": page, "runs": runs}, key="step_entries")
 
 
 def _move(by: int, names: tuple[str, ...]) -> None:

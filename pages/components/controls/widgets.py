@@ -327,6 +327,8 @@ def mount(
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
         steps.record(entry.current_page(), values, [control.key for control in own], settings)
+    else:
+        steps.keep_entries(entry.current_page())
     return values
 
 
