@@ -29,8 +29,11 @@ _LARGEST_INTEGER, _LONGEST_MARKS = 2.0**63, 2000
 
 def table_of(frame) -> Table:
     """The table of a pandas data frame, of which columns of texts may hold dates but no numbers."""
+    names = [str(label) for label in frame.columns]
+    if len(set(names)) < len(names):
+        names = unique_names(names)
     columns = []
-    for name, label in zip(unique_names([str(label) for label in frame.columns]), frame.columns, strict=True):
+    for name, label in zip(names, frame.columns, strict=True):
         values = frame[label].to_numpy()
         if values.dtype.kind in "fiu":
             columns.append(Column.of_numbers(name, values))

@@ -8,10 +8,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from bad_files import corpus
 
 from datasets.tables.frames import table_of
 from datasets.tables.readers import read
-from datasets.tables.table import Table
+from datasets.tables.table import Limits, Table, UploadError
 
 SALES = ("950", "1,047", "12,500", "999", "2,288")
 VOTES = ("republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y")
@@ -104,6 +105,20 @@ def test_pandas_reads_the_same_with_these_arguments(text, choices, names):
     assert not isinstance(ours.by_pandas, str), ours.by_pandas
     assert set(ours.by_pandas) == names
     assert_same(ours, by_pandas(text.encode(), ours.by_pandas))
+
+
+@pytest.mark.slow("reads a thousand files, half of them twice")
+def test_pandas_reads_the_same_of_bad_files():
+    n_read = 0
+    for file in corpus():
+        try:
+            ours = read(file.data, file.name, Limits(**file.limits))
+        except UploadError:
+            continue
+        if not isinstance(ours.by_pandas, str):
+            assert_same(ours, by_pandas(file.data, ours.by_pandas))
+            n_read += 1
+    assert n_read > 300
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
