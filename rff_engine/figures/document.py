@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -40,6 +42,7 @@ class Document:
     def __init__(self, title: str):
         self._title = title
         self._parts = [f"<h1>{escape(title)}</h1>"]
+        self._has_figures = False
 
     def heading(self, text: str) -> None:
         self._parts.append(f"<h2>{escape(text)}</h2>")
@@ -57,6 +60,7 @@ class Document:
 
     def figure(self, fig: go.Figure, alt: str) -> None:
         """Add an interactive figure of fixed height; `alt` describes it to screen readers."""
+        self._has_figures = True
         height = fig.layout.height + _TOOLBAR
         top = _PLOTLY_MARGIN if fig.layout.margin.t is None else fig.layout.margin.t
         html = pio.to_html(
@@ -68,12 +72,18 @@ class Document:
         )
         self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{html}</div>')
 
+    def data(self, record: Any) -> None:
+        """Add what JSON can hold, for programs that read the page."""
+        text = json.dumps(record).replace("<", "\\u003c")
+        self._parts.append(f'<script type="application/json">{text}</script>')
+
     def html(self) -> str:
         """The page as HTML."""
         body = "\n".join(self._parts)
+        plotly = f"\n<script>{get_plotlyjs()}</script>" if self._has_figures else ""
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(self._title)}</title>\n'
-            f"<style>{_STYLE}</style>\n<script>{get_plotlyjs()}</script>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+            f"<style>{_STYLE}</style>{plotly}\n</head>\n<body>\n{body}\n</body>\n</html>\n"
         )
 
 

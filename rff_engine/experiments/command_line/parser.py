@@ -261,7 +261,14 @@ def _add_coverage(parser) -> None:
 
 def _add_certify(parser) -> None:
     sets = datasets.published_names()
-    parser.add_argument("--dataset", required=True, choices=sets, metavar="NAME", help=f"one of {', '.join(sets)}")
+    parser.add_argument("--dataset", choices=sets, metavar="NAME", help=f"one of {', '.join(sets)}")
+    parser.add_argument("--table", metavar="FILE", help="your own rows, as a CSV file or in another format")
+    parser.add_argument("--target", metavar="COLUMN", help="of --table: the column to predict")
+    words = "of --table, such as sklearn.ensemble.RandomForestClassifier (default: a vote on 200 frequencies)"
+    parser.add_argument("--classifier", metavar="PATH", help=words)
+    parser.add_argument("--html", metavar="FILE", help="of --table: write the certificate there, as one page")
+    words = "check a page of --html; with its --table all is computed again"
+    parser.add_argument("--verify", metavar="FILE", help=words)
     parser.add_argument("--method", choices=METHODS, default="pbrff", help="of the features (default pbrff)")
     words = "frequencies, landmarks or rounds (default 200, or as many landmarks as there are rows to take)"
     parser.add_argument("--D", type=_whole(1, 10**12), metavar="D", help=words)
