@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+import io
+import os
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.readers import read
 from datasets.tables.table import Table
+from pages.components.results import your_data as results
 from pages.components.sharing.recipes import program, your_data
 from pages.components.upload import Upload, _reading
+from tests import programs
+
+from .sessions import ROOT
 
 SALES = ("950", "1,047", "12,500", "999", "2,288")
 VOTES = ("republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y")
@@ -32,6 +41,7 @@ FILES = {
     "months.csv": lines("Month,Sales\n", lambda i: f"1949-{i + 1:02d},{i * i % 17}"),
     "comment.csv": lines("# made by an instrument\na,b\n", lambda i: f"{i},{i % 2}"),
 }
+SETTINGS = {name: getattr(your_data, name) for name in vars(your_data) if not name.startswith("_")}
 BY_THE_READER = {"currency.csv": "does not take “$” off", "pasted.txt": "no reader of this format"}
 
 
@@ -52,8 +62,7 @@ def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypa
     data = FILES[file].encode()
     table = read(data, file, choices=choices)
     upload = Upload(1, file, file, table, data, file, choices, {})
-    settings = {name: getattr(your_data, name) for name in vars(your_data) if not name.startswith("_")}
-    code = program("your_data", settings | {"file": file, **_reading(upload)})
+    code = program("your_data", SETTINGS | {"file": file, **_reading(upload)})
     reason = None if choices and file == "currency.csv" else BY_THE_READER.get(file)  # below a text all are texts
     (line,) = [line for line in code.splitlines() if line.startswith("reading = ")]
     assert line.startswith("reading = None  # " if reason else "reading = {") and (reason or "") in line
@@ -64,3 +73,26 @@ def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypa
     for ours, theirs in zip(table.columns, printed.columns, strict=True):
         assert (ours.kind, ours.categories) == (theirs.kind, theirs.categories), ours.name
         np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-15)
+
+
+@pytest.mark.slow
+def test_the_program_takes_one_row_of_each_group_for_bounds_as_the_page_does(tmp_path):
+    noise = np.random.default_rng(0).normal(size=(400, 2))
+    text = lines("who,a,b,y\n", lambda i: f"p{i // 4},{noise[i, 0] + i % 2:.3f},{noise[i, 1]:.3f},{'uv'[i % 2]}", 400)
+    (tmp_path / "groups.csv").write_text(text, encoding="utf-8")
+    table = read(text)
+    dataset = two_classes(prepare(table, "y", ("a", "b"), groups="who"), 1)
+    certificate = results.certificate(dataset, 0)
+    values = SimpleNamespace(seed=0, sigma=your_data.sigma, D=your_data.D)
+    bounds = results.bounds_along_beta(dataset, values)
+    assert (bounds.n, bounds.n_fresh, certificate.n_bound) == (50, 50, 25)  # of 100 groups
+    chosen = {"file": "groups.csv", "target": "y", "columns": ("a", "b"), "groups": "who", "view": "bounds"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    ran = programs.run(program("your_data", SETTINGS | chosen), tmp_path, environment)
+    assert ran.returncode == 0, ran.stderr.decode()
+    printed = pd.read_csv(io.BytesIO(ran.stdout))
+    (promised,) = printed[printed["table"] == "certificate"].to_dict("records")
+    assert promised["risk_bound"] == pytest.approx(certificate.risk_bound)
+    np.testing.assert_allclose(
+        printed.loc[printed["table"] == "bounds", "value"], your_data.bound_numbers(bounds.curves)["value"], rtol=1e-9
+    )
