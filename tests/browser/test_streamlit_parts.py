@@ -33,6 +33,7 @@ PARTS = {
         "{stMarkdownContainer} p",
         "{stSlider} :has(> {stSliderThumbValue})",
         "{stBaseButton-primary}",
+        "{stButtonGroup}",
         "{stPlotlyChart} .js-plotly-plot .main-svg",
         ".st-key-beginnings > {stLayoutWrapper}",
         ".st-key-beginnings > :has(> .st-key-preset_line)",
