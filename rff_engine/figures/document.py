@@ -19,6 +19,7 @@ table {border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabu
 th, td {padding: 0.2rem 0.7rem; border-bottom: 1px solid #d9dce3; text-align: right}
 th {position: sticky; top: 0; background: #fff}
 th:first-child, td:first-child {text-align: left}
+:is(th, td):nth-child(2):last-child {text-align: left; overflow-wrap: anywhere}
 .wide {overflow-x: auto; max-height: 40rem}
 summary {cursor: pointer; margin: 0.6rem 0}
 @media print {

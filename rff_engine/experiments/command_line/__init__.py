@@ -15,7 +15,7 @@ from importlib import import_module
 from .parser import parser
 
 _MODULES = {
-    "certify": "bounds",
+    "certify": "certificates",
     "coverage": "bounds",
     "datasets": "data",
     "fetch": "data",

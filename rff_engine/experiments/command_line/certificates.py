@@ -1,0 +1,65 @@
+"""The command on certificates: certify."""
+
+from __future__ import annotations
+
+from ..reports import certificate as reports
+from ..studies import certificate
+from .output import Output, Progress
+
+
+def certify(options) -> int:
+    """Train a classifier that bounds its own risk, or verify the page of one."""
+    if options.verify is not None:
+        return _verify(options)
+    if (options.dataset is None) == (options.table is None) or (options.table is None) != (options.target is None):
+        raise ValueError("certify needs --dataset, or --table and --target, or --verify.")
+    return _certify_dataset(options) if options.table is None else _certify_table(options)
+
+
+def _certify_table(options) -> int:
+    output = Output(options.html)
+    with Progress(f"fitting to {options.table}"):
+        record = reports.certify_table(options.table, options.target, options.classifier, options.epsilon, options.seed)
+    print(f"{record['file']}, {record['target']}: {record['rows']} rows, {len(record['columns'])} columns,")
+    print(f"{len(record['classes'])} classes; {record['classifier']}\n")
+    _print_terms(record["terms"], record["risk_bound"], record["arm"])
+    print(f"\n{reports.sentence(record)}")
+    for caution in record["cautions"]:
+        print(f"Caution: {caution}")
+    output.write(reports.page(record))
+    return 0
+
+
+def _verify(options) -> int:
+    """0 if a page is as it was written and, with its table, what the table gives; otherwise 2."""
+    record = reports.verify(options.verify)
+    if options.table is not None:
+        classifier = record["classifier"] if "." in record["classifier"] else None
+        again = reports.certify_table(options.table, record["target"], classifier, record["epsilon"], record["seed"])
+        differing = [key for key in record if key not in ("file", "versions") and record[key] != again.get(key)]
+        if differing:
+            raise ValueError(f"--table is {options.table!r}, which gives another {differing[0]} than {options.verify}.")
+    print(f"{options.verify} is as it was written. {reports.sentence(record)}")
+    return 0
+
+
+def _print_terms(terms, bound: float, arm: str) -> None:
+    print(f"{'term':<44} {'nats':>8} {'risk':>8}")
+    for name, nats, risk in terms:
+        print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
+    print(f"{'certified risk':<44} {'':>8} {bound:>8.2%}, by the {arm}")
+
+
+def _certify_dataset(options) -> int:
+    with Progress(f"fitting {options.method} to {options.dataset}"):
+        result = certificate.certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
+    unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(options.method, "frequencies")
+    fewer = options.D is None and result.n_components < certificate.DEFAULT_COMPONENTS
+    note = f", as many as the rows allow (default {certificate.DEFAULT_COMPONENTS})" if fewer else ""
+    print(f"{options.dataset}, {options.method}: {result.n_components} {unit}{note}\n")
+    _print_terms(result.terms, result.risk_bound, result.arm)
+    print(f"by pairs of voters: tandem bound {result.tandem_bound:.2%}, C-bound {result.c_bound:.2%}, each alone")
+    print(f"\ntest error of the vote: {result.test_error:.2%}")
+    print(f"Gibbs classifier: certified {result.gibbs_bound:.2%}, test error {result.gibbs_error:.2%}")
+    print(f"test-set bound on the same {result.n_bound} rows, for the prior's vote: {result.test_set_bound:.2%}")
+    return 0
