@@ -21,6 +21,7 @@ from .papers.loaders import load
 from .papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
 from .points import given_points, noisy_copies
 from .tables.preparation import prepare
+from .tables.roles import suggest_columns
 from .tables.table import Limits, Table, UploadError
 from .tables.uploads import read_table
 from .toy import make_toy, make_toy_inputs, toy_input_names, toy_names
@@ -53,6 +54,7 @@ __all__ = [
     "read_table",
     "search_folders",
     "status",
+    "suggest_columns",
     "toy_input_names",
     "toy_names",
     "two_part_split",

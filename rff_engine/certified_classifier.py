@@ -282,7 +282,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             weights = learn_rest(_mapped(fitted, X[train]), codes[train], K)
             decisions = unit_features(_mapped(fitted, X[valid])) @ weights.transpose(0, 2, 1)
             errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
-        best, c = np.unravel_index(int(np.argmin(errors)), np.shape(errors))
+        least = int(np.argmin(errors))
+        best, c = divmod(least, len(SVM_COSTS))
         self.features_ = maps[best].fit(X[prior], codes[prior])
         self.coef_ = learn_rest(_mapped(self.features_, X[prior]), codes[prior], K, SVM_COSTS[c : c + 1])[0]
         predicted = (self._unit_features(X[self.bound_rows_]) @ self.coef_.T).argmax(axis=1)

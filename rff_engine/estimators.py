@@ -1018,7 +1018,9 @@ class NystroemFeatures(BaseTransformer):
             warn(f"n_components is {asked}, and there are {n} points, so there are {n} features.")
         M = min(asked, n)
         check_fits(3 * M**2, f"n_components is {asked}")
-        chosen, _, rows = landmarks_of(as_points(X), M, self.landmarks, as_rng(self.random_state))
+        points = as_points(X)
+        rng = as_rng(self.random_state)
+        chosen, _, rows = landmarks_of(points, M, self.landmarks, rng)
         self.kernel_ = PrecomputedKernel(rows) if precomputed else self._chosen(X)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)

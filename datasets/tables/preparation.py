@@ -75,8 +75,10 @@ def prepare(
     notes += note
     y, labels = _classes(goal, kept, limits) if task == "classification" else (_target_numbers(goal, kept), {})
     X, names, more_notes = _matrix(inputs, kept, scaling, limits)
-    codes, note = _groups(table.column(groups), [goal, *inputs], kept) if groups is not None else (None, [])
-    more_notes += note
+    codes = None
+    if groups is not None:
+        codes, note = _groups(table.column(groups), [goal, *inputs], kept)
+        more_notes += note
     return Dataset(
         name=YOUR_DATA,
         X=X,

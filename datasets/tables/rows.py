@@ -93,7 +93,8 @@ def _rows_below(
                 )
             yield row
 
-    below, n_rows = _random_part(checked(), limits.rows_that_fit(len(first)))
+    most = limits.rows_that_fit(len(first))
+    below, n_rows = _random_part(checked(), most)
     return first, below, n_rows
 
 

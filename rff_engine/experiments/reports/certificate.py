@@ -60,7 +60,7 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
     """
     data = _read(file, "--table")
     table = sets.read_table(data, file)
-    columns = import_module(f"{sets.__name__}.tables.roles").suggest_columns(table, target)
+    columns = sets.suggest_columns(table, target)
     dataset = sets.prepare(table, target, columns, "none", "drop", "classification")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

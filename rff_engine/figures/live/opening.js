@@ -10,16 +10,12 @@ const DURATION = 4000; // milliseconds of the first move
 const START = -2; // where beta starts, as the slider's position: too small for the labels to count
 
 class LiveOpening extends LandmarkMaps {
-  /** The test error where the labels are ignored, of the data received last. */
-  ignoredError = NaN;
-
   /** @param {Data} data */
   receive(data) {
     super.receive(data);
-    this.computeAt(0);
-    this.ignoredError = this.testError;
+    this.computeAt(0); // the labels are ignored
     this.find(".cosines").textContent = `${this.D} cosines`;
-    this.find(".ignored-errors").textContent = percent(this.ignoredError);
+    this.find(".ignored-errors").textContent = percent(this.testError);
   }
 
   /** @param {Data} data @param {Report} report */
