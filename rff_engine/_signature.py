@@ -45,7 +45,7 @@ class _OfConstructor:
 class Signed:
     """Base of public classes; Python's own messages about arguments name the class that was typed."""
 
-    __signature__ = _OfConstructor()
+    __signature__: _OfConstructor = _OfConstructor()
 
     def __init_subclass__(cls, **options: Any) -> None:
         # Python names a method by where it was defined, which may be a base that is not public.

@@ -254,7 +254,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             features.set_params(kernel=GaussianKernel(width * sigma))
 
     def _fit_estimator(self, estimator, X, y, prior) -> HeldOutErrors:
-        self.estimator_ = estimator.fit(_safe_indexing(X, prior), y[prior])
+        self.estimator_: Any = estimator.fit(_safe_indexing(X, prior), y[prior])
         wrong = self.estimator_.predict(_safe_indexing(X, self.bound_rows_)) != y[self.bound_rows_]
         return self._held_out(int(wrong.sum()))
 

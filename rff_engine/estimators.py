@@ -1021,7 +1021,7 @@ class NystroemFeatures(BaseTransformer):
         points = as_points(X)
         rng = as_rng(self.random_state)
         chosen, _, rows = landmarks_of(points, M, self.landmarks, rng)
-        self.kernel_ = PrecomputedKernel(rows) if precomputed else self._chosen(X)
+        self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)
         self.root_: np.ndarray = NystroemMap.on(self.kernel_, self.landmarks_).root

@@ -387,7 +387,7 @@ class SpectralKernel(Signed, ABC):
         raise ValueError(f"{type(self).__name__} is not rotation invariant; its frequencies have no common scale.")
 
 
-def check_kernel(kernel) -> SpectralKernel:
+def check_kernel(kernel: Any) -> SpectralKernel:
     if not isinstance(kernel, SpectralKernel):
         raise ValueError(f"kernel is {shown(kernel)}; a kernel of rff_engine is needed.")
     return kernel

@@ -428,6 +428,7 @@ ESTIMATOR_PARAMETERS = [
     (rff.CertifiedClassifier, "prior_fraction", [-0.1, 0.95, np.nan, np.inf, "0.5", None, True]),
     (rff.CertifiedClassifier, "epsilon", BAD["epsilon"]),
     (rff.CertifiedClassifier, "features", ["rbf", [], 1.0]),
+    (rff.CertifiedClassifier, "estimator", ["svc", 1.0, True, rff.RandomFourierFeatures()]),
     (rff.CertifiedClassifier, "random_state", BAD["random_state"]),
 ]
 ESTIMATORS = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
         return 130
 
 
-def _as_typed(message: str, options) -> str:
+def _as_typed(message: str, options: Namespace) -> str:
     """A sentence of the engine's, with the option in place of the parameter that it sets."""
     name, space, rest = message.partition(" ")
     names = {"methods": "--methods", "n_components": "--D", "scheduler": "--scheduler", "split": "--split"}

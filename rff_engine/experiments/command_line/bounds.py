@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 
 from rff_engine.bounds import ALIGNMENT_BOUNDS, FORMS
@@ -18,12 +19,12 @@ from .output import Progress
 _MUS = (1.5, 2.0, 3.0, 5.0, 10.0)
 
 
-def coverage(options) -> int:
+def coverage(options: Namespace) -> int:
     """Simulate how often the bounds fail."""
     return _coverage_of_certificates(options) if options.certificates else _coverage_of_paper(options)
 
 
-def _coverage_of_certificates(options) -> int:
+def _coverage_of_certificates(options: Namespace) -> int:
     failures = list(_certificate_failures(options))
     error = 0.05 / len(failures)
     print(
@@ -39,7 +40,7 @@ def _coverage_of_certificates(options) -> int:
     return 0
 
 
-def _certificate_failures(options) -> Iterator[tuple[str, str, BoundFailures]]:
+def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, BoundFailures]]:
     """Kind of classifier, distribution and failures of every bound of docs/theory.md.
 
     These are the bounds over pairs whose form the paper does not have, and those on votes.
@@ -60,7 +61,7 @@ def _certificate_failures(options) -> Iterator[tuple[str, str, BoundFailures]]:
                     yield kind, case, bound
 
 
-def _coverage_of_paper(options) -> int:
+def _coverage_of_paper(options: Namespace) -> int:
     print(f"Theorem 4 for one hypothesis h = 1: failures in {options.draws} samples of {options.n} points,")
     print(f"{options.epsilon:.1%} allowed\n")
     print(f"{'labels':<14} {'mu':>4} {'printed':>9} {'corrected':>10}", flush=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from ..reports import certificate as reports
 from ..studies import certificate
 from .output import Output, Progress
 
 
-def certify(options) -> int:
+def certify(options: Namespace) -> int:
     """Train a classifier that bounds its own risk, or verify the page of one."""
     if options.verify is not None:
         return _verify(options)
@@ -16,7 +18,7 @@ def certify(options) -> int:
     return _certify_dataset(options) if options.table is None else _certify_table(options)
 
 
-def _certify_table(options) -> int:
+def _certify_table(options: Namespace) -> int:
     output = Output(options.html)
     with Progress(f"fitting to {options.table}"):
         record = reports.certify_table(options.table, options.target, options.classifier, options.epsilon, options.seed)
@@ -30,7 +32,7 @@ def _certify_table(options) -> int:
     return 0
 
 
-def _verify(options) -> int:
+def _verify(options: Namespace) -> int:
     """0 if a page is as it was written and, with its table, what the table gives; otherwise 2."""
     record = reports.verify(options.verify)
     if options.table is not None:
@@ -50,7 +52,7 @@ def _print_terms(terms, bound: float, arm: str) -> None:
     print(f"{'certified risk':<44} {'':>8} {bound:>8.2%}, by the {arm}")
 
 
-def _certify_dataset(options) -> int:
+def _certify_dataset(options: Namespace) -> int:
     with Progress(f"fitting {options.method} to {options.dataset}"):
         result = certificate.certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
     unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(options.method, "frequencies")

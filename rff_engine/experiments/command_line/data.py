@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from importlib import import_module
 
 from .. import datasets as sets
 
 
-def datasets(_) -> int:
+def datasets(_: Namespace) -> int:
     """List the data sets."""
     for name in sets.names():
         info = sets.describe(name)
@@ -15,6 +16,6 @@ def datasets(_) -> int:
     return 0
 
 
-def fetch(options) -> int:
+def fetch(options: Namespace) -> int:
     """Download data sets; 2 if one cannot be had."""
     return import_module(f"{sets.__name__}.__main__").main(["fetch", *options.names])

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 FIRST_SECONDS, MORE_SECONDS = 2.0, 10.0
 """Before the first line of progress where none is rewritten, and between others"""
@@ -49,11 +50,11 @@ class Progress:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         self.clear()

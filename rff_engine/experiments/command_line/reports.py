@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from textwrap import fill
 
 import pandas as pd
@@ -16,7 +17,7 @@ from .parser import title
 from .runs import compute, open_store
 
 
-def report(options) -> int:
+def report(options: Namespace) -> int:
     """Print mean errors, all rows, or a page with figures."""
     output = Output(options.output or "-")
     with Progress("writing the report"):
@@ -25,7 +26,7 @@ def report(options) -> int:
     return 0
 
 
-def _report_text(options) -> str:
+def _report_text(options: Namespace) -> str:
     if options.format == "html":
         return _html(options)
     if options.rows is None:
@@ -56,7 +57,7 @@ def _rows_of(name: str) -> pd.DataFrame:
     return rows
 
 
-def _html(options) -> str:
+def _html(options: Namespace) -> str:
     from rff_engine.experiments.reports.html import paper_report, run_report  # imports Plotly
 
     if options.rows is not None and options.rows.endswith(".csv"):
@@ -68,7 +69,7 @@ def _html(options) -> str:
         return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows))
 
 
-def reproduce(options) -> int:
+def reproduce(options: Namespace) -> int:
     """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
     output = Output(options.output)
     known = reproduction.datasets_of(options.target)
@@ -95,14 +96,14 @@ def reproduce(options) -> int:
     return 0
 
 
-def _reruns(options) -> Store:
+def _reruns(options: Namespace) -> Store:
     """The reruns that come with the package, unless others are asked for."""
     if options.recompute or options.store is not None:
         return open_store(options, only_read=not options.recompute)
     return Store(reproduction.SHIPPED, read_only=True)
 
 
-def _print_comparison(comparison: pd.DataFrame, options) -> None:
+def _print_comparison(comparison: pd.DataFrame, options: Namespace) -> None:
     bundled = "" if options.recompute or options.store else " that come with the package; --recompute computes them"
     print(f"{title(options.target)}: errors in print and in reruns{bundled}\n")
     print(summary(comparison))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import Namespace
 from contextlib import closing
 
 from ..reports.reproduction import SHIPPED
@@ -16,7 +17,7 @@ from ..studies.protocols import PROTOCOLS, RunSpec
 from .output import Output, Progress, duration
 
 
-def run(options) -> int:
+def run(options: Namespace) -> int:
     """Run a protocol, or resume the same run."""
     changes = {} if options.methods is None else {"methods": tuple(dict.fromkeys(options.methods))}
     changes |= {} if options.scaling is None else {"scaling": options.scaling}
@@ -27,21 +28,21 @@ def run(options) -> int:
         return _run_and_write(store, spec, output, options)
 
 
-def resume(options) -> int:
+def resume(options: Namespace) -> int:
     """Resume a run that was stopped."""
     output = Output(options.output)
     with open_store(options) as store:
         return _run_and_write(store, store.run(options.run), output, options)
 
 
-def _run_and_write(store: Store, spec: RunSpec, output: Output, options) -> int:
+def _run_and_write(store: Store, spec: RunSpec, output: Output, options: Namespace) -> int:
     """Compute the missing rows of a run and write all; known rows are kept on Ctrl-C or SIGTERM."""
     code = compute(store, spec, options)
     output.write(to_csv(store.rows(spec)))
     return code
 
 
-def compute(store: Store, spec: RunSpec, options) -> int:
+def compute(store: Store, spec: RunSpec, options: Namespace) -> int:
     """Compute the missing rows of a run; 130 if it is interrupted."""
     known = 0
     try:
@@ -59,7 +60,7 @@ def compute(store: Store, spec: RunSpec, options) -> int:
     return 0
 
 
-def recompute(options) -> int:
+def recompute(options: Namespace) -> int:
     """Recompute rows of the given store, or of the reruns of the papers, and compare; 1 if some differ."""
     given = SHIPPED if options.store is None else options.store
     with (
@@ -83,19 +84,19 @@ def recompute(options) -> int:
     return 0 if near == len(recomputed) else 1
 
 
-def _store_into(options) -> Store:
+def _store_into(options: Namespace) -> Store:
     try:
         return Store(options.into or "sqlite://")
     except StoreError as error:
         raise StoreError(f"--into{str(error).removeprefix('store')}") from None
 
 
-def open_store(options, only_read: bool = False) -> Store:
+def open_store(options: Namespace, only_read: bool = False) -> Store:
     """The store of a command; one that is only read may be a copy that cannot be written."""
     return Store(default_store() if options.store is None else options.store, read_only=None if only_read else False)
 
 
-def runs(options) -> int:
+def runs(options: Namespace) -> int:
     """List the runs of a store."""
     with open_store(options, only_read=True) as store:
         for info in store.runs():

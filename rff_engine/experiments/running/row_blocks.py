@@ -82,7 +82,7 @@ def row_group_readers(
     columns: list[str] | None = None,
     sample_weight: str | None = None,
     dtype: Any = np.float64,
-) -> list[Callable[[], tuple]]:
+) -> list[Callable[[], tuple[Any, ...]]]:
     """A function for each row group of Parquet files, which reads its points and labels.
 
     They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums (Letarte et al.
