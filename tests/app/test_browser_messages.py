@@ -91,7 +91,7 @@ def test_nothing_is_kept_in_the_caches_of_streamlit():
 
 # --- a foreign client of a real server ----------------------------------------------------------------------------
 
-ROUNDS, MESSAGES = 10, 2000
+ROUNDS, MESSAGES = 5, 1000
 RUN = "real_data?dataset=breast&preset=paper&repeats=1"
 #: Descriptors of a session's event loop: Streamlit keeps a session that has gone for two minutes, 128 at most.
 OF_SESSION = 3
@@ -132,7 +132,7 @@ async def attack(address: str, server: psutil.Process) -> tuple[list, list]:
     return runs_at_once, after_round
 
 
-@pytest.mark.slow("sends 2,000 messages to a server of each kind, and opens a page ten times meanwhile")
+@pytest.mark.slow("sends 1,000 messages to a server of each kind, and opens a page five times meanwhile")
 @pytest.mark.parametrize("script", ["serve.py", "app.py"])
 def test_messages_of_a_foreign_client_change_no_limit_and_leak_nothing(script):
     with served(script=script) as address:

@@ -229,9 +229,15 @@ def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
     assert found["reopened"]["with other settings"] == 0
 
 
-@pytest.mark.slow("runs the load benchmark for about 20 seconds")
-def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
-    asked = load.parser().parse_args(["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1"])
+@pytest.mark.browser
+@pytest.mark.slow("runs the load benchmark with two pages of a browser for about 20 seconds")
+def test_sessions_and_browsers_have_no_error_and_leave_no_process(tmp_path):
+    if shutil.which("chromium") is None:
+        if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):
+            pytest.fail("no Chromium on this machine")
+        pytest.skip("no Chromium on this machine")
+    words = ["--sessions", "2", "--minutes", "0.2", "--soak", "0.1", "--warm-up", "1", "--browsers", "2"]
+    asked = load.parser().parse_args(words)
     asked.pages, asked.kept, asked.output = ["kernel", "your_data"], 1, tmp_path / "load.json"
     before = set(psutil.Process().children(recursive=True))
     results = loops.apart(load.run, asked)
@@ -240,22 +246,7 @@ def test_two_sessions_have_no_error_and_leave_no_process(tmp_path):
         assert results[phase]["errors"] == {}
     assert results["load"]["moves"] > 0 and results["load"]["sessions"] == 2
     assert set(results["load"]["pages"]) == {"kernel", "your_data"}
+    assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]
     assert results["tracebacks in the log"] == 0
     assert all(results["memory in MB"][when]["rss"] > 0 for when in ("start", "peak", "end of load", "after"))
     assert (tmp_path / "load.csv").read_text().startswith("seconds,rss")
-
-
-@pytest.mark.browser
-@pytest.mark.slow("runs the load benchmark with two pages of a browser for about 20 seconds")
-def test_browsers_are_measured_beside_sessions(tmp_path):
-    if shutil.which("chromium") is None:
-        if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):
-            pytest.fail("no Chromium on this machine")
-        pytest.skip("no Chromium on this machine")
-    words = ["--sessions", "1", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--browsers", "2"]
-    asked = load.parser().parse_args(words)
-    asked.pages, asked.kept, asked.output = ["kernel", "approximate"], 1, tmp_path / "load.json"
-    results = loops.apart(load.run, asked)
-    assert results["load"]["errors"] == {}
-    assert results["load"]["overall"]["moves"] > 0
-    assert results["browsers"]["moves"] > 0 and 0 < results["browsers"]["median"] <= results["browsers"]["p95"]
