@@ -359,7 +359,7 @@ async def open_browsers(load: Load) -> asyncio.Task:
     from benchmarks.load_browsers import drive
 
     asked, ready = load.asked, threading.Event()
-    pages = [PAGES.get(page, page) for page in asked.pages if page != "your_data"]  # which asks for a table first
+    pages = [PAGES.get(page, page) for page in asked.pages]
     driving = asyncio.create_task(
         asyncio.to_thread(drive, load.address, pages, asked.browsers, 60 * asked.minutes, asked.seed, PAUSE, ready)
     )
@@ -553,8 +553,6 @@ def main() -> None:
     asked = parser().parse_args()
     if asked.link:
         asked.pages = [asked.link]
-    if asked.browsers and set(asked.pages) <= {"your_data"}:
-        sys.exit("--browsers needs a page other than your_data, where nothing moves before a table is read.")
     if asked.kill and asked.processes == 1:
         sys.exit("--kill needs --processes of at least 2: another one has to go on.")
     results = run(asked)

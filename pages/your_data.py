@@ -81,10 +81,13 @@ CONTROLS = (
 #: What the smaller bound of `CertifiedClassifier` is about.
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
+RUN = "Run the code from the repository's root to recompute the numbers; it reads"
 CAPTION = (
     "The link opens these settings without your table; the first table uploaded there is read as yours is here. It "
-    "tells positions of columns, not their names. Run the code from the repository's root to recompute the numbers; "
-    "it reads your table from the file named at its top."
+    f"tells positions of columns, not their names. {RUN} your table from the file named at its top."
+)
+CAPTION_OF_SAMPLE = (
+    f"The link opens this sample with these settings. {RUN} the file of the sample, which is saved above."
 )
 
 
@@ -316,13 +319,16 @@ def main() -> None:
         "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
     )
     table = upload.current_table()
-    with st.expander("Your table", icon=":material/upload_file:", expanded=table is None):
+    with st.expander("Your table", icon=":material/upload_file:", expanded=table is None or bool(table.sample)):
+        upload.offer_ways(table)
         upload.show_limits()
-        upload.offer_ways()
+    upload.show_error()
     if table is None:
         hide_in_sidebar([control.key for control in without_headings(CONTROLS)])
         upload.forget_in_link()
         st.stop()
+    line = st.empty()
+    line.markdown(upload.reading(table))
     read = st.expander("How your table was read", icon=":material/table:")
     with read:
         upload.show_table(table)
@@ -331,6 +337,7 @@ def main() -> None:
     except ValueError as error:
         st.error(escaping.markdown(str(error)), icon=":material/error:")
         st.stop()
+    line.markdown(upload.reading(table, chosen.left_out))
     with read:
         upload.show_preparation(chosen)
     st.header(f"Results: {values.view}")
@@ -349,8 +356,8 @@ def main() -> None:
         values,
         lambda: recipe.with_certificate(numbers(), values.view, certify),
         chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
-        upload.keep_in_link(chosen, axes),
-        CAPTION,
+        upload.keep_in_link(table, chosen, axes),
+        CAPTION_OF_SAMPLE if table.sample else CAPTION,
     )
 
 

@@ -337,8 +337,9 @@ PAGES = (
         "upload_file",
         _DATA,
         question="What does the kernel learn from your data?",
-        shows="an uploaded or pasted table (CSV, Excel, ARFF, Parquet, svmlight): target, columns, scaling, missing "
-        "values; then landmarks and learned kernel on two columns or principal components, error against D, bounds",
+        shows="a sample, or your own table, uploaded or pasted (CSV, Excel, ARFF, Parquet, svmlight): target, columns, "
+        "scaling, missing values; then landmarks and learned kernel on two columns or principal components, error "
+        "against D, bounds",
         documentation=("how-to/pipeline.md",),
         measured=(),
     ),

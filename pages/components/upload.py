@@ -1,6 +1,7 @@
 """Upload of a table, and the choices that make a learning problem of it.
 
-The table stays in the state of the session until the next one replaces it; it is written to no disk.
+The table stays in the state of the session until the next one replaces it; it is written to no disk. Before the first
+one a sample is shown.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -16,28 +17,31 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 import datasets
+from datasets.tables import readers
 from datasets.tables.layouts import SEPARATORS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
 from datasets.tables.roles import notes_on_left_out, possible_groups, suggest_columns, suggest_targets, target_task
-from datasets.tables.table import Guess, Limits, Table, UploadError, printable, quoted
+from datasets.tables.table import Guess, Limits, Table, UploadError, counted, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
 from pages.components.cautions import cautions
 from pages.components.controls import table_choices
+from pages.components.controls.table_choices import SAMPLES
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
 
 LIMITS = Limits()
 # By default, an upload of more than 1 MB is written to a temporary file while it arrives.
 MultiPartParser.spool_max_size = 2 * LIMITS.bytes
-SAMPLES = {"breast": "Breast cancer", "wine": "White wine"}
 
 _TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
+_WAITING = "choices of the link for your table"
+_DEFAULT_SAMPLE, *_ = SAMPLES
 _FILE, _TEXT = "your file", "your text"
 _SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
 _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
-_MOST_GUESSES = 12
+_MOST_GUESSES, _MOST_NAMED = 12, 3
 _readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 
@@ -57,21 +61,26 @@ class Upload:
     """Answers that replace guesses of the reader"""
     learning: Mapping[str, str]
     """Answers of the link on what is learned, where the controls start"""
+    sample: str = ""
+    """Its name among `SAMPLES`, if it is one of the app's own"""
 
 
 def show_limits() -> None:
-    """Show the limits of a table, before an upload."""
+    """Show what becomes of a table, and its limits."""
     st.caption(
-        f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; of a "
-        f"longer CSV or ARFF file a random part is read. At least {LIMITS.fewest_rows} rows. A target may have "
-        f"{LIMITS.classes} classes, a column of text {LIMITS.categories} different values. Your data stay in the "
-        "memory of this session: they are written to no disk, no other visitor sees them, and they are deleted when "
-        "you reload or close the page."
+        "Your data stay in the memory of this session: they are written to no disk, no other visitor sees them, and "
+        "they are deleted when you reload or close the page."
     )
+    with st.expander("Limits", type="compact"):
+        st.caption(
+            f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; "
+            f"of a longer CSV or ARFF file a random part is read. At least {LIMITS.fewest_rows} rows. A target may "
+            f"have {LIMITS.classes} classes, a column of text {LIMITS.categories} different values."
+        )
 
 
-def offer_ways() -> None:
-    """Show the ways to upload a table, and why the last one could not be read."""
+def offer_ways(shown: Upload | None) -> None:
+    """Show the ways to give a table; a sample that is shown can be saved."""
     can_upload = visits.has_cookie()
     *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
     for tab in upload:
@@ -89,11 +98,18 @@ def offer_ways() -> None:
         st.button("Read the text", on_click=_read_text, icon=":material/content_paste_go:")
     with sample, st.container(horizontal=True):
         for name, title in SAMPLES.items():
-            st.button(title, key=f"sample {name}", on_click=_read_sample, args=(name,))
+            st.button(title, key=f"sample {name}", on_click=_take_sample, args=(name,))
+        if shown and shown.sample:
+            st.download_button(
+                f"Save {shown.file}", shown.data, shown.file, "text/csv", icon=":material/download:", on_click="ignore"
+            )
     if not can_upload:
         _show_why_not()
-    error = st.session_state.get(_ERROR)
-    if error:
+
+
+def show_error() -> None:
+    """Show why the last table could not be read, or a choice not be taken."""
+    if error := st.session_state.get(_ERROR):
         st.error(escaping.markdown(error), icon=":material/error:")
 
 
@@ -112,15 +128,26 @@ def _read_file() -> None:
     file = st.session_state[_FILE]
     if file is None:  # removed: its results are dropped too
         _set(None, None)
+        del st.session_state[_TABLE]  # the sample is shown again
+        forget_in_link()
         return
-    _store_table(file.getvalue(), file.name)
+    _take(file.getvalue(), file.name)
 
 
 def _read_text() -> None:
-    _store_table(st.session_state[_TEXT], "the text you pasted", ending="")
+    _take(st.session_state[_TEXT], "the text you pasted", ending="")
 
 
-def _read_sample(name: str) -> None:
+def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
+    """Read a visitor's table, the first with the choices of the link that wait for it."""
+    asked = st.session_state.get(_WAITING, {})
+    if _open(data, name, ending, asked, _read):
+        st.session_state[_WAITING] = {}
+        table_choices.keep(asked)
+
+
+def _take_sample(name: str, asked: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Show a sample, with choices of a link to it; the choices for a visitor's own table wait on."""
     data = datasets.load(name)
     target = "quality" if data.task == "regression" else "class"
     lines = io.StringIO()
@@ -128,33 +155,35 @@ def _read_sample(name: str) -> None:
     writer.writerow([*data.feature_names, target])
     for row, label in zip(data.X, data.y, strict=True):
         writer.writerow([*row, data.label_names.get(label, label)])
-    _store_table(lines.getvalue(), f"{name}.csv")
+    # Read here, without a process of its own: the file is no visitor's.
+    _open(lines.getvalue(), f"{name}.csv", None, asked, readers.read, name)
 
 
-def _store_table(data: bytes | str, name: str, ending: str | None = None) -> None:
-    """Read a table, the first of a session with the choices of the link."""
+def _open(
+    data: bytes | str, name: str, ending: str | None, asked: Mapping[str, str], read: Callable, sample: str = ""
+) -> bool:
+    """Read a table with choices of a link; if it cannot be read, keep the reason, and return False."""
     file = name if ending is None else "pasted.txt"
     ending = name if ending is None else ending
-    asked = {} if _COUNT in st.session_state else table_choices.of_link()
     try:
-        table, choices, problem = _read_as_asked(data, ending, table_choices.on_reading(asked))
+        table, choices, problem = _read_as_asked(read, data, ending, table_choices.on_reading(asked))
     except UploadError as error:
         _set(None, str(error))
-        return
-    table_choices.keep(asked)
+        return False
     learning = table_choices.on_learning(asked, len(table.columns))
-    _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning), problem)
+    _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning, sample), problem)
+    return True
 
 
-def _read_as_asked(data: bytes | str, ending: str, choices: dict) -> tuple[Table, dict, str | None]:
+def _read_as_asked(read: Callable, data: bytes | str, ending: str, choices: dict) -> tuple[Table, dict, str | None]:
     """A table, the choices with which it was read, and a sentence if these are not the ones asked for."""
     try:
-        return _read(data, ending, choices), choices, None
+        return read(data, ending, choices=choices), choices, None
     except UploadError as error:
         if not choices:
             raise
         problem = f"With the choices of the link the table cannot be read, so they are ignored. {error}"
-        return _read(data, ending), {}, problem
+        return read(data, ending), {}, problem
 
 
 def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
@@ -167,7 +196,7 @@ def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
         st.session_state[widget] = guess.taken
         return
     same_columns = len(table.columns) == len(upload.table.columns)
-    learning = table_choices.on_learning(table_choices.of_link(), len(table.columns)) if same_columns else {}
+    learning = table_choices.on_learning(_in_link(), len(table.columns)) if same_columns else {}
     _set(replace(upload, number=_next_number(), table=table, choices=choices, learning=learning), None)
 
 
@@ -192,26 +221,72 @@ def _next_number() -> int:
 
 
 def current_table() -> Upload | None:
-    """The last table that could be read."""
-    return st.session_state.get(_TABLE)
+    """The last table; a sample before the first one, and none after one that cannot be read."""
+    if _TABLE not in st.session_state:
+        asked = table_choices.of_link()
+        st.session_state[_WAITING] = {} if "sample" in asked else asked
+        _take_sample(asked.get("sample", _DEFAULT_SAMPLE), asked if "sample" in asked else {})
+    return st.session_state[_TABLE]
+
+
+def _in_link() -> dict[str, str]:
+    """The choices in the URL on the table that is shown."""
+    return {} if st.session_state[_WAITING] else table_choices.of_link()
+
+
+def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
+    """Put choices on a table into the URL, where those of a link stay until a visitor's own table has them."""
+    named = upload.sample and (choices or upload.sample != _DEFAULT_SAMPLE)
+    shown = {"sample": upload.sample, **choices} if named else choices
+    return table_choices.keep(st.session_state[_WAITING] or shown)
+
+
+def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
+    """What a table is and what was taken for granted in reading it, as Markdown on one line."""
+    table = upload.table
+    size = f"{table.n_rows} rows, {counted(len(table.columns), 'column')}"
+    start = (
+        f"**This is a sample: {SAMPLES[upload.sample]}, {size}.** Bring your own above."
+        if upload.sample
+        else f"**{escaping.code(upload.name)}: {size}.**"
+    )
+    taken = f"Read as {', '.join([table.format, *_answers(table)])}."
+    return " ".join([start, *map(escaping.markdown, [taken, *table.notes, *left_out])])
+
+
+def _answers(table: Table) -> Iterator[str]:
+    """The answers taken in reading a table but for those in the name of its format, each a few words."""
+    in_columns: dict[str, list[str]] = {}
+    for guess in table.guesses:
+        what, _, place = guess.key.partition(" in column ")
+        if place:
+            answer = guess.taken if what == "numbers" else f"{what} as {guess.taken}"
+            in_columns.setdefault(answer, []).append(quoted(table.names[int(place) - 1]))
+        elif what == "names":
+            yield "names in the first line" if guess.taken == "first line" else "no line of names"
+        elif what == "lines above" and guess.taken != "0":
+            yield f"{counted(int(guess.taken), 'line')} above it skipped"
+    for answer, names in in_columns.items():
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        yield f"{answer} in {', '.join(names[:_MOST_NAMED])}{more}"
+    if missing := sum(column.n_missing for column in table.columns):
+        yield f"{counted(missing, 'cell')} missing"
 
 
 def show_table(upload: Upload) -> None:
-    """Show how a table was read."""
+    """Show a control for each guess of the reader, notes on columns, and the first rows."""
     table = upload.table
-    st.markdown(
-        f"{escaping.code(upload.name)}: **{table.n_rows} rows, {len(table.columns)} columns**, read as {table.format}."
-    )
-    notes = [*table.notes, *(guess.note for guess in table.guesses if guess.note)]
+    _show_guesses(upload)
+    notes = [guess.note for guess in table.guesses if guess.note]
     notes += [f"{quoted(column.name)}: {column.note}" for column in table.columns if column.note]
     if notes:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n\n".join(shown), icon=":material/info:")
-    _show_guesses(upload)
-    layout.table(your_data_results.summary(table))
     st.markdown("The first rows:")
     layout.table(your_data_results.first_rows(table))
+    st.markdown("The columns:")
+    layout.table(your_data_results.summary(table))
 
 
 def _show_guesses(upload: Upload) -> None:
@@ -280,8 +355,8 @@ def choose(upload: Upload) -> Chosen:
     )
     left_out = notes_on_left_out(upload.table, target, (*columns, groups))
     asked = {**upload.choices, **_asked(upload.table, settings, dataset)}
-    on_map = {key: places for key, places in table_choices.of_link().items() if key == "map"}
-    table_choices.keep(asked | on_map)  # also where a view cannot be shown
+    on_map = {key: places for key, places in _in_link().items() if key == "map"}
+    _keep(upload, asked | on_map)  # also where a view cannot be shown
     return Chosen((*choices, label), dataset, binary, warned, left_out, settings, asked, start)
 
 
@@ -425,9 +500,8 @@ def show_problem(chosen: Chosen) -> None:
     dataset, binary = chosen.dataset, chosen.binary
     above = int((binary.y == 1).sum())
     columns = "column" if dataset.n_features == 1 else "columns"
-    left_out = "".join(f" {escaping.markdown(note)}" for note in chosen.left_out)
     st.markdown(
-        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.**{left_out} The figures show two "
+        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The figures show two "
         f"classes: red, {escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
         f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows)."
     )
@@ -477,13 +551,12 @@ def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     return across, upwards
 
 
-def keep_in_link(chosen: Chosen, axes: tuple[int, int] | None) -> dict[str, tuple[str, ...]]:
+def keep_in_link(upload: Upload, chosen: Chosen, axes: tuple[int, int] | None) -> dict[str, tuple[str, ...]]:
     """Put the choices on the table into the URL, and return the parameters of a link to them."""
     on_map = {"map": table_choices.as_positions(axes)} if axes and chosen.dataset.n_features > 2 else {}
-    return {table_choices.TABLE_CHOICES.key: table_choices.keep(chosen.asked | on_map)}
+    return {table_choices.TABLE_CHOICES.key: _keep(upload, chosen.asked | on_map)}
 
 
 def forget_in_link() -> None:
-    """Drop the choices on a table that was removed from the URL; those of a link wait for the first table."""
-    if _COUNT in st.session_state:
-        table_choices.keep({})
+    """Drop the choices on a table that is gone from the URL; those of a link wait for the visitor's first."""
+    table_choices.keep(st.session_state[_WAITING])

@@ -10,7 +10,7 @@ from pages.components import sharing
 from pages.components.controls import table_choices
 from pages.components.controls.table_choices import TABLE_CHOICES
 
-from .sessions import opened
+from .sessions import opened, pressed
 from .test_your_data import uploaded
 
 CHOICES = [
@@ -18,10 +18,18 @@ CHOICES = [
     *("names:first line", "sheet:Results: 2020", "numbers in column 12:text", "-999.9 in column 3:a number"),
     *(f"numbers in column 1:{way}" for way in STYLES),
     *("target:2", "task:regression", "class:-1", "class:12", "without:1,3,500", "with:2", "scaling:range"),
-    *("imputation:drop", "map:3,10000", "groups:12", "numbers in column 2:dates"),
+    *("imputation:drop", "map:3,10000", "groups:12", "numbers in column 2:dates", "sample:wine"),
 ]
 OTHERS = ["", "names", "names:", "names:maybe", "target:0", "target:x", "without:1,,2", "without:", "map:1", "<b>:1"]
-OTHERS += ["numbers in column 0:text", "sheet:", "sheet:a\nb", "class:123", "lines above:-1", "scaling:large"]
+OTHERS += [
+    "numbers in column 0:text",
+    "sheet:",
+    "sheet:a\nb",
+    "class:123",
+    "lines above:-1",
+    "scaling:large",
+    "sample:iris",
+]
 
 ROWS = [
     f"{1 + i % 7},{100 + i * 17 % 900};{i * 3 % 11};{'ab'[i % 5 // 3]};{'uvw'[i % 3]};{i};{i // 2}" for i in range(180)
@@ -121,3 +129,33 @@ def test_a_link_waits_for_the_first_table_that_can_be_read():
     assert app.session_state["your table"].choices == {"names": "none"}
     app.file_uploader[0].clear().run()
     assert TABLE_CHOICES.key not in app.query_params
+
+
+def test_a_link_to_a_sample_has_its_choices(programs):
+    app = opened("your_data", plain="true")
+    assert TABLE_CHOICES.key not in app.query_params
+    labelled(app, "selectbox", "Target").set_value("mean radius").run()
+    labelled(app, "button_group", "Map of").set_value("two columns").run()
+    link, made = in_address(app), programs[-1]
+    assert link == ["sample:breast", "target:1", "map:1,2"]
+    again = opened("your_data", plain="true", table=link)
+    assert programs[-1] == made and in_address(again) == link
+
+    pressed(again, "White wine")
+    assert in_address(again) == ["sample:wine"] and 'file = "wine.csv"' in programs[-1]
+    uploaded(again, DATA)
+    assert TABLE_CHOICES.key not in again.query_params and 'file = "mine.csv"' in programs[-1]
+
+
+def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
+    link = ["names:none", "target:2"]
+    app = opened("your_data", table=link)
+    assert labelled(app, "selectbox", "Target").value == "class" and in_address(app) == link
+    labelled(app, "selectbox", "Target").set_value("mean area").run()
+    pressed(app, "White wine")
+    assert labelled(app, "selectbox", "Target").value == "quality" and in_address(app) == link
+    uploaded(app, b"", "empty.csv")
+    app.file_uploader[0].clear().run()
+    assert app.session_state["your table"].sample and in_address(app) == link
+    uploaded(app, DATA)
+    assert app.session_state["your table"].choices == {"names": "none"} and in_address(app) == link

@@ -29,7 +29,7 @@ from .sessions import opened, pressed
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
-RESULTS = "results on your data"
+RESULTS, COUNT = "results on your data", "number of tables"
 
 
 def uploaded(app: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
@@ -75,12 +75,12 @@ def test_what_makes_a_certificate_hollow_is_said_before_it():
     assert caution.startswith("320 of 400 rows are copies of others")
 
 
-def test_limits_are_shown_before_an_upload():
+def test_the_page_opens_with_a_sample_and_the_limits(monkeypatch):
+    monkeypatch.setattr(upload, "read_table", lambda *_: pytest.fail("the sample needs no process"))
     app = opened("your_data")
-    assert not app.exception and not app.error
     assert re.search(r"10 MB, 20000 rows, 500 columns", words(app)) and "no disk" in words(app)
-    assert app.title[0].value.endswith("?")
-    assert not app.get("plotly_chart")
+    assert "This is a sample: Breast cancer, 569 rows, 31 columns.** Bring your own above." in words(app)
+    assert app.title[0].value.endswith("?") and app.get("plotly_chart") and not app.query_params
 
 
 @pytest.mark.slow
@@ -107,11 +107,25 @@ def test_every_view_shows_figures_of_an_upload(target, plain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["Breast cancer", "White wine"])
-def test_a_sample_can_be_tried(sample):
-    app = pressed(opened("your_data"), sample)
+def test_a_sample_can_be_tried_and_saved():
+    app = pressed(opened("your_data"), "White wine")
     assert not app.exception and not app.error
-    assert {"Breast cancer": "569 rows, 31 columns", "White wine": "4898 rows, 12 columns"}[sample] in words(app)
+    assert "This is a sample: White wine, 4898 rows, 12 columns.**" in words(app)
+    (save,) = [one for one in app.get("download_button") if one.proto.label == "Save wine.csv"]
+    assert app.session_state["your table"].data.count("\n") == 4899 and save.proto.url
+
+
+def test_what_was_taken_stands_on_one_line():
+    rows = [f"{i + 1};{i % 7},5;{i % 4};{'AB'[i // 30]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["A title", "Id;size;grade;Species", *rows]).encode())
+    (line,) = [one.value for one in app.markdown if one.value.startswith("**` mine.csv `")]
+    assert line == (
+        "**` mine.csv `: 60 rows, 4 columns.** Read as CSV, cells separated by semicolons, 1 line above it skipped, "
+        "names in the first line, decimal commas in ` size `. ` Id ` was left out: it counts the rows."
+    )
+    rows = [f"{i % 7},{i % 5 or ''},{'AB'[i % 2]}" for i in range(60)]
+    app.file_uploader[0].set_value(("other.csv", "\n".join(rows).encode(), "")).run()
+    assert "Read as CSV, cells separated by commas, no line of names, 12 cells missing." in words(app)
 
 
 def test_text_can_be_pasted_and_is_read_once(monkeypatch):
@@ -285,8 +299,8 @@ def test_a_removed_upload_is_deleted_with_its_results():
     app = uploaded(opened("your_data"), table())
     assert RESULTS in app.session_state
     app.file_uploader[0].clear().run()
-    assert not app.exception and not app.get("plotly_chart") and not app.dataframe
-    assert RESULTS not in app.session_state and app.session_state["your table"] is None
+    assert not app.exception and not app.error and "60 rows" not in words(app) and "This is a sample" in words(app)
+    assert {key[1] for key in app.session_state[RESULTS] if key[0] == "dataset"} == {app.session_state[COUNT]}
 
 
 @pytest.mark.slow
@@ -298,8 +312,7 @@ def test_a_session_keeps_few_results_for_itself():
             shown(app, view, plain=True)
     assert len(app.session_state[RESULTS]) <= 12
     other = opened("your_data")
-    assert "your table" not in other.session_state or other.session_state["your table"] is None
-    assert not other.get("plotly_chart") and "60 rows" not in words(other)
+    assert other.session_state["your table"].sample and "60 rows" not in words(other)
 
 
 @pytest.mark.parametrize("megabytes", [0, 1, 32])

@@ -210,7 +210,7 @@ def test_on_a_phone_the_card_of_a_class_stays_in_sight_and_nothing_overlaps(lect
         at_rest(phone)
         phone.evaluate("document.dispatchEvent(new Event('wheel'))")  # the card scrolls no further by itself
         phone.evaluate(SCROLL, 0)  # it covers what is scrolled
-        assert problems(phone, "kernel") == {}, state
+        assert problems(phone) == {}, state
         phone.evaluate(SCROLL, 900)
         top, header = phone.evaluate(
             """() => ['.lesson', '[data-testid=stHeader]'].map((selector, k) =>
@@ -326,5 +326,5 @@ def test_every_summary_fits_a_sheet_and_a_phone(open_page, lesson):
     count = len(lesson.steps)
     expect(page.locator(".summary-score")).to_have_text(f"{count} of {count} right.")
     at_rest(page)
-    assert problems(page, "summary") == {}
+    assert problems(page) == {}
     assert sheets(page) == 1

@@ -46,7 +46,7 @@ def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, serve
         expect(link).to_have_attribute("href", f"{server}/your_data")
         frame.get_by_role("textbox", name="Lines of CSV").fill(ROWS)
         frame.get_by_role("button", name="Read the text").click()
-        expect(frame.get_by_text("How your table was read")).to_be_visible(timeout=60_000)
+        expect(frame.get_by_text("the text you pasted")).to_be_visible(timeout=60_000)
     finally:
         page.close()
 

@@ -88,9 +88,9 @@ def resize(page, width: int, height: int = 900) -> None:
     drawn(page)
 
 
-def problems(page, path: str) -> dict:
+def problems(page) -> dict:
     found = page.evaluate(MEASURE)
-    assert found["texts"] >= (8 if path == "your_data" else 30), "no text found"
+    assert found["texts"] >= 30, "no text found"
     return {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
 
 
@@ -107,13 +107,13 @@ def at_each_width(page):
 @pytest.mark.more(after=1)
 def test_no_text_overlaps_or_is_cut_at_any_width(open_page, path):
     page = open_page(path, reduced_motion="reduce")
-    assert {width: found for width in at_each_width(page) if (found := problems(page, path))} == {}
+    assert {width: found for width in at_each_width(page) if (found := problems(page))} == {}
 
 
 def test_planted_defects_are_found(open_page):
     page = open_page("your_data", width=PHONE)
     drawn(page)
-    assert problems(page, "your_data") == {}
+    assert problems(page) == {}
     page.evaluate(
         """() => document.querySelector('h1').insertAdjacentHTML('afterend', `<div style="position: relative">
             <p>first words</p><p style="position: absolute; top: 3px">second words</p>
@@ -121,7 +121,7 @@ def test_planted_defects_are_found(open_page):
             <p style="overflow: auto; width: 4em; white-space: nowrap">words to scroll to</p>
             <div style="width: 500px; height: 9px"></div></div>`)"""
     )
-    assert problems(page, "your_data") == {
+    assert problems(page) == {
         "overlaps": ["first words | second words"],
         "cut": ["words that do not end here"],
         "aside": 500 + 15 - PHONE,
@@ -185,7 +185,7 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
 def test_on_a_projector_the_picture_comes_first_and_fits(open_page, path):
     page = open_page(f"{path}?projector=true", width=1280)
     resize(page, 1280, 720)
-    assert problems(page, path) == {}
+    assert problems(page) == {}
     place = page.evaluate(
         """() => {
             const picture = document.querySelector('.live canvas:not(.scale), .js-plotly-plot').getBoundingClientRect();

@@ -17,6 +17,8 @@ from datasets.tables.numerals import STYLES
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS
 from pages.components import escaping
 
+SAMPLES = {"breast": "Breast cancer", "wine": "White wine"}
+"""Tables of the app by their names in a link, the first for a link without one"""
 _SHOWN_PARTS = 3
 _COLUMN, _COLUMNS = r"[1-9]\d{0,2}", r"[1-9]\d{0,2}(?:,[1-9]\d{0,2})*+"
 
@@ -34,6 +36,7 @@ _READING = {
     rf"-?\d[\d.e+]{{0,8}} in column {_COLUMN}": _any_of("missing", "a number"),
 }
 _LEARNING = {
+    "sample": _any_of(*SAMPLES),
     "target": _COLUMN,
     "task": _any_of("classification", "regression"),
     "class": r"-?\d{1,2}",
