@@ -86,6 +86,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
     vote is then one class against the rest.
 
+    `fit` takes no weights of rows: a bound counts every row once. An `estimator` may weigh its classes.
+
     Parameters
     ----------
     features : transformer or list of transformers, optional
