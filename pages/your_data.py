@@ -30,6 +30,7 @@ from pages.components.server import queues
 from pages.components.sharing.recipes import your_data as recipe
 from rff_engine.experiments.reports.tables import error_by_features
 from rff_engine.experiments.toy import learning as toy_learning
+from rff_engine.experiments.toy.certificates import rows_in_words
 from rff_engine.figures import (
     bounds as bound_figures,
     certificates as certificate_figures,
@@ -306,7 +307,8 @@ def show_certificate(values, chosen) -> None:
         f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
         "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
         "*Certificates* explains the terms."
-        + (" Of each group it takes one row at random." if chosen.dataset.groups is not None else ""),
+        + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
+        + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),
         key="certificate",
         alt="Terms of the certificate of a classifier of your data, bars that add up to the certified risk",
     )

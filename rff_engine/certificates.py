@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import ndtr
+from scipy.optimize import brentq, minimize
+from scipy.special import betaincinv, ndtr
 
 from . import bounds
 from ._typing import ArrayLike
@@ -98,6 +98,33 @@ class HeldOutErrors(NamedTuple):
             return terms
         return (*terms, CertificateTerm(_arms(self.share), -float(np.log(self.share)), self.bound - alone))
 
+    def rows_for(self, bound: float) -> tuple[float, float, float]:
+        """The fewest rows at which as many errors a row give a bound: as seen, and at both ends of a 95 % interval.
+
+        Infinite where that many errors are not below the bound. The interval is that of Clopper and Pearson (1934).
+        """
+        low = 1 - float(bounds.test_set(self.n - self.n_errors, self.n, 0.025))
+        high = float(bounds.test_set(self.n_errors, self.n, 0.025))
+        as_seen, fewest, most = (
+            _rows_for(risk, bound, self.share * self.epsilon) for risk in (self.n_errors / self.n, low, high)
+        )
+        return as_seen, fewest, most
+
+
+def _rows_for(risk: float, bound: float, epsilon: float) -> float:
+    """The least n at which ``risk * n`` errors, which need not be a whole number, give a bound."""
+
+    def above(n: float) -> float:
+        return float(betaincinv(risk * n + 1, (1 - risk) * n, 1 - epsilon)) - bound
+
+    if risk >= bound or above(_MOST_ROWS) > 0:
+        return np.inf
+    logarithm = brentq(lambda log_n: above(np.exp(log_n)), -20.0, np.log(_MOST_ROWS))
+    return float(np.ceil(np.exp(logarithm)))
+
+
+#: More rows than anyone has.
+_MOST_ROWS = 1e12
 
 _CONFIDENCE = "confidence, ln(1 / epsilon)"
 

@@ -131,6 +131,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         On the probability that `predict` errs.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
+    n_errors_ : int or None
+        Errors on `bound_rows_` of the vote, or of the prior's where the posterior certifies; None with `prior_fraction`
+        0.
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
         `epsilon` of its own. ``None`` without prior rows.
@@ -160,6 +163,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     c_bound_: float
     certificate_: tuple[CertificateTerm, ...]
     threshold_: float
+    n_errors_: int | None
     test_set_bound_: float | None
     bound_rows_: np.ndarray
 
@@ -262,7 +266,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
 
     def _held_out(self, n_errors: int) -> HeldOutErrors:
         found = HeldOutErrors(n_errors, len(self.bound_rows_), self.epsilon)
-        self.test_set_bound_ = found.bound
+        self.n_errors_, self.test_set_bound_ = n_errors, found.bound
         return found
 
     def _fit_maps(self, maps, X, codes, prior) -> VotePosterior | HeldOutErrors:
@@ -362,7 +366,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             votes.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
             kept.append(rows)
         best = min(range(len(maps)), key=lambda i: votes[i].bound)
-        self.features_, self.bound_rows_, self.test_set_bound_ = maps[best], kept[best], None
+        self.features_, self.bound_rows_ = maps[best], kept[best]
+        self.n_errors_ = self.test_set_bound_ = None
         return votes[best], votes[best]
 
     def _unit_features(self, X):

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import bounds, certificates
-from rff_engine.certificates import THRESHOLDS, Choice, _least_surrogate, learn_vote, unit_features
+from rff_engine.certificates import THRESHOLDS, Choice, HeldOutErrors, _least_surrogate, learn_vote, unit_features
 from rff_engine.certified_classifier import WIDTHS
 
 KERNEL = rff.GaussianKernel(1.5)
@@ -372,3 +372,17 @@ def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():
     assert any(model.features_.kernel_.sigma == pytest.approx(width * scale) for width in WIDTHS)
     with pytest.raises(ValueError, match="prior_fraction above 0"):
         rff.CertifiedClassifier(prior_fraction=0).fit(X, y)
+
+
+@pytest.mark.parametrize(("n_errors", "n"), [(0, 50), (3, 40), (36, 300), (500, 10_000)])
+def test_rows_for_a_bound_are_the_fewest_that_give_it(n_errors, n):
+    found = HeldOutErrors(n_errors, n, 0.05)
+    as_seen, fewest, most = found.rows_for(found.bound)
+    assert abs(as_seen - n) <= 1 and fewest <= as_seen <= most
+    aim = (n_errors / n + found.bound) / 2
+    rows = int(found.rows_for(aim)[0])
+    errors = rows * n_errors / n
+    if n_errors == 0:  # a whole number
+        assert bounds.test_set(0, rows, 0.05) <= aim < bounds.test_set(0, rows - 1, 0.05)
+    assert bounds.test_set(int(errors), rows, 0.05) <= aim <= bounds.test_set(int(errors) + 1, rows - 1, 0.05)
+    assert found.rows_for(n_errors / n)[0] == found.rows_for(n_errors / n)[2] == np.inf

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from ..reports import certificate as reports
 from ..studies import certificate
+from ..toy.certificates import rows_in_words
 from .output import Output, Progress
 
 
@@ -15,6 +16,10 @@ def certify(options: Namespace) -> int:
         return _verify(options)
     if (options.dataset is None) == (options.table is None) or (options.table is None) != (options.target is None):
         raise ValueError("certify needs --dataset, or --table and --target, or --verify.")
+    others = ("classifier", "html", "aim") if options.table is None else ("D", "method")
+    for name in others:
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} is of --{'dataset' if options.table else 'table'}, which is not given.")
     return _certify_dataset(options) if options.table is None else _certify_table(options)
 
 
@@ -26,6 +31,7 @@ def _certify_table(options: Namespace) -> int:
     print(f"{len(record['classes'])} classes; {record['classifier']}\n")
     _print_terms(record["terms"], record["risk_bound"], record["arm"])
     print(f"\n{reports.sentence(record)}")
+    print(rows_in_words(record["errors on them"], record["rows of the bound"], options.epsilon, options.aim))
     for caution in record["cautions"]:
         print(f"Caution: {caution}")
     output.write(reports.page(record))
@@ -53,12 +59,13 @@ def _print_terms(terms, bound: float, arm: str) -> None:
 
 
 def _certify_dataset(options: Namespace) -> int:
-    with Progress(f"fitting {options.method} to {options.dataset}"):
-        result = certificate.certify(options.dataset, options.method, options.epsilon, options.seed, options.D)
-    unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(options.method, "frequencies")
+    method = options.method or "pbrff"
+    with Progress(f"fitting {method} to {options.dataset}"):
+        result = certificate.certify(options.dataset, method, options.epsilon, options.seed, options.D)
+    unit = {"landmarks": "landmarks", "boosting": "rounds"}.get(method, "frequencies")
     fewer = options.D is None and result.n_components < certificate.DEFAULT_COMPONENTS
     note = f", as many as the rows allow (default {certificate.DEFAULT_COMPONENTS})" if fewer else ""
-    print(f"{options.dataset}, {options.method}: {result.n_components} {unit}{note}\n")
+    print(f"{options.dataset}, {method}: {result.n_components} {unit}{note}\n")
     _print_terms(result.terms, result.risk_bound, result.arm)
     print(f"by pairs of voters: tandem bound {result.tandem_bound:.2%}, C-bound {result.c_bound:.2%}, each alone")
     print(f"\ntest error of the vote: {result.test_error:.2%}")

@@ -267,9 +267,11 @@ def _add_certify(parser) -> None:
     words = "of --table, such as sklearn.ensemble.RandomForestClassifier (default: a vote on 200 frequencies)"
     parser.add_argument("--classifier", metavar="PATH", help=words)
     parser.add_argument("--html", metavar="FILE", help="of --table: write the certificate there, as one page")
+    words = "of --table: say how many rows certify this risk (default: halfway from the error to its bound)"
+    parser.add_argument("--aim", type=_PROBABILITY, metavar="RISK", help=words)
     words = "check a page of --html; with its --table all is computed again"
     parser.add_argument("--verify", metavar="FILE", help=words)
-    parser.add_argument("--method", choices=METHODS, default="pbrff", help="of the features (default pbrff)")
+    parser.add_argument("--method", choices=METHODS, help="of the features (default pbrff)")
     words = "frequencies, landmarks or rounds (default 200, or as many landmarks as there are rows to take)"
     parser.add_argument("--D", type=_whole(1, 10**12), metavar="D", help=words)
     parser.add_argument("--epsilon", type=_PROBABILITY, default=0.05, help="failures allowed (default 0.05)")

@@ -76,6 +76,7 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
         "seed": seed,
         "epsilon": epsilon,
         "rows of the bound": len(model.bound_rows_),
+        "errors on them": model.n_errors_,
         "arm": model.arm_,
         "terms": [[term.name, float(term.nats), float(term.risk)] for term in model.certificate_],
         "risk_bound": model.risk_bound_,

@@ -16,7 +16,15 @@ from scipy.stats import binom
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, largest_mean, test_set
-from ...certificates import THRESHOLDS, CertificateTerm, Choice, VotePosterior, learn_vote, unit_features
+from ...certificates import (
+    THRESHOLDS,
+    CertificateTerm,
+    Choice,
+    HeldOutErrors,
+    VotePosterior,
+    learn_vote,
+    unit_features,
+)
 from ...certified_classifier import CertifiedClassifier
 from ...estimators import OptimizedKernelFeatures, PseudoPosteriorFeatures, RandomFourierFeatures
 from ...kernels import SpectralKernel
@@ -47,6 +55,8 @@ class Certificate:
     """Expected, of one random voter a point"""
     arm: str = "posterior"
     """Or "test set", as in `CertifiedClassifier`"""
+    n_errors: int | None = None
+    """Of the prior's vote on the rows of the bound; None without prior rows"""
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,22 @@ class PosteriorCertificate(Certificate):
             middle = (low + high) // 2
             low, high = (low, middle) if self.bound_with_rows([middle])[0] <= target else (middle + 1, high)
         return low
+
+
+def rows_in_words(n_errors: int, n: int, epsilon: float, aim: float | None = None) -> str:
+    """How many rows would certify a risk by counting errors; by default halfway from the error to its bound."""
+    held_out = HeldOutErrors(n_errors, n, epsilon)
+    if aim is None:
+        aim = (n_errors / n + held_out.bound) / 2
+    as_seen, fewest, most = map(_rows, held_out.rows_for(aim))
+    return (
+        f"To certify {100 * aim:.3g} % by counting errors takes {as_seen} at the error seen here, {n_errors} of {n}; "
+        f"at the ends of its 95 % interval {fewest}, and {most}."
+    )
+
+
+def _rows(number: float) -> str:
+    return f"{number:,.0f} rows" if np.isfinite(number) else "no number of rows, however large"
 
 
 def certified_classifier(
@@ -141,6 +167,7 @@ def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Cert
         float(wrong.mean()),
         float(1 - chances.mean()),
         model.arm_,
+        model.n_errors_,
     )
 
 

@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import rff_engine as rff
 from rff_engine.experiments.command_line import main
 from rff_engine.experiments.reports import certificate
+from rff_engine.experiments.toy.certificates import rows_in_words
 
 BAYES = "sklearn.naive_bayes.GaussianNB"
 
@@ -52,6 +53,15 @@ def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     percent = float(spoken.split()[6])
     assert 0 <= percent - 100 * model.risk_bound_ < 0.1 + 1e-9
     assert spoken in re.sub("<[^>]*>", "\n", page.read_text(encoding="utf-8")).split("\n")
+
+
+def test_rows_for_an_aim_are_said(table, capsys):
+    record = certificate.certify_table(str(table), "target", BAYES, 0.05, 0)
+    for aim, wanted in ((None, None), (0.5, 0.5), (0.001, 0.001)):
+        assert main([*of(table), "--classifier", BAYES, *(["--aim", str(aim)] if aim else [])]) == 0
+        said = capsys.readouterr().out.splitlines()[-1]
+        assert said == rows_in_words(record["errors on them"], record["rows of the bound"], 0.05, wanted)
+    assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large" in said
 
 
 def test_the_default_is_a_vote_on_scaled_columns(table):
@@ -114,6 +124,8 @@ def test_the_percentage_is_rounded_up():
             ["--table", "{table}", "--target", "target", "--classifier", "nb"],
             "--classifier is 'nb'; the import path of",
         ),
+        (["--table", "{table}", "--target", "target", "--D", "5"], "--D is of --dataset, which is not given."),
+        (["--dataset", "breast", "--aim", "0.1"], "--aim is of --table, which is not given."),
         (["--verify", "no.html"], "--verify is 'no.html', which cannot be read"),
         (["--verify", "{table}"], "which holds no certificate"),
     ],
