@@ -88,7 +88,10 @@ def _rows(
         sparse = line.startswith("{")
         first_quote = _QUOTE.search(line)
         quote = first_quote[1] if first_quote else '"'
-        parts = next(csv.reader([line.strip("{}")], quotechar=quote, escapechar="\\", skipinitialspace=True))
+        comma = sparse or "," in line or len(attributes) == 1  # Weka takes blanks and tabs too
+        cut = line.strip("{}") if comma else line.replace("\t", " ")
+        options = {"delimiter": "," if comma else " ", "quotechar": quote, "escapechar": "\\", "skipinitialspace": True}
+        parts = next(csv.reader([cut], **options))
         cells = _dense(number, parts, attributes) if sparse else parts
         if len(cells) != len(attributes):
             raise UploadError(f"Line {number} has {len(cells)} cells; there are {len(attributes)} lines of @attribute.")

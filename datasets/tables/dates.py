@@ -1,4 +1,7 @@
-"""Dates as people write them: year first, with points, with slashes, or with the name of a month."""
+"""Dates as people write them: year first, with points, with slashes, or with the name of a month.
+
+Beside another order, dates with the year first and hyphens are taken too: some tables mix them.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +63,10 @@ def _all(texts: Sequence[str], parse: Callable[[str], float | None]) -> list[flo
 
 
 def _iso(text: str, order: re.Pattern) -> str:
-    """A date in an order as one with the year first; no text if it is none."""
+    """A date in an order as one with the year first; the text itself if it is none."""
     match = order.fullmatch(text) if len(text) < _LONGEST else None
     if match is None:
-        return ""
+        return text
     if "quarter" in order.groupindex:
         return f"{match['year']}-{3 * int(match['quarter']) - 2}"
     month, year = match["month"], match["year"]

@@ -158,13 +158,19 @@ def _width(rows: Sequence[list]) -> int:
 
 
 def title_lines(rows: Sequence[list]) -> int:
-    """How many of the first rows hold a title: one cell, or one that is not empty, above rows of several."""
+    """How many of the first rows hold a title: one cell, or one that is not empty, above rows of several; or sizes."""
     width = _width(rows)
     for n, cells in enumerate(rows):
         filled = sum(bool(str(cell).strip()) for cell in cells)
-        if not (len(cells) == 1 < width or (filled == 1 and width > 2 and str(cells[0]).strip())):
+        titled = len(cells) == 1 < width or (filled == 1 and width > 2 and str(cells[0]).strip())
+        if not titled and not _are_sizes(cells, width):
             return n
     return 0
+
+
+def _are_sizes(cells: Sequence, width: int) -> bool:
+    """Whether a short first line, such as “150,4,setosa”, has the number of columns, with or without the target."""
+    return 1 < len(cells) < width - 1 and str(cells[0]).isdigit() and str(cells[1]) in (str(width), str(width - 1))
 
 
 def _names_in_comment(comment: str, separator: str, rows: Sequence[list[str]]) -> list[str] | None:

@@ -61,7 +61,9 @@ def left_out(table: Table, target: str) -> dict[str, str]:
     """Columns that say nothing about a target, or all, and why; if no other is left, some of them stay."""
     goal = table.column(target)
     inputs = [column for column in table.columns if column.name != target]
-    reasons = {column.name: reason for column in inputs if (reason := why_left_out(column) or _why_told(column, goal))}
+    reasons = {
+        column.name: reason for column in inputs if (reason := _why_out(table, column) or _why_told(column, goal))
+    }
     if len(reasons) == len(inputs):
         return {name: reason for name, reason in reasons.items() if reason not in (_COUNTS, _TELLS)}
     return reasons
@@ -92,6 +94,7 @@ def notes_on_left_out(table: Table, target: str, chosen: Collection[str] = ()) -
 _CONSTANT, _EMPTY = "it has the same value in every row", "it has no value"
 _COUNTS, _DIFFER = "it counts the rows", "nearly all its texts differ"
 _ID = "nearly all its values differ, and its name is that of an id"
+_UNNAMED = "it has no name, and all its values differ"
 _TELLS = "each of its values stands for one class of the target"
 _OF_SEVERAL = {
     _CONSTANT: "each has the same value in every row",
@@ -101,6 +104,13 @@ _OF_SEVERAL = {
     _ID: "nearly all their values differ, and their names are those of ids",
     _TELLS: "each of their values stands for one class of the target",
 }
+
+
+def _why_out(table: Table, column: Column) -> str | None:
+    """Why a column is left out whatever the target, or None; a first one without a name may hold names of rows."""
+    unnamed = column is table.columns[0] and column.name == "column 1" and table.names[1] != "column 2"
+    names_rows = unnamed and _whole(column) and column.n_values == len(column.values)
+    return why_left_out(column) or (_UNNAMED if names_rows else None)
 
 
 def why_left_out(column: Column) -> str | None:
@@ -124,8 +134,9 @@ def _why_told(column: Column, goal: Column) -> str | None:
 
 
 def _numbered(column: Column) -> bool:
-    """Whether a column of whole numbers, nearly all different, has the name of an id."""
-    return _whole(column) and column.n_values > 0.9 * len(column.values) and bool(words(column.name) & _IDS)
+    """Whether a column of whole numbers, nearly all different, has the name of an id, unlike “number of days”."""
+    named = words(column.name) & _IDS and "of" not in words(column.name)
+    return _whole(column) and column.n_values > 0.9 * len(column.values) and bool(named)
 
 
 def _whole(column: Column) -> bool:
@@ -142,10 +153,15 @@ class _Seen:
     """What the scores of all columns need, found once."""
 
     def __init__(self, table: Table):
-        self.out = [bool(why_left_out(column)) for column in table.columns]
+        self.out = [bool(_why_out(table, column)) for column in table.columns]
         rest = [(place, column) for place, column in enumerate(table.columns) if not self.out[place]]
         self.usable = [place for place, column in rest if column.kind != "date"]
-        self.measured = [place for place, column in rest if column.n_values > _FEW_VALUES]
+        self.measured = [
+            place
+            for place, column in rest
+            if column.kind == "number" and not words(column.name) & (_IDS | _TIMES)
+            if column.n_values > _FEW_VALUES or not _whole(column)
+        ]
         texts = Counter(text for column in table.columns for text in column.categories)
         self.shared = {text for text, n in texts.items() if n > 1}
 
@@ -157,23 +173,28 @@ def _target_score(table: Table, place: int, seen: _Seen) -> float:
         return -9.0
     if column.kind == "text" and column.n_values > Limits().classes:
         return -8.0
+    by_place = _by_place(table, place, seen.usable)
     # The others may be factors of an experiment, or share their texts.
-    only_measured = seen.measured == [place] and column.kind == "number"
+    if seen.measured == [place]:
+        by_place = max(by_place + 0.75, 2.25)
+    factor = len(seen.measured) == 1 and place != seen.usable[-1]
     own_texts = column.kind == "text" and bool(seen.shared) and seen.shared.isdisjoint(column.categories)
-    score = _by_name(table, place) + 0.75 * only_measured + own_texts + 0.5 * (column.n_values == 2)
+    by_name = _by_name(table, place, seen.usable)
+    if factor and by_name < _LIKELY:  # a type or a group
+        by_name = 0.0
+    score = by_name + own_texts + 0.5 * (column.n_values == 2 and not factor)
     score -= 3.0 * (bool(words(column.name) & _GIVEN) and score < _SURE)
-    return score + _by_place(table, place, seen.usable)
+    return score + by_place
 
 
-_SURE = 20.0
+_SURE, _LIKELY = 20.0, 10.0
 
 
-def _by_name(table: Table, place: int) -> float:
+def _by_name(table: Table, place: int, usable: list[int]) -> float:
     """The larger the surer a name is one of a target."""
     name = table.columns[place].name.strip().strip("'").lower()
-    last = place == len(table.columns) - 1
-    if name == "y" and not last and "x" in {other.lower() for other in table.names}:
-        return 0.0  # a coordinate
+    if name == "y" and place != usable[-1] and ("x" in {other.lower() for other in table.names} or place != usable[0]):
+        return 0.0  # a coordinate, or one of several with a letter
     if name in _TARGETS:
         at = _TARGETS.index(name)
         return _SURE - at / 10 if at < _SURE_NAMES else 6.0 - at / 100
@@ -183,16 +204,11 @@ def _by_name(table: Table, place: int) -> float:
 
 
 def _by_place(table: Table, place: int, usable: list[int]) -> float:
-    """The last column is often the target; in tables of R, whose first column names the rows, the one after these."""
+    """The last column is often the target, in ARFF by custom; in tables of R, whose rows are named, the first one."""
+    if table.format == "ARFF" and place == len(table.columns) - 1:
+        return 5.0
     if place == usable[-1]:
         return 2.0
     if place != usable[0]:
         return 0.0
-    return 2.5 if len(usable) > 3 and _row_names_of_r(table.columns[0]) else 1.5
-
-
-def _row_names_of_r(column: Column) -> bool:
-    """Whether a column holds the row names that R writes: without a name, and counting from 1."""
-    return column.name == "rownames" or (
-        column.name in ("column 1", "X") and counts_rows(column) and column.values[0] == 1
-    )
+    return 2.5 if len(usable) > 3 and table.names[0] == "rownames" else 1.5

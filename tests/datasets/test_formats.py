@@ -14,6 +14,7 @@ from workbooks import workbook
 
 from datasets.tables import readers
 from datasets.tables.readers import read
+from datasets.tables.roles import suggest_target
 from datasets.tables.table import Limits, UploadError
 from datasets.tables.uploads import read_table
 
@@ -132,6 +133,17 @@ def test_arff_gives_names_and_kinds(quote):
     assert [column.shown(1) for column in table.columns] == ["light rain", "20.5", "2020-01-01", "2", "it, too", "no"]
     assert table.columns[1].missing[0] and table.columns[4].shown(0) == "none"  # only ? is missing
     assert table.format == "ARFF" and table.n_rows == 24
+
+
+def test_blanks_and_tabs_separate_cells_of_arff_that_has_no_commas():
+    text = "@relation r\n@attribute a real\n@attribute b string\n@attribute num real\n@data\n"
+    table = read(text + "1.5  'two words'\t0.5\n-2 x 0.25\n" * 8)
+    assert table.names == ("a", "b", "num") and [column.shown(0) for column in table.columns] == [
+        "1.5",
+        "two words",
+        "0.5",
+    ]
+    assert suggest_target(table) == "num"  # the last one by custom, though its name is that of an id
 
 
 def test_sparse_arff_has_zeros_and_first_values_where_nothing_is_written():

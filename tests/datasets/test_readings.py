@@ -173,6 +173,7 @@ PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
         ("Sales of 1990\n", "a;b", PAIRS, ";"),
         ("Sales of 1990;;\n;;\n", "a;b;c", [f"{row};{row[0]}" for row in PAIRS], ";"),
         ("# " + "long comment\n# " * 300 + "end\n", "a;b", PAIRS, ";"),
+        ("12;4;yes\n", "a;b;c;d;e", [f"{row};1;2;{row[0]}" for row in PAIRS], ";"),  # numbers of rows and of inputs
     ],
 )
 def test_lines_above_the_table_are_skipped_with_a_note(above, head, rows, separator):
@@ -193,6 +194,11 @@ def test_names_that_begin_with_a_hash_are_no_comment(head, name):
 def test_a_hash_within_the_table_is_a_text():
     table = table_of("colour,y", "#ff0000,1", "#00ff00,2", times=6)
     assert values(table, "colour")[:2] == ["#ff0000", "#00ff00"]
+
+
+def test_a_short_first_line_that_has_no_sizes_is_refused():
+    with pytest.raises(ValueError, match="Line 2 has 5 cells, line 1 has 3"):
+        read("12;3;yes\n" + "\n".join(f"{row};1;2;{row[0]}" for row in PAIRS))
 
 
 def test_messages_count_the_lines_above():
@@ -281,6 +287,8 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
         (("2020Q1", "2020Q4"), "2020-10-01", True),
         (("2020-Q1", "2020 q2"), "2020-04-01", True),
         (("Q1 2020", "Q3-2021"), "2021-07-01", True),
+        (("12/31/2019", "2020-01-02"), "2020-01-02", True),
+        (("1/2/2020", "2020-01-02 06:30"), "2020-01-02 06:30:00", False),
     ],
 )
 def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
@@ -353,6 +361,11 @@ def test_a_column_that_counts_the_rows_is_left_out_with_a_note(name, start):
         ("PassengerId,a,y", lambda i: 892 + i, False),
         ("word,a,y", lambda i: f"name {i}", False),
         ("paid,a,y", lambda i: 1000 + 37 * i % 101, True),  # not “id”
+        ("number_of_days,a,y", lambda i: 1000 + 37 * i % 101, True),
+        (",a,y", lambda i: 1000 + 37 * i % 101, False),  # names of rows
+        (",a,y", lambda i: i // 2, True),
+        (",a,y", lambda i: i * 1.5, True),
+        (",,y", lambda i: 1000 + 37 * i % 101, True),  # others have no name either
     ],
 )
 def test_only_numbers_and_texts_of_single_rows_are_left_out(names, cell, kept):
@@ -386,6 +399,13 @@ def test_the_only_input_stays_though_it_counts_the_rows():
         ("kind,height,width,name", "k{1},{0}.5,{3}.25,name {0}", "kind"),
         ("rownames,sales,b,c,d", "{0}9,{0}.5,{1},{2},{3}", "sales"),
         ("length,a,b", "{0}.5,{1},{2}", "length"),  # the only one that is measured
+        ("length,type,a", "{0}.5,{1},{2}", "length"),  # of a factor such a name says less
+        ("id,diet,pulse,kind", "{3},d{2},{0}.5,k{1}{2}", "pulse"),
+        ("kind,height,width", "k{1},{0}.5,{3}.25", "kind"),
+        ("length,colour,ok", "{0}.5,c{2},{1}", "ok"),
+        (",limit,student,balance", "{0},{0}.5,{1},{0}.25", "balance"),
+        ("rownames,site,Ba,V,Y,Zn", "{0}9,s{2},{0},{0}.5,{3}.5,{0}.25", "site"),  # a chemical element
+        ("y,rep,row", "{0}.5,{1},{2}", "y"),
         ("a,b,latitude", "{0}.5,{3}.25,{0}.125", "a"),
         ("a,b,year", "{0}.5,{3}.25,19{0}", "a"),
     ],
