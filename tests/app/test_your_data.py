@@ -382,7 +382,7 @@ def test_the_default_class_is_nearest_to_half_of_the_rows():
 def test_the_offered_program_prints_the_numbers_of_the_page(view, target, tmp_path, monkeypatch):
     offered, show = {}, sharing.st.download_button
 
-    def recorded(label, data, *args, key, **kwargs):
+    def recorded(label, data, *args, key=None, **kwargs):
         offered[key] = data
         return show(label, data, *args, key=key, **kwargs)
 
