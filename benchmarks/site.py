@@ -34,6 +34,8 @@ BITS_PER_SECOND, LATENCY, SLOWER = 10e6, 40, 4
 #: Links of the live views, and the sliders that are dragged: the first of the view, or one by its name.
 DRAGS = (
     ("index.html", ""),
+    ("kernel.html#D=50", ""),
+    ("kernel.html#D=1000", ""),
     ("landmarks.html#D=20", ""),
     ("landmarks.html#D=256", ""),
     ("landmarks.html#D=20", "sigma"),

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.components import deferred, layout, lessons, sharing
-from pages.components.controls.toy import KERNEL, NU, SEED, SIGMA
+from pages.components import deferred, layout, lessons, live, sharing
+from pages.components.controls.toy import KERNEL, NU, PLAIN, SEED
 from pages.components.controls.widgets import Scale, mount
 from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
@@ -12,46 +12,58 @@ from pages.components.results.kernel import (
     DELTA_RANGE,
     FREQUENCY_COUNTS,
     FREQUENCY_RANGE,
+    WIDTHS,
+    KernelSettings,
     kernel_draw,
     kernel_errors,
+    kernel_functions,
     kernel_line,
     kernel_plane,
     kernel_settings,
     lifted_circles,
+    live_prior,
 )
 from pages.components.sharing.recipes import kernel as recipe
 from rff_engine.figures import kernel as figures, lift as lift_figures
 
-CONTROLS = (
-    "Kernel",
-    KERNEL,
-    Scale(
-        "width",
-        "Width",
-        "σ of the Gaussian, 1/γ of the Laplacian and the Cauchy kernel, the length scale of the Matérn kernel.",
-        tuple(value for value in SIGMA.values if 0.2 <= value <= 4),
-        0.501,
-    ),
-    NU,
-    "Random features",
-    Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50),
-    SEED,
+WIDTH = Scale(
+    "width",
+    "Width",
+    "σ of the Gaussian, 1/γ of the Laplacian and the Cauchy kernel, the length scale of the Matérn kernel.",
+    WIDTHS,
+    0.501,
+)
+FREQUENCIES = Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50)
+CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED, PLAIN)
+
+PREFERS = "**What does a prior prefer? Drag the width: slow functions of a wide kernel, fast ones of a narrow one.**"
+LINES = (
+    "The kernel is the average of all cosines, the orange estimate the average of D. Thin lines are single cosines, in "
+    "the colours of the long ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends "
+    "on x and x′, not only on their difference, and it is not 1 at δ = 0."
 )
 
 
-def show_line(values, line) -> None:
-    """The spectral density and the kernel on the line."""
-    layout.figure(
-        figures.spectrum_and_kernel(line),
-        "**[[Right|Below]]: as D grows, the average of D cosines (in colour) becomes the kernel (grey).**",
-        "[[Left|Above]]: the D [[frequencies]] (ticks; bars above 100) and the density they are drawn from; "
-        f"{line.outside} of {values.D} lie beyond the axis. [[Right|Below]]: the kernel is the average of all "
-        "cosines, the coloured estimate the average of D. Thin lines are single cosines, in the colours of the long "
-        "ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends on x and x′, not "
-        "only on their difference, and it is not 1 at δ = 0.",
-        key="line",
-        alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
-    )
+def show_line(values, settings: KernelSettings) -> None:
+    """The spectral density, the kernel on the line, and functions of the prior."""
+    if values.plain:
+        layout.figure(
+            figures.spectrum_and_kernel(kernel_line(settings, values.D)),
+            "**[[Right|Below]]: as D grows, the average of D cosines (in colour) becomes the kernel (grey).**",
+            "[[Left|Above]]: the D [[frequencies]] (ticks; bars above 100) and the density they are drawn from. "
+            + LINES,
+            key="line",
+            alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
+        )
+    else:
+        live.mount("prior", live_prior(settings.name, settings.nu, settings.seed), values, (WIDTH, FREQUENCIES))
+        layout.caption_below(
+            PREFERS,
+            "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from. "
+            "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
+            "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
+            f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
+        )
     layout.equation(
         "Bochner's theorem",
         r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
@@ -169,11 +181,10 @@ def main() -> None:
     tour.show()
     with layout.show_errors():
         settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
-        line = kernel_line(settings, values.D)
         omega = kernel_draw(settings, 2)[0][: values.D]
     n_features = [2 * D for D in FREQUENCY_COUNTS]
 
-    show_line(values, line)
+    show_line(values, settings)
     deferred.show("plane", lambda: show_plane(values, kernel_plane(settings, values.D), omega))
     deferred.show("errors", lambda: show_errors(values, n_features, *kernel_errors(settings)))
     deferred.show("lift", lambda: show_lift(lifted_circles(values.seed)))
@@ -181,7 +192,14 @@ def main() -> None:
         "kernel",
         CONTROLS,
         values,
-        lambda: recipe.numbers(line, omega, n_features, *kernel_errors(settings), lifted_circles(values.seed)),
+        lambda: recipe.numbers(
+            kernel_line(settings, values.D),
+            kernel_functions(settings, values.D),
+            omega,
+            n_features,
+            *kernel_errors(settings),
+            lifted_circles(values.seed),
+        ),
     )
 
 

@@ -130,11 +130,12 @@ PAGES = (
         "ssid_chart",
         _LEARN,
         question="What does a kernel assume before it sees data?",
-        shows="a kernel, its spectral density, sampled frequencies, and the approximation by both feature maps as D "
-        "grows; circles lifted to three dimensions, losses and risks",
+        shows="live: frequencies under their density, the mean of their cosines, functions drawn from the prior; the "
+        "plane, and errors of both feature maps; circles lifted to three dimensions, losses and risks",
         documentation=("examples/01_kernel_as_prior.py",),
+        view="prior",
         pictures=(
-            Picture("line", "Density and kernel on a line", live=False),
+            Picture("line", "Frequencies, kernel and functions of the prior"),
             Picture("plane", "Kernel and its approximation in the plane", live=False),
             Picture("errors", "Error against the number of features", live=False),
             Picture("lift", "Circles lifted to three dimensions", live=False),
@@ -143,11 +144,12 @@ PAGES = (
             "the error (root mean square) of the average of cosines and sines at the number D", "{after.error:.3f}"
         ),
         grid=Grid(
-            (
+            ({"kernel": EVERY}, {"kernel": ("Matérn",), "nu": (0.5, 50.0)}),
+            sections=(
                 {"D": (1, 2, 5, 10, 20, 100, 200)},
                 {"kernel": EVERY, "width": (0.251, 0.501, 1.0)},
                 {"kernel": ("Matérn",), "nu": (0.5, 50.0)},
-            )
+            ),
         ),
     ),
     Page(

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ..experiments.toy.kernel import KernelLine, KernelPlane
 
 #: The exact kernel, and its two estimates.
-_EXACT, _COS_SIN, _PHASE = "#8C8C8C", FEATURE_MAP_COLOURS["cos_sin"], FEATURE_MAP_COLOURS["random_phase"]
+LINE_COLOURS = {"kernel": "#8C8C8C", **FEATURE_MAP_COLOURS}
+_EXACT, _COS_SIN, _PHASE = LINE_COLOURS.values()
+LINE_DASHES = {"kernel": "solid", "cos_sin": "solid", "random_phase": "dash"}
 #: Colours of single cosines, which differ from those of the estimates.
-_WAVES = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
+WAVE_COLOURS = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
 #: Single frequencies are shown as ticks up to here, as a histogram above.
 _MOST_TICKS = 100
 _ERROR_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
@@ -73,7 +75,7 @@ def _add_spectrum(fig, line) -> float:
         row=1,
         col=1,
     )
-    for omega_w, colour in zip(line.wave_omega, _WAVES, strict=False):
+    for omega_w, colour in zip(line.wave_omega, WAVE_COLOURS, strict=False):
         _add_ticks(fig, [omega_w], colour, -0.05 * top, None, size=18)
     return top
 
@@ -112,7 +114,7 @@ def _add_ticks(fig, omega, colour, height, name, size=12) -> None:
 
 def _add_kernel(fig, line) -> None:
     delta = line.delta.astype(np.float32)
-    for wave, omega, colour in zip(line.waves, line.wave_omega, _WAVES, strict=False):
+    for wave, omega, colour in zip(line.waves, line.wave_omega, WAVE_COLOURS, strict=False):
         fig.add_scatter(
             x=delta,
             y=wave.astype(np.float32),

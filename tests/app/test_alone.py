@@ -40,6 +40,7 @@ def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
     ("page", "name", "query"),
     [
         ("start", "opening", {}),
+        ("kernel", "line", {"D": "7"}),
         ("landmarks", "maps", {"beta": "10", "plain": "true"}),
         ("learn_kernel", "kernels", {"rho": "0.1"}),
         ("bounds", "terms", {"hide": "all"}),
@@ -58,7 +59,7 @@ def test_a_part_of_a_live_view_is_shown_alone(page, name, query):
     assert all(f"{key}={value}" in link for key, value in query.items())
 
 
-@pytest.mark.parametrize("name", [picture.name for picture in BY_NAME["kernel"].pictures])
+@pytest.mark.parametrize("name", [picture.name for picture in BY_NAME["kernel"].pictures if not picture.live])
 def test_a_figure_is_shown_alone(name):
     app = opened("kernel", view=name, D="7")
     (chart,) = app.get("plotly_chart")

@@ -33,7 +33,7 @@ RECIPES = ROOT / "pages/components/sharing/recipes"
 FAR = {
     "landmarks": {"data": "spirals", "n": 120, "noise": 0.03, "seed": 7, "sigma": 0.2, "D": 33, "how": "k-means"}
     | {"landmarks": 8, "beta": 31.6, "C": 100.0, "plain": True},
-    "kernel": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42},
+    "kernel": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42, "plain": True},
     "learn_kernel": {"data": "xor", "n": 80, "noise": 0.2, "seed": 5, "sigma": 1.0, "N": 200, "beta": 0.1, "rho": 0.1}
     | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
@@ -336,7 +336,9 @@ def agrees_with_adaptive(table, app):
 
 
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}
-FIRST = {name: {"plain": True} for name in ("landmarks", "certificates", "adaptive")} | {"real_data": {"repeats": 2}}
+FIRST = {name: {"plain": True} for name in ("kernel", "landmarks", "certificates", "adaptive")} | {
+    "real_data": {"repeats": 2}
+}
 FIRST_OF_PAGE = [(page.name, FIRST.get(page.name, {})) for page in PAGES if page.documentation and page.measured]
 
 

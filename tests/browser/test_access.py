@@ -18,7 +18,7 @@ from test_layout import PHONE, at_each_width, problems
 from pages.components import catalogue
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
-PLAIN = {"landmarks", "learn_kernel", "bounds", "adaptive"}
+PLAIN = {"kernel", "landmarks", "learn_kernel", "bounds", "adaptive"}
 PAGES = tuple(
     path
     for page in catalogue.PAGES

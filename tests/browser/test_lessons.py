@@ -280,8 +280,8 @@ def tick_font(page, key: str) -> float:
 
 
 def test_projector_mode_enlarges_the_page_hides_its_bars_and_can_be_left(open_page):
-    plain = open_page("kernel")
-    page = open_page("kernel?projector=true&hide=D")
+    plain = open_page("kernel?plain=true")
+    page = open_page("kernel?plain=true&projector=true&hide=D")
     wait_until(lambda: root_font(page) > 1.3 * root_font(plain))
     wait_until(lambda: tick_font(page, "line") > 1.3 * tick_font(plain, "line"))
     for part in ("stSidebar", "stHeader"):

@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 import datasets
 import rff_engine as rff
 from pages.components.controls.presets import LANDMARK_PRESETS
+from pages.components.results.kernel import kernel_line, kernel_settings
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
@@ -538,6 +539,31 @@ def test_a_frequency_in_focus_shows_its_wave_and_its_loss(open_page, learned):
     page.wait_for_function(f"() => {words}.startsWith('data, and the wave')")
 
 
+def test_a_kernel_follows_width_and_d_under_the_hand_and_is_the_engines(open_page):
+    page = open_live(open_page, "kernel?kernel=Cauchy&seed=3")
+    page.evaluate(COUNT)
+    read = """({
+        width: view.value('width'), D: view.value('D'), outside: view.outside, omega: [...view.line.omega],
+        kernel: [...view.line.kernel], cosSin: [...view.line.cosSin], density: [...view.line.density],
+        words: view.root.querySelector('.prior-panels').innerText,
+    })"""
+    for width, D in ((0.2, 1000), (3.98, 1)):
+        shown = move_sliders(page, {"width": width, "D": D}, read)
+        line = kernel_line(kernel_settings("Cauchy", width, 1.5, 3), D)
+        assert (shown["width"], shown["D"], shown["outside"]) == (width, D, line.outside)
+        for name, expected in (("omega", line.omega), ("kernel", line.exact), ("density", line.density)):
+            np.testing.assert_allclose(shown[name], expected, rtol=1e-6, atol=2e-6)
+        np.testing.assert_allclose(shown["cosSin"], line.cos_sin, atol=1e-9)
+        assert f"misses it by at most {np.abs(line.cos_sin - line.exact).max():.2f}" in shown["words"]
+    assert page.evaluate("[received, sent]") == [0, 0] and "width" not in page.url
+    for name, value in (("width", "3.98"), ("D", "1")):
+        page.locator(f".live input[name={name}]").dispatch_event("change")
+        page.wait_for_function(SETTLED.format(name, value))
+    settle(page)
+    again = open_live(open_page, page.url.split("/", 3)[3])
+    assert again.evaluate(f"(view => {read})(document.querySelector('.live').view)") == shown
+
+
 def test_bounds_at_the_marker_are_the_engines(open_page):
     sample, fresh = (datasets.make_toy("moons", n, 0.1, seed) for n, seed in ((300, 0), (20_000, 1_000_003)))
     risks = bound_curves.candidate_risks(
@@ -668,7 +694,7 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
 @pytest.mark.parametrize(
     ("path", "text"),
     [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")]
-    + [("adaptive", "over all points"), ("certificates", "votes over the plane")],
+    + [("kernel", "mean of D cosines"), ("adaptive", "over all points"), ("certificates", "votes over the plane")],
 )
 @pytest.mark.more(after=2)
 def test_a_saved_picture_holds_every_panel(open_page, path, text):

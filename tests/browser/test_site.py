@@ -24,6 +24,7 @@ from pages.components.lessons.content import LESSONS
 from pages.components.results import landmarks as results
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
+from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings, lifted_circles
 from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import (
     CandidateSettings,
@@ -38,6 +39,7 @@ from pages.components.results.learning import (
 )
 from pages.components.sharing.recipes import (
     bounds as bound_recipe,
+    kernel as prior_recipe,
     landmarks as landmark_recipe,
     learn_kernel as kernel_recipe,
 )
@@ -61,7 +63,7 @@ SHOW_ALL = """() => {
 #: Settings of the exported pages besides defaults, presets and lessons.
 PRODUCTS = {
     "bounds": ({"bound": ("Theorem 3", "Theorem 4")},),
-    "kernel": ({"D": (1,)}, {"kernel": ("Matérn",), "nu": (1.5, 50.0)}),
+    "kernel": ({"kernel": ("Matérn",), "nu": (1.5, 50.0)},),
 }
 #: Samples of the pages whose views the browser computes; each is computed for all widths and noises.
 SAMPLES = {"landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},), "learn_kernel": ({},)}
@@ -187,8 +189,9 @@ def test_the_whole_of_plotly_is_loaded_for_a_figure_in_space_alone(browser, site
         page.goto(f"file://{site}/{name}.html")
         page.wait_for_function(DRAWN)
         names = "Array.from(asked.keys(), address => address.split('/').at(-1))"
-        assert "plotly-cartesian.js" in page.evaluate(names) and "plotly.js" not in page.evaluate(names)
+        assert "plotly.js" not in page.evaluate(names)
         page.evaluate(SHOW_ALL)
+        assert "plotly-cartesian.js" in page.evaluate(names)
         assert ("plotly.js" in page.evaluate(names)) is whole
     context.close()
 
@@ -410,17 +413,16 @@ def test_a_section_says_for_which_settings_it_was_computed(open_file):
 
 
 def test_a_figure_follows_controls_theme_and_screen(open_file):
-    page = open_file("kernel")
-    figure = page.locator("[data-plot=line] .js-plotly-plot")
+    page = open_file("approximate")
+    figure = page.locator("[data-plot=frequencies] .js-plotly-plot")
     spread = "figure => figure.layout.xaxis2.domain[0]"
     assert figure.evaluate(spread) > 0.4  # beside each other
-    page.get_by_label("Frequencies D").select_option("1")
-    page.wait_for_function("() => location.hash === '#D=1'")
-    expect(page.locator(".caption").first).to_contain_text("as D grows")
+    page.get_by_label("Second method").select_option("Sobol")
+    page.wait_for_function("() => location.hash.includes('second=Sobol')")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=line] .js-plotly-plot')) === 0")
+    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=frequencies] .js-plotly-plot')) === 0")
     page.emulate_media(color_scheme="dark")
-    colour = "document.querySelector('[data-plot=line] .js-plotly-plot').layout.template.layout.font.color"
+    colour = "document.querySelector('[data-plot=frequencies] .js-plotly-plot').layout.template.layout.font.color"
     page.wait_for_function(f"() => {colour} === '#fafafa'")
     assert page.complaints == []
 
@@ -460,7 +462,7 @@ def test_pictures_are_saved(open_file):
 def framed(site):
     """The address of a page of another site that shows a page of the export in a sandbox."""
     host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
-    shown = f"http://127.0.0.1:{host.server_port}/kernel.html"
+    shown = f"http://127.0.0.1:{host.server_port}/approximate.html"
 
     class Course(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -505,7 +507,9 @@ def saved_numbers(page) -> pd.DataFrame:
     return pd.read_csv(saved.value.path())
 
 
-def compare_tables(found: pd.DataFrame, expected: pd.DataFrame, names: list[str], tolerance: float = 1e-6) -> None:
+def compare_tables(
+    found: pd.DataFrame, expected: pd.DataFrame, names: list[str], tolerance: float = 1e-6, absolute: float = 1e-9
+) -> None:
     """Compare tables of two CSV files, by the columns of the first."""
     assert set(found["table"]) == set(names)
     for name in names:
@@ -515,7 +519,7 @@ def compare_tables(found: pd.DataFrame, expected: pd.DataFrame, names: list[str]
         for column in table:
             if table[column].dtype.kind in "if":
                 one, other = table[column].astype(float), wanted[column].astype(float)
-                np.testing.assert_allclose(one, other, rtol=tolerance, atol=1e-9, err_msg=f"{name}: {column}")
+                np.testing.assert_allclose(one, other, rtol=tolerance, atol=absolute, err_msg=f"{name}: {column}")
             else:
                 assert table[column].tolist() == wanted[column].tolist(), column
 
@@ -547,6 +551,17 @@ def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
     compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
 
 
+def test_numbers_of_a_kernel_are_those_of_the_apps_table_at_any_width(open_file):
+    page = open_file("kernel", "kernel=Matérn&nu=50&width=2.19&D=700")
+    settings = kernel_settings("Matérn", 2.19, 50.0, 0)
+    line, functions = kernel_line(settings, 700), kernel_functions(settings, 700)
+    none = {"cos_sin": np.zeros(1)}
+    expected = prior_recipe.numbers(line, functions, np.zeros((1, 2)), [2], none, none, lifted_circles(0))
+    compare_tables(
+        saved_numbers(page), expected, ["kernel", "density", "frequencies on the line", "functions"], absolute=2e-6
+    )
+
+
 def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):
     page = open_file("bounds")
     settings = BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200)
@@ -572,7 +587,7 @@ def test_numbers_of_a_descent_and_of_a_certificate_are_the_engines(open_file):
     assert f"{100 * bound['risk_bound']:.1f} %" == page.locator(".bound-value").inner_text()
     opening = saved_numbers(open_file("index"))
     assert set(opening["table"]) == {"errors", "landmarks", "weights"}
-    expect(open_file("kernel").locator(".to-numbers")).to_be_hidden()
+    expect(open_file("approximate").locator(".to-numbers")).to_be_hidden()
 
 
 def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):

@@ -22,7 +22,7 @@ from pages.components.controls.widgets import Options, without_headings
 from pages.components.lessons import content
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
-from pages.components.results.kernel import kernel_plane, kernel_settings
+from pages.components.results.kernel import kernel_draw, kernel_plane, kernel_settings
 from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import CandidateSettings, candidates
 from rff_engine.figures.bounds import BOUND_NAMES
@@ -70,7 +70,7 @@ def site(tmp_path_factory):
         edition("bounds", {"bound": ("Theorem 4",), "n": (100,)}),
     ]
     writing.export(folder, editions)
-    rest = [edition(page) for page in ("kernel", "learn_kernel", "adaptive")]
+    rest = [edition(page) for page in ("kernel", "learn_kernel", "adaptive", "approximate")]
     writing.export(folder / "rest", rest, only_defaults=True)
     return folder
 
@@ -110,7 +110,7 @@ def numbers_of(packed: dict) -> np.ndarray:
     return np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
 
 
-@pytest.mark.slow("opens six pages of the app, two of them for several settings")
+@pytest.mark.slow("opens seven pages of the app, two of them for several settings")
 @pytest.mark.parametrize(
     ("data", "noise", "sigma", "count"),
     [("moons", 0.37, 0.126, 5), ("circles", 0.0, 2.51, 8), ("circles", 0.1, 1.0, 3)],
@@ -181,6 +181,9 @@ def test_the_other_views_are_the_engines(site):
     # Of the first step: rounding grows along a descent.
     np.testing.assert_allclose(array(view, "frequencies", "<f4")[:40], found.frequencies[0].ravel(), rtol=1e-6)
     assert view["drawn_error"] == pytest.approx(found.drawn_error, rel=1e-6)
+    unit = kernel_settings("Gaussian", 1.0, 1.5, 0)
+    omega = array(view_of(rest, "kernel"), "omega", "<f8")
+    np.testing.assert_array_equal(omega, kernel_draw(unit, 1)[0].ravel())
 
 
 @pytest.mark.slow
@@ -213,12 +216,12 @@ def test_a_section_names_the_settings_that_it_follows(site):
 
 @pytest.mark.slow
 def test_a_page_without_a_live_view_is_sections(site):
-    described, html = description(site / "rest" / "kernel.html"), (site / "rest" / "kernel.html").read_text("utf-8")
+    file = site / "rest" / "approximate.html"
+    described, html = description(file), file.read_text("utf-8")
     assert described["scenes"] == [] and "live-place" not in html
     names = re.findall(r'data-section="([^"]+)"', html)
-    assert (
-        names == ["top", "kernel_plane", "kernel_errors", "kernel_lift"] == list(described["sections"][0]["sections"])
-    )
+    parts = ["top", "approximate_errors", "approximate_variances", "approximate_line"]
+    assert names == parts == list(described["sections"][0]["sections"])
 
 
 def test_sections_follow_all_but_what_does_not_move_them():

@@ -16,6 +16,8 @@ import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from pages.components.controls.toy import SIGMA_LIVE
+from pages.components.results import kernel as results
+from pages.components.results.kernel import WIDTHS as WIDTHS_ON_THE_LINE
 from rff_engine.certificates import THRESHOLDS
 from rff_engine.experiments.toy import (
     certificates as toy_certificates,
@@ -27,6 +29,7 @@ from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.figures import learning, narrow
 from rff_engine.figures.live import scales
 from rff_engine.figures.style import darken
+from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.linear import error_rate, linear_svm_decision
 
 N, D, L, M = 40, 12, 3, 25
@@ -207,6 +210,21 @@ def kernel_problems() -> list[dict]:
     return cases
 
 
+def prior_lines() -> list[dict]:
+    """Kernels on the line at both ends of the sliders of the width and of D, from draws of width 1."""
+    cases = []
+    for name in KERNELS_BY_TITLE:
+        for nu in (0.5, 1.0, 50.0) if "nu" in KERNELS_BY_TITLE[name].parameters else (0.0,):
+            packed = results.live_prior(name, nu, 3)
+            for width, D in ((WIDTHS_ON_THE_LINE[0], 1000), (0.501, 50), (WIDTHS_ON_THE_LINE[-1], 1)):
+                settings = results.kernel_settings(name, width, nu, 3)
+                line, functions = results.kernel_line(settings, D), results.kernel_functions(settings, D)
+                cases.append({"name": f"{name} {nu}", "width": width, "D": D, "packed": packed if D == 1000 else None})
+                cases[-1] |= {name: vars(line)[name] for name in ("density", "exact", "cos_sin", "random_phase")}
+                cases[-1] |= {"omega": line.omega, "functions": functions}
+    return cases
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -249,6 +267,8 @@ def numbers() -> dict:
         "widths": {"places": scales.exponents(*scales.SIGMA_LIVE), "values": SIGMA_LIVE.values, "shown": scales.WIDTHS},
         "landmark_problems": landmark_problems(),
         "kernel_problems": kernel_problems(),
+        "widths_on_the_line": WIDTHS_ON_THE_LINE,
+        "prior_lines": prior_lines(),
     }
 
 

@@ -59,7 +59,7 @@ class Lesson:
         return self.before(step) | self.steps[step - 1].also
 
 
-KERNEL_LINE = (".st-key-line",)
+KERNEL_LINE = (".live .prior-panels", ".st-key-line")
 KERNEL_ERRORS = (".st-key-errors",)
 MAPS = (".live .maps", ".st-key-maps")
 DECISIONS = (".live .decisions", ".st-key-decisions")

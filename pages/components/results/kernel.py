@@ -11,6 +11,7 @@ import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
+from rff_engine.figures.live import packing, scales
 from rff_engine.kernels import KERNELS_BY_TITLE
 
 #: Numbers of frequencies on the sliders, about evenly spaced in their logarithm.
@@ -18,6 +19,12 @@ FREQUENCY_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 5
 
 #: Half the sides of the axes: frequencies, in radians per unit of x, and differences.
 FREQUENCY_RANGE, DELTA_RANGE = 10.0, 4.0
+
+#: Widths on the slider.
+WIDTHS = tuple(width for width in scales.powers(*scales.SIGMA_LIVE) if 0.2 <= width < 4)
+
+#: Functions drawn from the prior.
+FUNCTIONS = 5
 
 #: Points of the square [-1, 1]^2 whose kernel matrix is approximated, and draws of each approximation.
 APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
@@ -59,6 +66,26 @@ def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, 
 def kernel_line(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelLine:
     omega, offsets = (part[: 2 * n_frequencies] for part in kernel_draw(settings, 1))
     return read_only(toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE))
+
+
+def function_weights(seed: int) -> np.ndarray:
+    """Weights of cosines and sines in the functions of the prior, for the largest D."""
+    return np.random.default_rng((seed, FUNCTIONS)).standard_normal((FUNCTIONS, 2, FREQUENCY_COUNTS[-1]))
+
+
+@shared_cache
+def kernel_functions(settings: KernelSettings, n_frequencies: int) -> np.ndarray:
+    omega = kernel_draw(settings, 1)[0][:n_frequencies]
+    return read_only(toy_kernels.prior_functions(omega, function_weights(settings.seed), DELTA_RANGE))
+
+
+@shared_cache
+def live_prior(name: str, nu: float, seed: int) -> dict:
+    """Data of the live view, which are the same for all widths."""
+    unit = kernel_settings(name, 1.0, nu, seed)
+    weights, reach = function_weights(seed), (FREQUENCY_RANGE * WIDTHS[-1], DELTA_RANGE / WIDTHS[0])
+    prior = toy_kernels.unit_prior(unit.kernel(), *kernel_draw(unit, 1), weights, reach)
+    return packing.pack_prior(prior, FREQUENCY_COUNTS, (FREQUENCY_RANGE, DELTA_RANGE))
 
 
 @shared_cache

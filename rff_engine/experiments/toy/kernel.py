@@ -178,6 +178,83 @@ def kernel_line(
     )
 
 
+def prior_functions(omega: ArrayLike, weights: np.ndarray, delta_range: float) -> np.ndarray:
+    """Functions of a Gaussian process whose covariance is the mean of D cosines, an estimate of the kernel.
+
+    Parameters
+    ----------
+    omega : array of shape (D, 1)
+    weights : array of shape (S, 2, at least D)
+        Standard normal weights of the cosines and of the sines; the first D of each are used.
+    delta_range : float
+        Half the interval of the functions' argument, centred at 0.
+
+    Returns
+    -------
+    ndarray of shape (S, 301)
+        At evenly spaced points.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or the range is not above 0.
+    """
+    omega = as_points(omega, "omega", n_features=1)
+    points = np.linspace(-1, 1, 301)[:, None] * check_positive(delta_range, "delta_range")
+    used = weights[:, :, : len(omega)].reshape(len(weights), 2 * len(omega))
+    return used @ fourier_features(points, omega).T
+
+
+@dataclass(frozen=True)
+class UnitPrior:
+    """A kernel of width 1 in tables, with random frequencies: another width stretches the one, divides the other."""
+
+    omega: np.ndarray
+    """(2 D,), frequencies of the random-phase map; the first D are those of the cos/sin map"""
+    offsets: np.ndarray
+    """(2 D,), phases of the random-phase map"""
+    weights: np.ndarray
+    """(S, 2, D), of cosines and sines in functions of the prior"""
+    density: np.ndarray
+    """(T,), the spectral density at evenly spaced frequencies from 0"""
+    kernel: np.ndarray
+    """(T,), the kernel at evenly spaced differences from 0"""
+    reach: tuple[float, float]
+    """The last frequency and the last difference of the tables"""
+
+
+def unit_prior(
+    kernel: SpectralKernel,
+    omega: ArrayLike,
+    offsets: np.ndarray,
+    weights: np.ndarray,
+    reach: tuple[float, float],
+    n_entries: int = 1001,
+) -> UnitPrior:
+    """Tabulate a kernel of width 1.
+
+    Parameters
+    ----------
+    omega : array of shape (2 D, 1)
+    offsets : array of shape (2 D,)
+    weights : array of shape (S, 2, D)
+    reach : tuple of two floats
+        The last frequency and the last difference of the tables.
+    n_entries : int
+        Of each table.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is out of range.
+    """
+    omega = as_points(omega, "omega", n_features=1)[:, 0]
+    entries = np.linspace(0, 1, check_count(n_entries, "n_entries"))[:, None]
+    frequencies, differences = (entries * check_positive(end, "reach") for end in reach)
+    density = kernel.spectral_density(frequencies)
+    return UnitPrior(omega, offsets, weights, density, kernel(differences, np.zeros((1, 1)))[:, 0], reach)
+
+
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
     """The kernel k(delta) over the plane.
 

@@ -4,7 +4,6 @@
 
 import { paintChart, paintCurve, paintHorizontal, paintMarker, paintVertical, DASHES } from "./charts.js";
 import { circle, fillAndOutline, paintPoints } from "./marks.js";
-import { nearestIndex } from "./maths.js";
 import { paintBoundary, Raster } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { LiveView, mounting, paintScale } from "./view.js";
@@ -24,10 +23,6 @@ class LiveCertificate extends LiveView {
   /** By number of frequencies: all, or that of the settings until the reader reaches for the slider of D.
    * @type {Map<number, Vote>} */
   votes = new Map();
-
-  /** Numbers of frequencies that the slider of D has.
-   * @type {number[]} */
-  counts = [];
 
   /** The data with which the other votes were asked for, by version. */
   asked = "";
@@ -74,7 +69,7 @@ class LiveCertificate extends LiveView {
       prior: this.array(`prior_${of}`, Float32Array, vote),
       step: this.array(`step_${of}`, Float32Array, vote),
     });
-    this.counts = data.counts;
+    this.setCounts(data.counts);
     this.points = this.array("points", Float32Array);
     this.labels = this.array("labels", Int8Array);
     this.votes = new Map(
@@ -94,8 +89,6 @@ class LiveCertificate extends LiveView {
     this.side = Math.sqrt(first.map.prior.length);
     this.raster = new Raster(this.side);
     this.shares = new Float32Array(this.side ** 2);
-    const { D } = this.inputs;
-    [D.min, D.max] = [Math.log10(this.counts[0]), Math.log10(this.counts[this.counts.length - 1])].map(String);
     this.curves.of = "";
     if (before?.some(isIn(data.votes))) {
       this.seen.add(this.value("D")); // where the reader has moved it meanwhile
@@ -121,12 +114,6 @@ class LiveCertificate extends LiveView {
   }
 
   // --- values of the sliders ----------------------------------------------------------------------------------------
-
-  /** @param {string} name */
-  value(name) {
-    const at = Number(this.inputs[name].value);
-    return name === "D" ? this.counts[nearestIndex(Float64Array.from(this.counts, Math.log10), at)] : at;
-  }
 
   /** @param {string} name */
   spoken(name) {

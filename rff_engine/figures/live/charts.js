@@ -112,10 +112,10 @@ export function paintMarker(c, x, frame, ink) {
   c.setLineDash([]);
 }
 
-/** @param {Context} c @param {number[][]} points @param {string} colour @param {Dash} dash */
-export function paintCurve(c, points, colour, dash) {
+/** @param {Context} c @param {number[][]} points @param {string} colour @param {Dash} dash @param {number} width */
+export function paintCurve(c, points, colour, dash, width = 2.5) {
   c.strokeStyle = colour;
-  c.lineWidth = 2.5;
+  c.lineWidth = width;
   c.setLineDash(DASHES[dash]);
   paintLine(c, points);
   c.setLineDash([]);
@@ -143,6 +143,26 @@ export function tickStep(length, count) {
   const limit = length / count;
   const power = 10 ** Math.floor(Math.log10(limit));
   return power * [5, 2, 1].find((lead) => lead * power <= limit);
+}
+
+/** @param {string} text */
+export function withMinus(text) {
+  return text.replace("-", "−");
+}
+
+/**
+ * Ticks of an axis from -extent to extent.
+ *
+ * @param {number} extent
+ * @returns {Ticks}
+ */
+export function symmetricTicks(extent) {
+  const step = tickStep(extent, 2);
+  const count = Math.floor(extent / step);
+  return Array.from({ length: 2 * count + 1 }, (_, k) => {
+    const value = (k - count) * step;
+    return [value, withMinus(String(Number(value.toPrecision(3))))];
+  });
 }
 
 /**

@@ -1,7 +1,16 @@
 // @ts-check
 // The live view of a descent: frequencies that move step by step, the errors along the steps, and one step of them.
 
-import { paintChart, paintCurve, paintLine, paintMarker, paintSwatch, tickStep } from "./charts.js";
+import {
+  paintChart,
+  paintCurve,
+  paintLine,
+  paintMarker,
+  paintSwatch,
+  symmetricTicks,
+  tickStep,
+  withMinus,
+} from "./charts.js";
 import { circle, fillAndOutline, paintRing } from "./marks.js";
 import { descendingOrder, interpolate, interpolateLog, largest, nearestIndex } from "./maths.js";
 import { LiveView, mounting, reducedMotion } from "./view.js";
@@ -358,11 +367,6 @@ function logError(error) {
   return Math.max(Math.log10(error), LOWEST_ERROR);
 }
 
-/** @param {string} text */
-function withMinus(text) {
-  return text.replace("-", "−");
-}
-
 /**
  * An error in three digits.
  *
@@ -375,21 +379,6 @@ export function errorText(error) {
 /** @param {Float32Array} omega @param {number} j */
 function frequencyText(omega, j) {
   return `(${withMinus(omega[2 * j].toFixed(2))}, ${withMinus(omega[2 * j + 1].toFixed(2))})`;
-}
-
-/**
- * Ticks of an axis from -extent to extent.
- *
- * @param {number} extent
- * @returns {Ticks}
- */
-function symmetricTicks(extent) {
-  const step = tickStep(extent, 2);
-  const count = Math.floor(extent / step);
-  return Array.from({ length: 2 * count + 1 }, (_, k) => {
-    const value = (k - count) * step;
-    return [value, withMinus(String(Number(value.toPrecision(3))))];
-  });
 }
 
 /** @param {number} last @param {number} count @returns {Ticks} */

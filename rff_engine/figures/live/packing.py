@@ -1,7 +1,7 @@
 """What the engine computed, as the data that a live view shows: arrays as base64, and the rest as JSON has it.
 
 The data of a view come from its ``pack_`` function. The browser evaluates only sums of cosines, softmax, a small linear
-SVM, and interpolation between two steps of a descent; tests compare these with the engine.
+SVM, and interpolation in tables and between two steps of a descent; tests compare these with the engine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ import numpy as np
 
 from ..._typing import ArrayLike
 from ...certificates import THRESHOLDS
-from .. import adaptive as descent_style, bounds as bound_style, certificates as certificate_style
+from .. import (
+    adaptive as descent_style,
+    bounds as bound_style,
+    certificates as certificate_style,
+    kernel as prior_style,
+)
 from ..style import for_colours
 
 if TYPE_CHECKING:
     from ...experiments.toy.adaptive import Descent
     from ...experiments.toy.bounds import BoundCurves
     from ...experiments.toy.certificates import CertifiedVote
+    from ...experiments.toy.kernel import UnitPrior
     from ...experiments.toy.landmarks import Decision, LandmarkProblem
     from ...experiments.toy.learning import Candidates, FrequencyPlane
 
@@ -181,6 +187,29 @@ def pack_kernel_draws(
     """
     draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
     return _with_version({"draws": draws, "extent": extent})
+
+
+def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, float]) -> dict[str, Any]:
+    """Data of the live view of a kernel on the line, for every width and every number of frequencies among `counts`.
+
+    `ranges` are half the axes of frequencies and of differences. Frequencies are in double precision: those of a kernel
+    with heavy tails are large.
+    """
+    return _with_version(
+        {
+            "omega": as_base64(prior.omega, "<f8"),
+            "offsets": as_base64(prior.offsets, "<f4"),
+            "weights": as_base64(prior.weights, "<f4"),
+            "density": as_base64(prior.density, "<f8"),
+            "kernel": as_base64(prior.kernel, "<f8"),
+            "reach": prior.reach,
+            "ranges": ranges,
+            "counts": list(counts),
+            "colours": prior_style.LINE_COLOURS,
+            "dashes": prior_style.LINE_DASHES,
+            "waves": prior_style.WAVE_COLOURS,
+        }
+    )
 
 
 def pack_bounds(curves: BoundCurves) -> dict[str, Any]:

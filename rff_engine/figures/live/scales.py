@@ -26,6 +26,8 @@ def _logarithmic(low: int, high: int, per_decade: int) -> str:
 BETA = (-3, 3, 10)
 #: Width of the prior.
 SIGMA = (-1, 1, 10)
+#: Width of a kernel on the line, of which the places are those of the live width.
+WIDTH = (-0.7, 0.6)
 #: Radius rho / N.
 RHO = (-4, 0, 5)
 #: The width where it has a slider of a live view, on which each of the values is a place.
@@ -45,6 +47,7 @@ SLIDERS = {
     "beta": _logarithmic(*BETA[:2], 50),
     "beta_of_curves": _logarithmic(*BETA),
     "sigma": _logarithmic(*SIGMA_LIVE),
+    "width": f'data-scale="log" {_even(*WIDTH, 0, 1 / SIGMA_LIVE[2])}',
     "rho": _logarithmic(*RHO),
     "noise": _even(*NOISE),
     "stretch": _even(*STRETCH),

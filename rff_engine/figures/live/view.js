@@ -5,7 +5,7 @@
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
 import { Film } from "./film.js";
-import { roundedPower } from "./maths.js";
+import { nearestIndex, roundedPower } from "./maths.js";
 import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 import { unpackedArray } from "./unpacking.js";
@@ -129,6 +129,10 @@ export class LiveView {
    * @type {{ left: number, right: number }} */
   frame;
 
+  /** Values of the slider of D, where it has few.
+   * @type {number[]} */
+  counts = [];
+
   /** Whether the reader is moving a slider. */
   dragging = false;
 
@@ -250,9 +254,19 @@ export class LiveView {
 
   // --- values of the sliders ----------------------------------------------------------------------------------------
 
+  /** Let the slider of D take the values of a control. @param {number[]} counts */
+  setCounts(counts) {
+    this.counts = counts;
+    const { D } = this.inputs;
+    [D.min, D.max] = [counts[0], counts[counts.length - 1]].map((count) => String(Math.log10(count)));
+  }
+
   /** @param {string} name */
   value(name) {
     const input = this.inputs[name];
+    if (name === "D" && this.counts.length) {
+      return this.counts[nearestIndex(Float64Array.from(this.counts, Math.log10), Number(input.value))];
+    }
     return isLog(input) ? 10 ** Number(input.value) : Number(input.value);
   }
 

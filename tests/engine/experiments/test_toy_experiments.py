@@ -166,6 +166,35 @@ def test_mean_of_cosines_is_one_at_the_origin():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+def test_functions_of_the_prior_are_weighted_cosines_and_sines(kernel):
+    omega, _ = toy_kernels.draw_frequencies_and_offsets(kernel, 3, 1, 0)
+    weights = np.random.default_rng(1).standard_normal((2, 2, 5))
+    functions = toy_kernels.prior_functions(omega, weights, 2.0)
+    x = np.linspace(-2, 2, 301)
+    for f, (a, b) in zip(functions, weights, strict=True):
+        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega[:, 0])]
+        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-12)
+
+
+def test_functions_of_the_prior_have_the_mean_of_cosines_as_covariance():
+    omega, _ = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4, 1, 0)
+    weights = np.random.default_rng(2).standard_normal((40_000, 2, 4))
+    functions = toy_kernels.prior_functions(omega, weights, 2.0)
+    covariance = functions[:, [0, 90, 150]].T @ functions[:, [0, 90, 150]] / len(functions)
+    points = np.linspace(-2, 2, 301)[[0, 90, 150]]
+    expected = np.cos(np.subtract.outer(points, points)[:, :, None] * omega[:, 0]).mean(axis=2)
+    np.testing.assert_allclose(covariance, expected, atol=0.03)  # four standard errors of a variance are 0.028
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+def test_tables_of_a_kernel_are_its_values_and_densities(kernel):
+    omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 4, 1, 0)
+    prior = toy_kernels.unit_prior(kernel, omega, offsets, np.zeros((1, 2, 2)), (8.0, 4.0), 5)
+    np.testing.assert_allclose(prior.density, [kernel.spectral_density([[w]])[0] for w in (0, 2, 4, 6, 8)])
+    np.testing.assert_allclose(prior.kernel, [kernel([[x]], [[0.0]])[0, 0] for x in (0, 1, 2, 3, 4)])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_kernel_plane_equals_the_formulas(kernel):
     omega = kernel.sample_frequencies(5, 2, 0)
     plane = toy_kernels.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)

@@ -20,7 +20,7 @@ D = 50  # frequencies
 seed = 0
 
 
-def numbers(line, omega, n_features, measured, expected, lift) -> pd.DataFrame:
+def numbers(line, functions, omega, n_features, measured, expected, lift) -> pd.DataFrame:
     """All numbers of the page as one table; frequencies are in radians per unit of x, errors root mean squares."""
     tables = {
         "kernel": {
@@ -31,6 +31,11 @@ def numbers(line, omega, n_features, measured, expected, lift) -> pd.DataFrame:
         },
         "density": {"omega": line.frequencies, "density": line.density},
         "frequencies on the line": {"omega": line.omega},
+        "functions": {
+            "function": np.repeat(np.arange(len(functions)) + 1, functions.shape[1]),
+            "x": np.tile(line.delta[::2], len(functions)),
+            "value": functions.ravel(),
+        },
         "frequencies in the plane": {"omega_1": omega[:, 0], "omega_2": omega[:, 1]},
         "errors": {
             "feature_map": np.repeat(list(measured), len(n_features)),
@@ -67,6 +72,8 @@ if __name__ == "__main__":
 
     omega, offsets = sampled(1)
     line = toy_kernels.kernel_line(prior, omega[: 2 * D], offsets[: 2 * D], frequency_range=10.0, delta_range=4.0)
+    weights = np.random.default_rng((seed, 5)).standard_normal((5, 2, D_values[-1]))
+    functions = toy_kernels.prior_functions(omega[:D], weights, delta_range=4.0)
     points = toy_kernels.uniform_points(1.0, 25, seed)
     n_features = [2 * D for D in D_values]
     measured = toy_kernels.approximation_error(prior, points, D_values, 20, seed)
@@ -74,5 +81,5 @@ if __name__ == "__main__":
     circles = datasets.make_toy("circles", 300, 0.05, seed)
     fresh = datasets.make_toy("circles", 5000, 0.05, seed + 1_000_003)  # estimates the risk
     lift = toy_lift.lifted_circles(circles.X, circles.y, fresh.X, fresh.y)
-    table = numbers(line, sampled(2)[0][:D], n_features, measured, expected, lift)
+    table = numbers(line, functions, sampled(2)[0][:D], n_features, measured, expected, lift)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

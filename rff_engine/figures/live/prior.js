@@ -1,0 +1,253 @@
+// @ts-check
+// The live view of a kernel as a prior: frequencies under their density, the kernel as the mean of their cosines, and
+// functions drawn from the prior.
+
+import { paintChart, paintCurve, paintSwatch, paintVertical, symmetricTicks } from "./charts.js";
+import { cssColour } from "./colours.js";
+import { largest, roundedPower } from "./maths.js";
+import { places, priorLine, sumsOf } from "./prior_line.js";
+import { tableOf } from "./rasters.js";
+import { LiveView, mounting } from "./view.js";
+
+/** @import { Dash, Scale } from "./charts.js" */
+/** @import { PriorLine, UnitPrior } from "./prior_line.js" */
+/** @import { Context } from "./svg.js" */
+/** @import { Data, Root, Tables } from "./view.js" */
+
+const MOST_TICKS = 100; // frequencies that are shown one by one; more are bars
+const BAR = 0.25; // width of a bar times the width of the kernel: the bars are the same for all widths
+const LOWEST = -1.1; // of the kernels' axis, whose top is HIGHEST
+const HIGHEST = 1.3;
+const FUNCTION_RANGE = 3.3; // standard deviations of a function, to either side
+
+class LivePrior extends LiveView {
+  /** @type {UnitPrior} */
+  prior;
+
+  /** What is shown, at the settings `of`.
+   * @type {PriorLine} */
+  line;
+
+  of = "";
+
+  /** Frequencies within the axis of which single cosines are shown.
+   * @type {number[]} */
+  waves = [];
+
+  /** @param {Root} root */
+  constructor(root) {
+    super(root);
+    this.panel("canvas.spectrum", (c, w, h) => this.paintSpectrum(c, w, h));
+    this.panel("canvas.kernel", (c, w, h) => this.paintKernel(c, w, h));
+    this.panel("canvas.functions", (c, w, h) => this.paintFunctions(c, w, h));
+    /** @type {NodeListOf<HTMLCanvasElement>} */
+    const swatches = root.querySelectorAll("canvas.swatch[data-line]");
+    for (const swatch of swatches) {
+      const { line } = swatch.dataset;
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[line], this.data.dashes[line]));
+    }
+    this.panel("canvas.waves", (c, w, h) => this.paintWaveSwatch(c, w, h));
+  }
+
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data */
+  receive(data) {
+    this.prior = {
+      omega: this.array("omega", Float64Array),
+      offsets: this.array("offsets", Float32Array),
+      weights: this.array("weights", Float32Array),
+      density: this.array("density", Float64Array),
+      kernel: this.array("kernel", Float64Array),
+      reach: data.reach,
+      ranges: data.ranges,
+    };
+    this.sums = sumsOf(this.prior);
+    this.setCounts(data.counts);
+    this.of = "";
+  }
+
+  get track() {
+    const { D } = this.inputs;
+    return { input: D, from: Number(D.min), to: Number(D.max), step: D.step };
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
+  /** @param {string} name */
+  value(name) {
+    return name === "width" ? roundedPower(Number(this.inputs.width.value)) : super.value(name);
+  }
+
+  /** @param {string} name */
+  spoken(name) {
+    return `${this.text(name)}: largest distance of the mean of cosines from the kernel ${this.distance.toFixed(2)}`;
+  }
+
+  compute() {
+    const [width, D] = [this.value("width"), this.value("D")];
+    const of = `${width} ${D}`;
+    if (this.of === of) return;
+    this.of = of;
+    this.line = priorLine(this.prior, this.sums, width, D);
+    const [end] = this.prior.ranges;
+    const within = [...this.line.omega].filter((omega) => Math.abs(omega) <= end);
+    this.outside = D - within.length;
+    this.waves = within.slice(0, this.data.waves.length);
+    this.distance = largest(this.line.kernel.map((value, k) => Math.abs(value - this.line.cosSin[k])));
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { line, prior } = this;
+    const [frequencies, delta] = prior.ranges.map((end) => places(end, line.kernel.length));
+    const x = places(prior.ranges[1], line.functions[0].length);
+    return {
+      kernel: { delta, kernel: line.kernel, cos_sin: line.cosSin, random_phase: line.randomPhase },
+      density: { omega: frequencies, density: line.density },
+      "frequencies on the line": { omega: line.omega },
+      functions: {
+        function: line.functions.flatMap((_, s) => x.map(() => s + 1)),
+        x: line.functions.flatMap(() => x),
+        value: line.functions.flatMap((values) => [...values]),
+      },
+    };
+  }
+
+  write() {
+    const D = this.value("D");
+    const outside = this.outside ? `, ${this.outside} beyond the axis` : "";
+    this.find(".spectrum-words").textContent = `density, and ${D} ${D === 1 ? "frequency" : "frequencies"}${outside}`;
+    const cosines = D === 1 ? "one cosine misses" : `the mean of ${D} cosines misses`;
+    this.find(".kernel-words").textContent = `kernel: ${cosines} it by at most ${this.distance.toFixed(2)}`;
+    this.find(".functions-words").textContent = `${this.line.functions.length} functions drawn from this prior`;
+  }
+
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** @param {Context} c @param {number} w @param {number} h */
+  paintSpectrum(c, w, h) {
+    const { line } = this;
+    const [end] = this.prior.ranges;
+    const bars = line.omega.length > MOST_TICKS ? this.bars() : [];
+    const top = Math.max(largest(line.density), ...bars.map(({ height }) => height));
+    paintChart(c, w, h, {
+      x: { low: -end, high: end, ticks: symmetricTicks(end) },
+      y: { low: -0.12 * top, high: 1.05 * top, ticks: symmetricTicks(top).filter(([value]) => value >= 0) },
+      xTitle: w > 300 ? "frequency ω (radians per unit of x)" : "frequency ω",
+      yTitle: "density",
+      ink: this.ink,
+      size: 0.8 * this.rem,
+      inside: (px, py) => {
+        c.fillStyle = this.data.colours.cos_sin;
+        c.globalAlpha = 0.45;
+        for (const { left, right, height } of bars) {
+          c.fillRect(px(left), py(height), px(right) - px(left), py(0) - py(height));
+        }
+        c.globalAlpha = 1;
+        this.paintGraph(c, line.density, end, px, py, this.data.colours.kernel, "solid", 3);
+        if (!bars.length)
+          this.paintTicks(c, line.omega, this.data.colours.cos_sin, 1.3, px, py(-0.08 * top), py(-0.02 * top));
+        for (const [k, omega] of this.waves.entries()) {
+          this.paintTicks(c, [omega], this.data.waves[k], 2.5, px, py(-0.11 * top), py(0.01 * top));
+        }
+      },
+    });
+  }
+
+  /** A histogram of the frequencies, to compare with the density. */
+  bars() {
+    const { omega } = this.line;
+    const side = BAR / this.value("width");
+    /** @type {Map<number, number>} */
+    const counts = new Map();
+    for (const w of omega) counts.set(Math.floor(w / side), (counts.get(Math.floor(w / side)) ?? 0) + 1);
+    return [...counts].map(([k, count]) => {
+      return { left: k * side, right: (k + 1) * side, height: count / (omega.length * side) };
+    });
+  }
+
+  /**
+   * @param {Context} c @param {Iterable<number>} omega @param {string} colour @param {number} width
+   * @param {Scale} px @param {number} bottom @param {number} top in pixels
+   */
+  paintTicks(c, omega, colour, width, px, bottom, top) {
+    c.strokeStyle = colour;
+    c.lineWidth = width;
+    for (const w of omega) paintVertical(c, px(w), top, bottom);
+  }
+
+  /**
+   * @param {Context} c @param {ArrayLike<number>} values at the places of an axis that ends at `end` @param {number} end
+   * @param {Scale} px @param {Scale} py @param {string} colour
+   * @param {Dash} dash @param {number} width
+   */
+  paintGraph(c, values, end, px, py, colour, dash, width) {
+    const every = Math.max(1, Math.floor(values.length / (px(end) - px(-end)))); // about one point a pixel
+    const points = [];
+    for (const [k, x] of places(end, values.length).entries()) if (k % every === 0) points.push([px(x), py(values[k])]);
+    paintCurve(c, points, colour, dash, width);
+  }
+
+  /** @param {Context} c @param {number} w @param {number} h */
+  paintKernel(c, w, h) {
+    const { line } = this;
+    const { colours, dashes, waves } = this.data;
+    const end = this.prior.ranges[1];
+    paintChart(c, w, h, {
+      x: { low: -end, high: end, ticks: symmetricTicks(end) },
+      y: { low: LOWEST, high: HIGHEST, ticks: symmetricTicks(1) },
+      xTitle: "difference δ = x − x′",
+      yTitle: "kernel",
+      ink: this.ink,
+      size: 0.8 * this.rem,
+      inside: (px, py) => {
+        c.globalAlpha = 0.55;
+        for (const [k, omega] of this.waves.entries()) {
+          const wave = places(end, line.kernel.length).map((delta) => Math.cos(omega * delta));
+          this.paintGraph(c, wave, end, px, py, waves[k], "solid", 1.2);
+        }
+        c.globalAlpha = 1;
+        this.paintGraph(c, line.kernel, end, px, py, colours.kernel, dashes.kernel, 5);
+        this.paintGraph(c, line.randomPhase, end, px, py, colours.random_phase, dashes.random_phase, 1.8);
+        this.paintGraph(c, line.cosSin, end, px, py, colours.cos_sin, dashes.cos_sin, 2.2);
+      },
+    });
+  }
+
+  /** @param {Context} c @param {number} w @param {number} h */
+  paintFunctions(c, w, h) {
+    const { functions } = this.line;
+    const end = this.prior.ranges[1];
+    const table = tableOf("sequential");
+    paintChart(c, w, h, {
+      x: { low: -end, high: end, ticks: symmetricTicks(end) },
+      y: { low: -FUNCTION_RANGE, high: FUNCTION_RANGE, ticks: symmetricTicks(FUNCTION_RANGE) },
+      xTitle: "x",
+      yTitle: "f(x)",
+      ink: this.ink,
+      size: 0.8 * this.rem,
+      inside: (px, py) => {
+        for (const [s, values] of functions.entries()) {
+          const colour = cssColour(table[Math.round(70 + (140 * s) / functions.length)]);
+          this.paintGraph(c, values, end, px, py, colour, "solid", 2);
+        }
+      },
+    });
+  }
+
+  /**
+   * The colours of single cosines, for the legend.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintWaveSwatch(c, w, h) {
+    const { waves } = this.data;
+    for (const [k, colour] of waves.entries()) {
+      c.fillStyle = colour;
+      c.fillRect((k * w) / waves.length, h / 2 - 1, w / waves.length, 2);
+    }
+  }
+}
+
+export default mounting(LivePrior);
