@@ -158,6 +158,28 @@ def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
     )
 
 
+def show_arms(vote: CertifiedVote, values) -> None:
+    """The two bounds of `CertifiedClassifier`, of which it takes the smaller."""
+    arms = vote.model.arm_bounds_
+    taken = vote.model.arm_
+    if len(arms) == 1:
+        headline = "**All points serve both ends, so there is one bound.** Spare points for the prior to see the other."
+    else:
+        headline = (
+            f"**Two bounds from the same {len(vote.prior_margins)} points: the classifier has the smaller one, "
+            f"{layout.percent(arms[taken])}, by {'counting errors' if taken == 'test set' else 'learning from them'}.**"
+        )
+    layout.figure(
+        figures.arms(arms, vote.error),
+        headline,
+        "The first counts how often the prior's vote errs on points that it has not seen, at 0.9 ε. The second lets "
+        "these points teach new weights, at 0.1 ε, and pays for every nat that was learned. Both hold at once for all "
+        f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take.",
+        key="arms",
+        alt="Bars of the bounds that the classifier has, with its error on fresh points",
+    )
+
+
 def show_curves(curves, values) -> None:
     """Certified risks and test errors against D."""
     at = COUNTS.index(values.D)
@@ -221,11 +243,10 @@ def show_equations() -> None:
     )
 
 
-def numbers(certificate: PosteriorCertificate, settings: CertificateSettings):
+def numbers(vote: CertifiedVote, certificate: PosteriorCertificate, settings: CertificateSettings):
     """The table of the page, from the results that its figures show."""
-    return recipe.numbers(
-        certificate, COUNTS, certificate_curves(settings), peeking(certificate.n_bound, settings.epsilon)
-    )
+    peeked = peeking(certificate.n_bound, settings.epsilon)
+    return recipe.numbers(vote, certificate, COUNTS, certificate_curves(settings), peeked)
 
 
 def main() -> None:
@@ -248,10 +269,11 @@ def main() -> None:
             show_live(settings, certificate, values, tour.runs)
     layout.explain(EXPLANATION)
     show_equations()
+    deferred.show("arms", lambda: show_arms(vote, values))
     deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
     deferred.show("rows", lambda: show_rows(certificate))
     deferred.show("peeking", lambda: show_peeking(peeking(certificate.n_bound, values.eps), values))
-    sharing.offer("certificates", CONTROLS, values, lambda: numbers(certificate, settings))
+    sharing.offer("certificates", CONTROLS, values, lambda: numbers(vote, certificate, settings))
 
 
 if __name__ == "__main__":

@@ -127,6 +127,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
     arm_ : {"test set", "posterior"}
         Which bound `risk_bound_` is.
+    arm_bounds_ : dict
+        The bounds that hold at once, by their arms; `risk_bound_` is the smallest.
     risk_bound_ : float
         On the probability that `predict` errs.
     certificate_ : tuple of CertificateTerm
@@ -213,6 +215,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         rng = as_rng(self.random_state)
         maps = [] if self.estimator is not None else [self._seeded(features, rng) for features in self._maps()]
         order = rng.permutation(len(codes))
+        self.arm_bounds_: dict[str, float] = {}
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
         if self.estimator is not None:
             promise = self._fit_estimator(self._seeded(self.estimator, rng), X, y, prior)
@@ -223,6 +226,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             promise = self._fit_maps(maps, X, codes, prior)
         self.arm_ = "test set" if isinstance(promise, HeldOutErrors) else "posterior"
         self.risk_bound_, self.certificate_ = promise.bound, promise.ledger()
+        self.arm_bounds_[self.arm_] = self.risk_bound_
         return self
 
     def _checked(self, X, y) -> tuple[Any, Any]:
@@ -345,6 +349,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         held_out = self._held_out(n_errors)._replace(share=TEST_SET_SHARE)
         margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
         learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
+        self.arm_bounds_ = {"test set": held_out.bound, "posterior": learned.bound}
         if learned.bound < held_out.bound:
             return learned, learned
         return VotePosterior.of_prior(z, kept, mean, self.epsilon, margin), held_out

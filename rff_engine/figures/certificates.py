@@ -40,6 +40,7 @@ TERM_LABELS = {
     "looks": ("D chosen after looking", "#D55E00"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
+ARM_LABELS = {"test set": "count the errors", "posterior": "learn, and pay for it"}
 ERROR_COLOUR = "#8C8C8C"
 TOTAL_COLOUR = "#009E73"
 
@@ -74,6 +75,28 @@ def ledger(certificate: Certificate) -> go.Figure:
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
     return finish(fig, 460, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
+
+
+def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
+    """The bounds that hold at once as bars, the smallest in colour, and the error on fresh points as a line.
+
+    Parameters
+    ----------
+    bounds : mapping
+        Bounds by their arms, "test set" and "posterior".
+    error : float
+        Of the classifier, on fresh points.
+    """
+    fig = Sheet()
+    least = min(bounds.values())
+    for arm, bound in bounds.items():
+        colour = TOTAL_COLOUR if bound == least else ERROR_COLOUR
+        _bar(fig, ARM_LABELS[arm], colour, 100 * bound, 0.0, f"at most {100 * bound:.3g} %")
+    fig.add_vline(x=100 * error, line={"color": ERROR_COLOUR, "width": 2, "dash": "dot"})
+    add_note(fig, 100 * error, 1, f"error on fresh points {100 * error:.3g} %", yref="paper", yanchor="bottom")
+    fig.update_xaxes(title="risk, %", range=[0, 118 * max(*bounds.values(), error)])
+    fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
+    return finish(fig, 230, margin=fixed_margin(left=178, top=40), bargap=0.35)
 
 
 def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:

@@ -239,6 +239,9 @@ def agrees_with_certificates(table, app):
     assert any(
         f"test error {100 * found['test_error']:.3g} %" in line.get("name", "") for line in figures(app)["ledger"]
     )
+    arms = table[table["table"] == "arms"]
+    drawn = [bar["x"][0] for bar in figures(app)["arms"] if bar["type"] == "bar"]
+    np.testing.assert_allclose(drawn, 100 * arms["risk_bound"], atol=1e-9)
     for method, own in table[table["table"] == "against D"].groupby("method"):
         certified, tested = (one for one in figures(app)["against_D"] if one.get("legendgroup") == method)
         np.testing.assert_allclose(values(certified["y"]), 100 * own["risk_bound"], atol=1e-9)

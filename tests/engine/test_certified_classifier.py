@@ -88,7 +88,8 @@ def test_the_bound_is_that_of_its_formula(model):
     paid = (*alone[:-1], n_maps * len(THRESHOLDS))
     if model.prior_fraction == 0:
         votes = [bounds.majority_vote(ndtr(t - margins).mean(), t, *paid) for t in THRESHOLDS]
-        assert fitted.arm_ == "posterior" and fitted.test_set_bound_ is None
+        assert fitted.arm_ == "posterior" and fitted.test_set_bound_ is fitted.n_errors_ is None
+        assert fitted.arm_bounds_ == {"posterior": fitted.risk_bound_}
         assert fitted.risk_bound_ == pytest.approx(min(votes), rel=1e-9)
     else:
         errors = (margins <= 0).sum()
@@ -132,7 +133,9 @@ def test_the_posterior_predicts_where_its_bound_is_the_smaller_one(short_prior):
     assert sum(term.nats for term in fitted.certificate_) == pytest.approx(nats)
     assert sum(term.risk for term in fitted.certificate_) == pytest.approx(fitted.risk_bound_, rel=1e-9)
     errors = (signs[rows] * (z[rows] @ fitted.prior_coef_) <= 0).sum()
-    assert fitted.risk_bound_ < fitted.test_set_bound_ < bounds.test_set(errors, len(rows), 0.9 * 0.05)
+    held_out = bounds.test_set(errors, len(rows), 0.9 * 0.05)
+    assert fitted.risk_bound_ < fitted.test_set_bound_ < held_out and fitted.n_errors_ == errors
+    assert fitted.arm_bounds_ == {"test set": pytest.approx(held_out), "posterior": fitted.risk_bound_}
 
 
 def test_threshold_and_rate_do_not_look_at_the_rows_of_the_bound(short_prior):

@@ -194,6 +194,8 @@ class CertifiedVote:
     """(G, G), v0 . z(x) at the cells of the plane"""
     step_map: np.ndarray
     """(G, G)"""
+    error: float
+    """Of the classifier itself, with the smaller of its two bounds, on the test points"""
 
     @property
     def choice(self) -> Choice:
@@ -275,7 +277,8 @@ def certified_vote(
         return (unit(points) @ means).T.astype(np.float32)
 
     on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
-    return CertifiedVote(model, mean, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane)
+    error = float(np.mean(model.predict(np.asarray(X_test, np.float32)) != y_test))
+    return CertifiedVote(model, mean, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane, error)
 
 
 def certified_votes(

@@ -54,6 +54,17 @@ def test_the_vote_without_a_step_is_the_prior_s_and_spends_nothing_on_weights():
     assert found.test_error == pytest.approx(np.mean(np.sign(decision) != FRESH.y), abs=0.004)
 
 
+@pytest.mark.parametrize("prior_fraction", [0.0, 0.5])
+def test_the_smaller_arm_is_drawn_in_colour_with_the_error_of_the_classifier(prior_fraction):
+    made = vote("rff", prior_fraction=prior_fraction)
+    arms = made.model.arm_bounds_
+    assert len(arms) == 1 + (prior_fraction > 0) and min(arms.values()) == made.model.risk_bound_
+    assert made.error == np.mean(made.model.predict(np.asarray(FRESH.X, np.float32)) != FRESH.y)
+    fig = figures.arms(arms, made.error)
+    drawn = {bar.marker.color: bar.x[0] for bar in fig.data}
+    assert drawn[figures.TOTAL_COLOUR] == pytest.approx(100 * made.model.risk_bound_) and len(fig.data) == len(arms)
+
+
 def test_the_learned_step_is_nearly_the_best_of_its_line():
     made = vote(prior_fraction=0.0)
     bounds = {s: made.certificate(s).risk_bound for s in (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}

@@ -27,11 +27,13 @@ prior = 0.0  # share of the points for the prior
 eps = 0.05  # allowed failures
 
 
-def numbers(certificate, D_values, curves, peeked) -> pd.DataFrame:
+def numbers(vote, certificate, D_values, curves, peeked) -> pd.DataFrame:
     """All numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
+    arms = vote.model.arm_bounds_
     tables = {
         "terms": pd.DataFrame(certificate.terms),
         "certificate": summary([certificate]),
+        "arms": pd.DataFrame({"arm": list(arms), "risk_bound": list(arms.values()), "test_error": vote.error}),
         "against D": pd.concat(
             [summary(certified).assign(method=name, frequencies=list(D_values)) for name, certified in curves.items()]
         ),
@@ -63,7 +65,9 @@ if __name__ == "__main__":
     D_values = (5, 10, 20, 50, 100)
     votes = {name: certificates.certified_votes(*points, name, D_values, *settings) for name in names.values()}
     curves = {name: [vote.certificate() for vote in of_method] for name, of_method in votes.items()}
-    certificate = votes[names[method]][D_values.index(D)].certificate(stretch)
+    vote = votes[names[method]][D_values.index(D)]
+    certificate = vote.certificate(stretch)
     looks = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
     peeked = certificates.peeking(certificate.n_bound, eps, looks)
-    numbers(certificate, D_values, curves, peeked).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    table = numbers(vote, certificate, D_values, curves, peeked)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
