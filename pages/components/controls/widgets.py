@@ -223,9 +223,10 @@ class Scale(Control):
             return None, self._note(", ".join(raw), f"{self.default:g}", ends)
         nearest = self.nearest(value)
         text = f"{nearest:g}"
-        # A value between two of the scale is no error: the slider shows which one is used.
-        inside = self.values[0] <= value <= self.values[-1] or math.isclose(nearest, value, rel_tol=1e-9)
-        return text, None if inside else self._note(raw[0], text, ends)
+        if math.isclose(nearest, value, rel_tol=0.005):  # links have three digits
+            return text, None
+        inside = self.values[0] <= value <= self.values[-1]
+        return text, self._note(raw[0], text, "a step of the slider" if inside else ends)
 
     def render(self):
         return st.select_slider(
