@@ -228,7 +228,7 @@ def settle(page):
     """Wait until the script has run and every element and figure is drawn."""
     page.wait_for_function(
         """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-           && !document.querySelector('[data-testid=stSkeleton], .place[data-waiting=true]')
+           && !document.querySelector('[data-testid=stSkeleton], .place[data-waiting=true], .live .stale')
            && [...document.querySelectorAll('[class*=st-key-near_]')].every(p => p.querySelector('.place[data-near]'))
            && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"""
     )

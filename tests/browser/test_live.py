@@ -5,6 +5,7 @@ Their arithmetic is held to the engine in tests/javascript.
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
@@ -23,7 +24,7 @@ from rff_engine.experiments.toy import (
     kernel as toy_kernels,
     learning as toy_learning,
 )
-from rff_engine.experiments.toy.landmarks import landmark_problem, landmark_view
+from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view
 from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.figures.style import palette
 
@@ -266,7 +267,8 @@ def engine_at(page_name: str, sigma: float, noise: float, selection="random") ->
     problem = landmark_problem(sample.X, sample.y, kernel, 5, 20, selection, 0)
     view = landmark_view(problem, fresh.X, fresh.y, 1.0, 1.0, 2.0, 4)
     errors = [(made.train_error, made.test_error) for made in (view.prior, view.learned)]
-    return {"loss": problem.loss, "Q": view.Q, "errors": np.ravel(errors)}
+    ignored = landmark_path(problem, fresh.X, fresh.y, [1e-12], 1.0).test_error[0]
+    return {"loss": problem.loss, "Q": view.Q, "errors": np.ravel(errors), "ignored": ignored}
 
 
 @pytest.mark.parametrize(("slider", "least"), [("sigma", 2), ("noise", 0.3)])
@@ -306,6 +308,8 @@ def test_width_and_noise_move_under_the_hand_and_a_release_changes_nothing(open_
     np.testing.assert_allclose(held["Q"], np.ravel(engine["Q"]), atol=1e-7)
     if name == "landmarks":
         np.testing.assert_allclose(held["errors"], engine["errors"], atol=1e-3)
+        ignored = float(re.search(r"labels ignored: ([0-9.]+) % test error", held["words"])[1])
+        assert ignored == pytest.approx(100 * engine["ignored"], abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -420,6 +424,7 @@ def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
         "rows => String(document.querySelector('.live').view.data.rows) === rows", arg=",".join(map(str, picked))
     )
     page.wait_for_function("() => document.querySelector('.live').view.tiles.length === 10")
+    page.wait_for_function("() => !document.querySelector('.live .stale')")
     shown, made = page.evaluate(SHOWN), page.evaluate("made")
     page.wait_for_function(SETTLED.format("picks", "-".join(map(str, picked))))
     page.wait_for_function("() => answers.length > 0")

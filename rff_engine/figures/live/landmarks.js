@@ -8,7 +8,7 @@ import { paintPoints, paintStar, pointerIn } from "./marks.js";
 import { errorRate, klDivergence, largest, linearSvm, nearestPoint, pseudoPosterior, similarities } from "./maths.js";
 import { Raster, paintBoundary } from "./rasters.js";
 import { fontOf } from "./typeface.js";
-import { mounting } from "./view.js";
+import { REST, mounting } from "./view.js";
 
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Panel, Report, Root } from "./view.js" */
@@ -28,6 +28,12 @@ class LiveLandmarks extends LandmarkMaps {
 
   /** The weight, relative to the prior's, at the end of the colour scale. */
   topWeight = 2;
+
+  /** What the error at equal weights is of. */
+  ignoredAt = "";
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  ignoring;
 
   /** @param {Root} root */
   constructor(root) {
@@ -223,27 +229,44 @@ class LiveLandmarks extends LandmarkMaps {
 
   /** Errors and the mean KL divergence at every beta that the app's curves have. */
   alongBeta() {
-    const { L, D, maxD, n, loss, data } = this;
-    const m = this.testY.length;
-    const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
-    const psi = new Float64Array(n * L);
-    const scratch = new Float64Array(n);
-    const rows = PATH_BETAS.map((beta) => {
-      pseudoPosterior(loss, L, maxD, D, beta, n, Q);
-      let kl = 0;
-      for (const [l, { train }] of this.cosines.entries()) {
-        similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
-        kl += klDivergence(Q, l * maxD, D) / L;
-      }
-      linearSvm(psi, this.y, n, L, data.C, w);
-      return [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, m, L, w), kl];
-    });
+    const rows = PATH_BETAS.map((beta) => this.errorsAt(beta));
     const [train_error, test_error, KL] = [0, 1, 2].map((k) => rows.map((row) => row[k]));
     return { beta: PATH_BETAS, train_error, test_error, KL };
   }
 
+  /** Training error, test error and mean KL divergence. @param {number} beta */
+  errorsAt(beta) {
+    const { L, D, maxD, n, loss, data } = this;
+    const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
+    const psi = new Float64Array(n * L);
+    const scratch = new Float64Array(n);
+    pseudoPosterior(loss, L, maxD, D, beta, n, Q);
+    let kl = 0;
+    for (const [l, { train }] of this.cosines.entries()) {
+      similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
+      kl += klDivergence(Q, l * maxD, D) / L;
+    }
+    linearSvm(psi, this.y, n, L, data.C, w);
+    return [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w), kl];
+  }
+
+  /** The test error of the same cosines at equal weights: once the hand rests, since it takes a second SVM. */
+  writeIgnored() {
+    const settings = `${this.D} ${this.data.version}`;
+    if (settings === this.ignoredAt) return;
+    this.ignoredAt = settings;
+    const words = this.find(".ignored");
+    words.classList.add("stale");
+    clearTimeout(this.ignoring);
+    this.ignoring = setTimeout(() => {
+      words.textContent = `labels ignored: ${percent(this.errorsAt(0)[1])} test error`;
+      words.classList.remove("stale");
+    }, REST);
+  }
+
   write() {
     super.write();
+    this.writeIgnored();
     const { L, D, maxD, Q } = this;
     this.find(".test-name").textContent = this.data.test_error;
     this.find(".prior-train").textContent = percent(this.data.prior_train);

@@ -29,7 +29,7 @@ import { unpackedArray } from "./unpacking.js";
 
 const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
 const GLIDE = 900; // milliseconds from one setting to another that came from the server
-const REST = 150; // milliseconds without a change after which a slider is settled
+export const REST = 150; // milliseconds without a change after which a slider is settled
 const ECHO = 3000; // milliseconds within which the server answers a report
 const SAME = 0.02; // positions closer than this fraction of a slider's range count as one
 const OF_DRAWS = ["sigma", "noise"]; // sliders of what a view makes from draws
