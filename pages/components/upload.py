@@ -101,7 +101,12 @@ def offer_ways(shown: Upload | None) -> None:
             st.button(title, key=f"sample {name}", on_click=_take_sample, args=(name,))
         if shown and shown.sample:
             st.download_button(
-                f"Save {shown.file}", shown.data, shown.file, "text/csv", icon=":material/download:", on_click="ignore"
+                f"Save {shown.file}",
+                lambda: shown.data,
+                shown.file,
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
             )
     if not can_upload:
         _show_why_not()
@@ -126,10 +131,8 @@ def _show_why_not() -> None:
 
 def _read_file() -> None:
     file = st.session_state[_FILE]
-    if file is None:  # removed: its results are dropped too
+    if file is None:  # removed, with its results; no sample is drawn, as another file may follow at once
         _set(None, None)
-        del st.session_state[_TABLE]  # the sample is shown again
-        forget_in_link()
         return
     _take(file.getvalue(), file.name)
 
@@ -221,7 +224,7 @@ def _next_number() -> int:
 
 
 def current_table() -> Upload | None:
-    """The last table; a sample before the first one, and none after one that cannot be read."""
+    """The last table; a sample before the first one, and none after one that was removed or cannot be read."""
     if _TABLE not in st.session_state:
         asked = table_choices.of_link()
         st.session_state[_WAITING] = {} if "sample" in asked else asked

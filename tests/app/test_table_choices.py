@@ -156,6 +156,6 @@ def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
     assert labelled(app, "selectbox", "Target").value == "quality" and in_address(app) == link
     uploaded(app, b"", "empty.csv")
     app.file_uploader[0].clear().run()
-    assert app.session_state["your table"].sample and in_address(app) == link
+    assert app.session_state["your table"] is None and in_address(app) == link
     uploaded(app, DATA)
     assert app.session_state["your table"].choices == {"names": "none"} and in_address(app) == link

@@ -1,10 +1,16 @@
-"""Text of an uploaded file is shown as plain text, whatever it contains, and only in its own session."""
+"""A reader brings tables of several formats, puts a guess right, and opens the link again; and hostile files.
+
+Text of an uploaded file is shown as plain text, whatever it contains, and only in its own session.
+"""
 
 from __future__ import annotations
 
 import pytest
 from conftest import settle, wait_until
 from playwright.sync_api import expect
+from test_layout import PHONE, problems
+
+from tests import workbooks
 
 NAMES = (
     "<script>window.hacked=1</script>",
@@ -124,3 +130,92 @@ def test_a_file_over_the_limit_is_refused_at_once(open_page):
         {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * 3_000_000}
     )
     expect(page.get_by_text("10.0MB or smaller").or_(page.get_by_text("at most 10 MB"))).to_be_visible()
+
+
+# --- a walk ---------------------------------------------------------------------------------------------------------
+
+ROWS = [(f"{1 + i % 7}.{100 + i * 17 % 900}", i * 3 % 11, "ja" if i % 5 < 3 else "nein") for i in range(60)]
+#: German prices: 1.234 is 1234, but could be 1.234.
+GERMAN = "Preis;Menge;Art\n" + "".join(f"{price};{amount};{kind}\n" for price, amount, kind in ROWS)
+EXCEL = workbooks.workbook(
+    Notes=[["a title"]], Sales=[["size", "grade", "kind"], *([i * 7 % 60, i % 5, "ab"[i % 2]] for i in range(60))]
+)
+PRICES = "Numbers in"
+
+
+def first_price(page) -> str:
+    """The first cell of the preview, which is drawn on a canvas with a hidden table."""
+    return page.locator("[data-testid=stDataFrame] td[aria-colindex='1']").first.text_content()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (PHONE, "dark")])
+@pytest.mark.more(after=1)
+def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_page, width, scheme):
+    """Slow, because it uploads three files and opens a second page."""
+    page = open_page("your_data?plain=true", width, scheme)
+    assert "This is a sample: Breast cancer" in main_text(page)
+    expect(page.locator(".st-key-points .main-svg").first).to_be_attached()
+    assert problems(page) == {}
+
+    upload(page, EXCEL, "sales.xlsx")
+    expect(page.get_by_text("60 rows, 3 columns.")).to_be_visible()
+    assert "Read as sheet Sales of a workbook, names in the first line." in " ".join(main_text(page).split())
+    assert problems(page) == {}
+
+    upload(page, b"<!doctype html><html><body><table></table></body></html>", "table.csv")
+    expect(page.get_by_text("The file is a web page")).to_be_visible()
+    assert "60 rows" not in main_text(page) and page.locator(".js-plotly-plot").count() == 0
+
+    upload(page, GERMAN.encode(), "preise.csv")
+    expect(page.get_by_text("decimal points in Preis")).to_be_visible()
+    page.get_by_text("How your table was read").click()
+    wait_until(lambda: first_price(page) == "1.1")
+    page.get_by_role("combobox", name=PRICES).click()
+    page.get_by_role("option", name="points between thousands").click()
+    expect(page.get_by_text("points between thousands in Preis")).to_be_visible()
+    settle(page)
+    wait_until(lambda: first_price(page) == "1100")
+    assert "table=numbers+in+column+1%3Apoints+between+thousands" in page.url
+
+    again = open_page(page.url.split("/", 3)[3], width, scheme, apart=True)
+    assert "This is a sample" in main_text(again)
+    upload(again, GERMAN.encode(), "preise.csv")
+    expect(again.get_by_text("points between thousands in Preis")).to_be_visible()
+    assert again.url == page.url and page.complaints == again.complaints == []
+
+
+def test_a_table_is_pasted_and_a_guess_put_right_with_the_keyboard_alone(open_page):
+    page = open_page("your_data?plain=true")
+    keys = page.keyboard
+
+    def tab_to(role: str, name: str) -> None:
+        place = page.get_by_role(role, name=name).first
+        for _ in range(60):
+            if place.evaluate("part => part === document.activeElement"):
+                return
+            keys.press("Tab")
+        pytest.fail(f"{name} is not reached")
+
+    page.locator("h1").click()
+    tab_to("tab", "Upload a file")
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    tab_to("textbox", "Lines of CSV")
+    keys.insert_text(GERMAN)
+    tab_to("button", "Read the text")
+    keys.press("Enter")
+    expect(page.get_by_text("decimal points in Preis")).to_be_visible()
+    settle(page)
+    page.locator("h1").click()
+    for _ in range(60):
+        keys.press("Tab")
+        if "How your table was read" in page.evaluate("document.activeElement.innerText || ''"):
+            break
+    keys.press("Enter")
+    tab_to("combobox", PRICES)
+    keys.type("points between")
+    expect(page.get_by_role("option")).to_have_count(1)
+    keys.press("Enter")
+    expect(page.get_by_text("points between thousands in Preis")).to_be_visible()
+    settle(page)
+    wait_until(lambda: first_price(page) == "1100")

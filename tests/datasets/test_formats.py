@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from bad_files import parquet
-from workbooks import workbook
 
 from datasets.tables import readers
 from datasets.tables.readers import read
 from datasets.tables.roles import suggest_target
 from datasets.tables.table import Limits, UploadError
 from datasets.tables.uploads import read_table
+from tests import workbooks
 
 # --- workbooks ------------------------------------------------------------------------------------------------------
 
@@ -31,17 +31,19 @@ def calamine():
 @pytest.mark.usefixtures("calamine")
 class TestWorkbooks:
     def test_a_sheet_is_read_like_a_file(self):
-        table = read(workbook(Data=ROWS), "x.xlsx")
+        table = read(workbooks.workbook(Data=ROWS), "x.xlsx")
         assert table.names == ("size", "kind", "day", "large") and table.n_rows == 12
         assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
         np.testing.assert_array_equal(table.columns[0].values, np.arange(12) / 2)
         assert table.format == "sheet “Data” of a workbook"
 
     def test_the_content_tells_a_workbook_whatever_its_name(self):
-        assert read(workbook(Data=ROWS), "x.csv").n_rows == read(workbook(Data=ROWS)).n_rows == 12
+        assert read(workbooks.workbook(Data=ROWS), "x.csv").n_rows == read(workbooks.workbook(Data=ROWS)).n_rows == 12
 
     def test_the_first_sheet_with_two_columns_is_read_and_another_can_be_chosen(self):
-        data = workbook(Remarks=[["nothing here"]], Data=ROWS, More=[["a", "b"], *([i, -i] for i in range(20))])
+        data = workbooks.workbook(
+            Remarks=[["nothing here"]], Data=ROWS, More=[["a", "b"], *([i, -i] for i in range(20))]
+        )
         table = read(data)
         (guess,) = [guess for guess in table.guesses if guess.key == "sheet"]
         assert guess.taken == "Data" and guess.others == ("Remarks", "More") and "“Data”" in guess.note
@@ -50,19 +52,19 @@ class TestWorkbooks:
             read(data, choices={"sheet": "Remarks"})
 
     def test_a_title_above_the_names_is_skipped(self):
-        assert read(workbook(Data=[["Sales of 1990"], [], *ROWS])).names == ("size", "kind", "day", "large")
+        assert read(workbooks.workbook(Data=[["Sales of 1990"], [], *ROWS])).names == ("size", "kind", "day", "large")
 
     def test_numbers_and_texts_are_read_exactly(self):
         numbers = [5e-324, -1e308, 0.1, 2**53, 1e15, 123456789012, -0.5, *map(float, range(5))]
         words = ["x", "a,b", "<b>", "“q”", "é", " y", "1 2 3", "#", "=1+1", "w", "v", "u"]
-        table = read(workbook(Data=[["n", "w"], *map(list, zip(numbers, words, strict=True))]))
+        table = read(workbooks.workbook(Data=[["n", "w"], *map(list, zip(numbers, words, strict=True))]))
         assert table.columns[0].values.tolist() == numbers
         assert [table.columns[1].categories[code] for code in table.columns[1].values] == list(map(str.strip, words))
 
     @pytest.mark.parametrize("seed", range(20))
     def test_damaged_workbooks_are_refused_or_read(self, seed):
         rng = random.Random(seed)
-        data = bytearray(workbook(Data=ROWS))
+        data = bytearray(workbooks.workbook(Data=ROWS))
         for _ in range(rng.randint(1, 30)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         for broken in (bytes(data), bytes(data[: rng.randrange(4, len(data))])):
@@ -78,18 +80,18 @@ class TestWorkbooks:
     )
     def test_limits_hold_for_sheets(self, rows):
         with pytest.raises(UploadError, match=r"20000 rows|at least 10"):
-            read(workbook(Data=rows))
+            read(workbooks.workbook(Data=rows))
 
     @pytest.mark.slow
     def test_a_cell_in_the_last_place_of_a_sheet_takes_no_memory_of_the_caller(self):
         far = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
         far += '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
         with pytest.raises(UploadError):
-            read_table(workbook(Data=far + "</sheetData></worksheet>"))
+            read_table(workbooks.workbook(Data=far + "</sheetData></worksheet>"))
 
 
 def test_a_workbook_that_would_expand_is_refused_before_it_does():
-    bomb = workbook(Data="<worksheet>" + " " * 60_000_000 + "</worksheet>")
+    bomb = workbooks.workbook(Data="<worksheet>" + " " * 60_000_000 + "</worksheet>")
     assert len(bomb) < 100_000
     begun = time.process_time()
     with pytest.raises(UploadError, match=r"expand to 60\.0 MB; at most 50 MB"):
