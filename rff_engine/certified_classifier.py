@@ -259,7 +259,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _set_widths(maps, X) -> None:
-        sigma = GaussianKernel().scaled_to(X).get_params()["sigma"]
+        sigma = GaussianKernel("scale").scaled_to(X).get_params()["sigma"]
         for features, width in zip(maps, WIDTHS, strict=True):
             features.set_params(kernel=GaussianKernel(width * sigma))
 

@@ -369,9 +369,11 @@ def test_votes_of_features_are_not_those_of_an_estimator():
 
 def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():
     X, y = sample(200)
+    X = 30 * X
     model = rff.CertifiedClassifier(random_state=0).fit(X, y)
     others = np.setdiff1d(np.arange(200), model.bound_rows_)
-    scale = rff.GaussianKernel().scaled_to(X[others]).sigma
+    scale = np.sqrt(X[others].var() * X.shape[1] / 2)
+    assert scale > 2 * max(WIDTHS)  # no width fits without it
     assert any(model.features_.kernel_.sigma == pytest.approx(width * scale) for width in WIDTHS)
     with pytest.raises(ValueError, match="prior_fraction above 0"):
         rff.CertifiedClassifier(prior_fraction=0).fit(X, y)

@@ -245,3 +245,9 @@ def test_points_whose_sum_is_nan_are_accepted(kernel, sparse):
     X.flat[[0, 8]], X.flat[[1, 9]] = 3e38, -3e38  # a sum in pieces meets inf - inf
     K = kernel(sp.csr_array(X) if sparse else X)
     assert np.isfinite(K).all() and (np.diag(K) == 1).all() and K[1, 3] == 1
+
+
+def test_scale_of_sparse_points_is_that_of_their_dense_copy():
+    X = np.random.default_rng(0).poisson(0.7, size=(60, 4)) * 3.0  # a mean well above 0
+    for points in (X, sp.csr_array(X)):
+        assert GaussianKernel("scale").scaled_to(points).sigma == pytest.approx(np.sqrt(X.var() * 4 / 2))

@@ -136,6 +136,13 @@ def test_terms_of_the_live_view_have_the_labels_of_the_engine_s():
     assert [*first, last] == named
 
 
+def test_prices_of_the_live_view_are_the_nats_of_the_engine_s():
+    made = vote("pbrff", prior_fraction=0.0)
+    packed = packing.pack_certificate({10: made}, SAMPLE, 1.5)["votes"][0]["prices"]
+    nats = sorted(term.nats for term in made.certificate().terms if term.nats > 0 and "weights" not in term.name)
+    np.testing.assert_allclose(sorted(price for price in packed.values() if price > 0), nats, rtol=1e-6)
+
+
 def test_the_figure_of_the_terms_ends_at_the_certified_risk():
     found = certified(prior_fraction=0.0)
     bars = [trace for trace in figures.ledger(found).data if trace.type == "bar"]
