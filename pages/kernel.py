@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
+from pages.components.controls.moved import MOVED, Moved
 from pages.components.controls.toy import KERNEL, NU, PLAIN, SEED
 from pages.components.controls.widgets import Scale, mount
 from pages.components.results.kernel import (
@@ -36,7 +37,7 @@ WIDTH = Scale(
 FREQUENCIES = Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50)
 CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED, PLAIN)
 
-PREFERS = "**What does a prior prefer? Drag the width: slow functions of a wide kernel, fast ones of a narrow one.**"
+PREFERS = "**What does a prior prefer? Drag a frequency to the right: all five functions take up its faster wave.**"
 LINES = (
     "The kernel is the average of all cosines, the orange estimate the average of D. Thin lines are single cosines, in "
     "the colours of the long ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends "
@@ -44,11 +45,11 @@ LINES = (
 )
 
 
-def show_line(values, settings: KernelSettings) -> None:
-    """The spectral density, the kernel on the line, and functions of the prior."""
+def show_line(values, settings: KernelSettings, moved: Moved | None) -> None:
+    """The spectral density, the kernel on the line, and functions of the prior; in a lesson nothing may be moved."""
     if values.plain:
         layout.figure(
-            figures.spectrum_and_kernel(kernel_line(settings, values.D)),
+            figures.spectrum_and_kernel(kernel_line(settings, values.D, moved or ())),
             "**[[Right|Below]]: as D grows, the average of D cosines (in colour) becomes the kernel (grey).**",
             "[[Left|Above]]: the D [[frequencies]] (ticks; bars above 100) and the density they are drawn from. "
             + LINES,
@@ -56,10 +57,14 @@ def show_line(values, settings: KernelSettings) -> None:
             alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
         )
     else:
-        live.mount("prior", live_prior(settings.name, settings.nu, settings.seed), values, (WIDTH, FREQUENCIES))
+        packed = live_prior(settings.name, settings.nu, settings.seed)
+        code = None if moved is None else st.query_params.get(MOVED.key, "")
+        live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
         layout.caption_below(
             PREFERS,
-            "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from. "
+            "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up "
+            "to 100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
+            "functions, a narrow one fast functions. "
             "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
             "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
             f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
@@ -172,7 +177,8 @@ def risk_table(lift) -> str:
 
 def main() -> None:
     tour = lessons.Tour("kernel", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, parameters=(MOVED,))
+    moved = () if tour.runs else values.moved
     layout.title(
         "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "
         "[[frequency]] has: it is a [[prior]]. Random features draw **[[D]]** frequencies from it and average their "
@@ -184,7 +190,7 @@ def main() -> None:
         omega = kernel_draw(settings, 2)[0][: values.D]
     n_features = [2 * D for D in FREQUENCY_COUNTS]
 
-    show_line(values, settings)
+    show_line(values, settings, None if tour.runs else moved)
     deferred.show("plane", lambda: show_plane(values, kernel_plane(settings, values.D), omega))
     deferred.show("errors", lambda: show_errors(values, n_features, *kernel_errors(settings)))
     deferred.show("lift", lambda: show_lift(lifted_circles(values.seed)))
@@ -193,13 +199,15 @@ def main() -> None:
         CONTROLS,
         values,
         lambda: recipe.numbers(
-            kernel_line(settings, values.D),
-            kernel_functions(settings, values.D),
+            kernel_line(settings, values.D, moved),
+            kernel_functions(settings, values.D, moved),
             omega,
             n_features,
             *kernel_errors(settings),
             lifted_circles(values.seed),
         ),
+        {"moved": moved},
+        {MOVED.key: st.query_params[MOVED.key]} if moved else {},
     )
 
 

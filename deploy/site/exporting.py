@@ -18,12 +18,13 @@ from deploy.site import plots, samples, words
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
 from pages.components.catalogue import Grid, Page
+from pages.components.controls.moved import MOVED
 from pages.components.controls.widgets import HOW_PAINTED, as_text
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
 
 #: What the browser adds to the data of a live view.
-_SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen")
+_SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen", MOVED.key)
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
@@ -174,7 +175,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     scales = {key: reader.allowed(key) for key in beside}
-    every += [_PICKS] if clicks else []
+    every += [_PICKS] if clicks else [MOVED.key] if default.view and MOVED.key in default.view else []
     description = {
         "page": page.name,
         "defaults": _shown(_first_values(scenes), every),
@@ -222,7 +223,7 @@ def _first_values(scenes: list[Scene]) -> dict:
 
 
 def _shown(settings: dict, keys: Iterable[str]) -> dict[str, str]:
-    settings = {_PICKS: ""} | settings
+    settings = {_PICKS: "", MOVED.key: ""} | settings
     return {key: as_text(settings[key]) for key in keys if key in settings}
 
 

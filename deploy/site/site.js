@@ -249,6 +249,14 @@ class Page {
     row.querySelector("output").textContent = this.settings[key];
   }
 
+  /** Take what the reader clicked or moved in the live view. @param {any} value */
+  take(value) {
+    const { clicks, choices, defaults } = this.description;
+    if (clicks) this.pick(value);
+    else if (choices.length) this.change({ bound: choices[value] }, "bound");
+    else if ("moved" in defaults) this.change({ moved: value });
+  }
+
   /** Make these points the landmarks, if they are not too many. @param {number[]} rows */
   pick(rows) {
     const { most, too_many } = this.description.clicks;
@@ -462,10 +470,10 @@ class Page {
           : description.choices.length > 0 && !hidden.includes("bound"),
         alone: link.view || null,
         chosen: this.shown.words.chosen,
+        moved: settings.moved,
       },
       setStateValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.settle(value),
-      setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) =>
-        description.clicks ? this.pick(value) : this.change({ bound: description.choices[value] }, "bound"),
+      setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.take(value),
     });
   }
 

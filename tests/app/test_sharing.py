@@ -377,6 +377,19 @@ def test_landmarks_that_were_clicked_are_in_the_code_and_in_the_link(offered):
 
 
 @pytest.mark.slow
+def test_frequencies_that_were_moved_are_in_the_code_the_link_and_the_numbers(offered):
+    app = launch("kernel", {"D": 10, "width": 2.0}, {"moved": "3_1.25~7_-0.5"})
+    assert ["moved", "3_1.25~7_-0.5"] in link(app)
+    assert "moved = ((3, 1.25), (7, -0.5))" in offered["code"]()
+    table = read(offered["numbers"]())
+    omega = table[table["table"] == "frequencies on the line"]["omega"].to_numpy()
+    assert (omega[3], omega[7]) == (0.625, -0.25)
+    line = table[table["table"] == "kernel"]
+    np.testing.assert_allclose(line["cos_sin"], np.cos(np.outer(line["delta"], omega)).mean(axis=1), atol=1e-9)
+    assert_same(table, printed_by(offered["code"]()))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "recipe"), [("landmarks", {"landmarks": 3, "D": 8}), ("learn_kernel", {"N": 50})])
 def test_points_of_the_reader_are_in_the_code_and_in_the_link(page, recipe, offered):
     code = own_points.encode([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]], [-1, 1, 1, -1, 1])

@@ -16,8 +16,9 @@ from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
+from pages.components.controls.moved import decode
 from pages.components.controls.presets import LANDMARK_PRESETS
-from pages.components.results.kernel import kernel_line, kernel_settings
+from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
@@ -567,6 +568,56 @@ def test_a_kernel_follows_width_and_d_under_the_hand_and_is_the_engines(open_pag
     settle(page)
     again = open_live(open_page, page.url.split("/", 3)[3])
     assert again.evaluate(f"(view => {read})(document.querySelector('.live').view)") == shown
+
+
+LINE = "(view => [view.moves.size, [...view.line.omega], [...view.line.cosSin], [...view.line.functions[4]]])"
+MOVED = f"() => ({LINE})(document.querySelector('.live').view)"
+
+
+def test_a_frequency_is_dragged_and_chosen_and_moved_by_keys_and_its_place_is_in_the_url(open_page):
+    page = open_live(open_page, "kernel?D=10")
+    chart = page.locator(".live canvas.spectrum")
+    box = chart.bounding_box()
+    x = box["x"] + page.evaluate("(view => view.pixelOf(3))(document.querySelector('.live').view)")
+    y = box["y"] + 0.9 * box["height"]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=4)
+    page.wait_for_function("() => document.querySelector('.live').view.moves.size === 1")
+    assert "moved" not in page.url and page.locator(".live .reading").inner_text().startswith("ω = ")
+    page.mouse.up()
+    page.wait_for_function("() => location.search.includes('moved=3_')")
+    chart.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+ArrowLeft")
+    page.wait_for_function("() => location.search.includes('~')")
+    settle(page)
+    size, omega, cosines, function = page.evaluate(MOVED)
+    moved = decode(parse_qs(urlsplit(page.url).query)["moved"][0])
+    settings = kernel_settings("Gaussian", 0.501, 1.5, 0)
+    line = kernel_line(settings, 10, moved)
+    assert size == 2 and not np.allclose(line.omega, kernel_line(settings, 10).omega)
+    np.testing.assert_allclose(omega, line.omega, rtol=1e-9)
+    np.testing.assert_allclose(cosines, line.cos_sin, atol=1e-9)
+    np.testing.assert_allclose(function, kernel_functions(settings, 10, moved)[4], atol=2e-6)
+    again = open_live(open_page, page.url.split("/", 3)[3])
+    assert again.evaluate(MOVED) == [size, omega, cosines, function]
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("() => document.querySelector('.live').view.moves.size === 1")
+    page.get_by_role("button", name="Put all back").click()
+    page.wait_for_function("() => !location.search.includes('moved')")
+    assert page.evaluate(MOVED)[0] == 0
+
+
+def test_in_a_lesson_and_among_many_no_frequency_is_moved(open_page):
+    for query in ("D=10&lesson=average-of-cosines&step=1", "D=150"):
+        page = open_live(open_page, f"kernel?moved=3_2.5&{query}")
+        page.locator(".live canvas.spectrum").focus()
+        page.keyboard.press("ArrowUp")
+        assert page.evaluate("(view => [view.movable, view.focus])(document.querySelector('.live').view)") == [
+            False,
+            {},
+        ]
 
 
 def test_bounds_at_the_marker_are_the_engines(open_page):

@@ -413,16 +413,18 @@ def test_a_section_says_for_which_settings_it_was_computed(open_file):
 
 
 def test_a_figure_follows_controls_theme_and_screen(open_file):
-    page = open_file("approximate")
-    figure = page.locator("[data-plot=frequencies] .js-plotly-plot")
+    page = open_file("kernel")
+    page.evaluate(SHOW_ALL)
+    figure = page.locator("[data-plot=plane] .js-plotly-plot")
     spread = "figure => figure.layout.xaxis2.domain[0]"
     assert figure.evaluate(spread) > 0.4  # beside each other
-    page.get_by_label("Second method").select_option("Sobol")
-    page.wait_for_function("() => location.hash.includes('second=Sobol')")
+    page.locator("select[name=kernel]").select_option("Laplacian")
+    page.wait_for_function("() => location.hash.includes('kernel=Laplacian')")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=frequencies] .js-plotly-plot')) === 0")
+    figure.scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=plane] .js-plotly-plot')) === 0")
     page.emulate_media(color_scheme="dark")
-    colour = "document.querySelector('[data-plot=frequencies] .js-plotly-plot').layout.template.layout.font.color"
+    colour = "document.querySelector('[data-plot=plane] .js-plotly-plot').layout.template.layout.font.color"
     page.wait_for_function(f"() => {colour} === '#fafafa'")
     assert page.complaints == []
 
@@ -560,6 +562,20 @@ def test_numbers_of_a_kernel_are_those_of_the_apps_table_at_any_width(open_file)
     compare_tables(
         saved_numbers(page), expected, ["kernel", "density", "frequencies on the line", "functions"], absolute=2e-6
     )
+
+
+def test_a_frequency_that_is_moved_is_in_the_link(open_file):
+    page = open_file("kernel", "moved=3_2.5&D=10")
+    moved = "[...document.querySelector('.live').view.moves]"
+    assert page.evaluate(moved) == [[3, 2.5]]
+    page.locator("canvas.spectrum").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => /moved=3_2.5%7E\\d_|moved=\\d_[^&]*%7E3_2.5|~/.test(location.hash)")
+    assert len(page.evaluate(moved)) == 2
+    page.get_by_role("button", name="Put all back").click()
+    page.wait_for_function("() => !location.hash.includes('moved')")
+    assert page.evaluate(moved) == []
 
 
 def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):

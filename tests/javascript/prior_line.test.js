@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { roundedPower } from "../../rff_engine/figures/live/maths.js";
-import { places, priorLine, sumsOf } from "../../rff_engine/figures/live/prior_line.js";
+import { codeOfPlaces, movedPlaces, places, priorLine, sumsOf } from "../../rff_engine/figures/live/prior_line.js";
 import { unpackedArray } from "../../rff_engine/figures/live/unpacking.js";
 import { assertClose, engine } from "./engine.js";
 
@@ -47,6 +47,19 @@ for (const one of engine.prior_lines) {
 test("every place of the slider of the width is a value of the app's control", () => {
   const found = Array.from({ length: engine.widths_on_the_line.length }, (_, k) => roundedPower(-0.7 + k / 50));
   assert.deepEqual(found, engine.widths_on_the_line);
+});
+
+test("moved frequencies are read from a code and written in order; what is none is left out", () => {
+  const places = movedPlaces("7_-0.5~3_1.25~nothing~1_");
+  assert.deepEqual(
+    [...places],
+    [
+      [7, -0.5],
+      [3, 1.25],
+    ],
+  );
+  assert.equal(codeOfPlaces(places.set(12, 1 / 3)), "3_1.25~7_-0.5~12_0.3333");
+  assert.equal(codeOfPlaces(movedPlaces("")), "");
 });
 
 test("places go from one end of an axis to the other, through 0", () => {

@@ -8,6 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
+from pages.components.controls.moved import Moved
 from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
@@ -62,9 +63,18 @@ def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, 
     )
 
 
+def moved_frequencies(settings: KernelSettings, moved: Moved) -> np.ndarray:
+    """Frequencies on the line, with those that the reader has moved where they are now."""
+    omega = kernel_draw(settings, 1)[0].copy()
+    for number, place in moved:
+        omega[number] = place / settings.width
+    return omega
+
+
 @shared_cache
-def kernel_line(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelLine:
-    omega, offsets = (part[: 2 * n_frequencies] for part in kernel_draw(settings, 1))
+def kernel_line(settings: KernelSettings, n_frequencies: int, moved: Moved = ()) -> toy_kernels.KernelLine:
+    omega = moved_frequencies(settings, moved)[: 2 * n_frequencies]
+    _, offsets = kernel_draw(settings, 1)
     return read_only(toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE))
 
 
@@ -74,8 +84,8 @@ def function_weights(seed: int) -> np.ndarray:
 
 
 @shared_cache
-def kernel_functions(settings: KernelSettings, n_frequencies: int) -> np.ndarray:
-    omega = kernel_draw(settings, 1)[0][:n_frequencies]
+def kernel_functions(settings: KernelSettings, n_frequencies: int, moved: Moved = ()) -> np.ndarray:
+    omega = moved_frequencies(settings, moved)[:n_frequencies]
     return read_only(toy_kernels.prior_functions(omega, function_weights(settings.seed), DELTA_RANGE))
 
 

@@ -19,6 +19,22 @@
 const HALF = 300;
 
 /**
+ * Frequencies that the reader has moved, by their numbers, from a code such as 3_1.25~7_-0.5; as in the app.
+ *
+ * @param {string} code
+ */
+export function movedPlaces(code) {
+  const parts = code.split("~").map((part) => /^(\d{1,2})_(-?[\d.]+)$/.exec(part));
+  return new Map(parts.filter(Boolean).map(([, number, place]) => [Number(number), Number(place)]));
+}
+
+/** @param {Map<number, number>} places at width 1 */
+export function codeOfPlaces(places) {
+  const sorted = [...places].sort(([a], [b]) => a - b);
+  return sorted.map(([number, place]) => `${number}_${Number(place.toFixed(4))}`).join("~");
+}
+
+/**
  * A value between the entries of a table from 0 to `reach`, by the cubic polynomial through the nearest four.
  *
  * @param {Floats} table @param {number} reach @param {number} x from 0 to `reach`

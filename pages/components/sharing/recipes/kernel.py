@@ -17,6 +17,7 @@ kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
 width = 0.501  # sigma, 1 / gamma, the length scale, 1 / gamma
 nu = 1.5  # smoothness of the Matérn kernel; the others have none
 D = 50  # frequencies
+moved = ()  # pairs: the number of a frequency on the line, from 0, and where it is put, at width 1
 seed = 0
 
 
@@ -71,6 +72,8 @@ if __name__ == "__main__":
         return toy_kernels.draw_frequencies_and_offsets(prior, 2 * D_values[-1], d, np.random.default_rng((seed, d)))
 
     omega, offsets = sampled(1)
+    for number, place in moved:
+        omega[number] = place / width
     line = toy_kernels.kernel_line(prior, omega[: 2 * D], offsets[: 2 * D], frequency_range=10.0, delta_range=4.0)
     weights = np.random.default_rng((seed, 5)).standard_normal((5, 2, D_values[-1]))
     functions = toy_kernels.prior_functions(omega[:D], weights, delta_range=4.0)
