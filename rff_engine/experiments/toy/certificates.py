@@ -182,6 +182,8 @@ class CertifiedVote:
     model: CertifiedClassifier
     mean: np.ndarray
     """(F + 1,), v, the learned mean of the weights"""
+    error: float
+    """Of the classifier itself, with the smaller of its two bounds, on the test points"""
     prior_margins: np.ndarray
     """(n_bound,), y v0 . z(x) on the rows of the bound, v0 the prior's mean"""
     step_margins: np.ndarray
@@ -194,8 +196,6 @@ class CertifiedVote:
     """(G, G), v0 . z(x) at the cells of the plane"""
     step_map: np.ndarray
     """(G, G)"""
-    error: float
-    """Of the classifier itself, with the smaller of its two bounds, on the test points"""
 
     @property
     def choice(self) -> Choice:
@@ -278,7 +278,8 @@ def certified_vote(
 
     on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
     error = float(np.mean(model.predict(np.asarray(X_test, np.float32)) != y_test))
-    return CertifiedVote(model, mean, *(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)), *on_plane, error)
+    margins = (*(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)))
+    return CertifiedVote(model, mean, error, *margins, *on_plane)
 
 
 def certified_votes(
