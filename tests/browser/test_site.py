@@ -422,7 +422,7 @@ def test_a_figure_follows_controls_theme_and_screen(open_file):
     page.wait_for_function("() => location.hash.includes('kernel=Laplacian')")
     page.set_viewport_size({"width": 390, "height": 844})
     figure.scroll_into_view_if_needed()
-    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=plane] .js-plotly-plot')) === 0")
+    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=plane] .js-plotly-plot')) < 0.1")
     page.emulate_media(color_scheme="dark")
     colour = "document.querySelector('[data-plot=plane] .js-plotly-plot').layout.template.layout.font.color"
     page.wait_for_function(f"() => {colour} === '#fafafa'")
