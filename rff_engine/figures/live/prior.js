@@ -8,7 +8,7 @@ import { circle, fillAndOutline, paintRing } from "./marks.js";
 import { largest, roundedPower } from "./maths.js";
 import { codeOfPlaces, movedPlaces, places, priorLine, sumsOf } from "./prior_line.js";
 import { tableOf } from "./rasters.js";
-import { LiveView, mounting } from "./view.js";
+import { LiveView, REST, mounting } from "./view.js";
 
 /** @import { Dash, Scale } from "./charts.js" */
 /** @import { PriorLine, UnitPrior } from "./prior_line.js" */
@@ -23,7 +23,6 @@ const FUNCTION_RANGE = 3.3; // standard deviations of a function, to either side
 const REACH = 22; // pixels within which the pointer takes hold of a frequency
 const KEY_STEP = 0.1; // of a frequency by an arrow key; ten times as far with Shift
 const PATIENCE = 3000; // milliseconds within which the server answers a report
-const KEY_REST = 150; // milliseconds after the last arrow key until the server is told
 
 class LivePrior extends LiveView {
   /** The frequency under the pointer, or chosen by keyboard.
@@ -183,7 +182,7 @@ class LivePrior extends LiveView {
     } else return;
     event.preventDefault();
     clearTimeout(this.keyTimer);
-    if (!turn) this.keyTimer = setTimeout(() => this.tell(), KEY_REST);
+    if (!turn) this.keyTimer = setTimeout(() => this.tell(), REST);
   }
 
   putBack() {
