@@ -228,9 +228,9 @@ def test_other_likely_targets_are_one_click_away():
     app = uploaded(opened("your_data"), "\n".join(["size,grade,length,Species", *rows]).encode())
     target = next(box for box in app.selectbox if box.label == "Target")
     assert target.value == "Species"
-    (button,) = [one for one in app.button if "` grade `" in one.label]
+    (button,) = [one for one in app.button if "` size `" in one.label]
     button.click().run()
-    assert not app.exception and next(box for box in app.selectbox if box.label == "Target").value == "grade"
+    assert not app.exception and next(box for box in app.selectbox if box.label == "Target").value == "size"
     assert [one.label for one in app.button if "` Species `" in one.label]
 
 
