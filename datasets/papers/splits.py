@@ -132,8 +132,8 @@ def random_split(dataset: Dataset, random_state: Seed) -> Split:
 
     A quarter of the rows is for testing, and a fifth of the others for validation. Test rows that end the data set
     (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed; only training and validation rows
-    are drawn. The pairs of MNIST are divided anew, as in the paper. The draw is not stratified. If the data
-    set has groups, whole groups are drawn, in the same proportions.
+    are drawn. Of the pairs of MNIST all rows are drawn, as in the paper. The draw is not stratified. If the data set
+    has groups, whole groups are drawn, in the same proportions.
 
     Parameters
     ----------

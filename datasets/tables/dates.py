@@ -1,6 +1,6 @@
 """Dates as people write them: year first, with points, with slashes, or with the name of a month.
 
-Beside another order, dates with the year first and hyphens are taken too: some tables mix them.
+A column may mix one order with dates such as 2020-01-31.
 """
 
 from __future__ import annotations

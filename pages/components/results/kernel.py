@@ -93,7 +93,8 @@ def kernel_functions(settings: KernelSettings, n_frequencies: int, moved: Moved 
 def live_prior(name: str, nu: float, seed: int) -> dict:
     """Data of the live view, which are the same for all widths."""
     unit = kernel_settings(name, 1.0, nu, seed)
-    weights, reach = function_weights(seed), (FREQUENCY_RANGE * WIDTHS[-1], DELTA_RANGE / WIDTHS[0])
+    weights = function_weights(seed)
+    reach = FREQUENCY_RANGE * WIDTHS[-1], DELTA_RANGE / WIDTHS[0]
     prior = toy_kernels.unit_prior(unit.kernel(), *kernel_draw(unit, 1), weights, reach)
     return packing.pack_prior(prior, FREQUENCY_COUNTS, (FREQUENCY_RANGE, DELTA_RANGE))
 

@@ -90,13 +90,13 @@ def rows_in_words(n_errors: int, n: int, epsilon: float, aim: float | None = Non
         aim = (n_errors / n + held_out.bound) / 2
     as_seen, fewest, most = map(_rows, held_out.rows_for(aim))
     return (
-        f"To certify {100 * aim:.3g} % by counting errors takes {as_seen} at the error seen here, {n_errors} of {n}; "
-        f"at the ends of its 95 % interval {fewest}, and {most}."
+        f"To certify {100 * aim:.3g} % takes {as_seen} to count errors on, if the risk is the share that errs here, "
+        f"{n_errors} of {n}. At the ends of its 95 % interval it takes {fewest} and {most}."
     )
 
 
 def _rows(number: float) -> str:
-    return f"{number:,.0f} rows" if np.isfinite(number) else "no number of rows, however large"
+    return f"{number:,.0f} rows" if np.isfinite(number) else "no number of rows, however large,"
 
 
 def certified_classifier(

@@ -37,9 +37,9 @@ class LivePrior extends LiveView {
    * @type {{ frequency: number, apart: number } | null} */
   held = null;
 
-  /** The code that the server was told and has not answered yet.
+  /** The code that was sent to the server and has no answer yet.
    * @type {{ code: string, time: number } | null} */
-  told = null;
+  sent = null;
 
   /** Waits for the last arrow key.
    * @type {ReturnType<typeof setTimeout>} */
@@ -97,9 +97,9 @@ class LivePrior extends LiveView {
   update(data, report) {
     super.update(data, report);
     const code = data.moved ?? "";
-    const { told } = this;
-    if (this.held || (told && told.code !== code && performance.now() - told.time < PATIENCE)) return;
-    this.told = null;
+    const { sent } = this;
+    if (this.held || (sent && sent.code !== code && performance.now() - sent.time < PATIENCE)) return;
+    this.sent = null;
     this.moves = movedPlaces(code);
     this.request();
   }
@@ -194,8 +194,8 @@ class LivePrior extends LiveView {
   /** Tell the server which frequencies are moved. */
   tell() {
     const code = codeOfPlaces(this.moves);
-    if (code === (this.told?.code ?? this.given.moved ?? "")) return;
-    this.told = { code, time: performance.now() };
+    if (code === (this.sent?.code ?? this.given.moved ?? "")) return;
+    this.sent = { code, time: performance.now() };
     this.report("clicked", code);
   }
 

@@ -61,7 +61,7 @@ def test_rows_for_an_aim_are_said(table, capsys):
         assert main([*of(table), "--classifier", BAYES, *(["--aim", str(aim)] if aim else [])]) == 0
         said = capsys.readouterr().out.splitlines()[-1]
         assert said == rows_in_words(record["errors on them"], record["rows of the bound"], 0.05, wanted)
-    assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large" in said
+    assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large, to" in said
 
 
 def test_the_default_is_a_vote_on_scaled_columns(table):
