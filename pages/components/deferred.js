@@ -1,10 +1,10 @@
 // @ts-check
-// Tells the server when the reader comes near to a part of the page that is shown only then.
+// Tells the server when the reader comes near to a part of the page that is shown only then, or rests: paper has all parts.
 
 /**
  * @typedef {object} Component of Streamlit
  * @property {HTMLElement & { place?: Place }} parentElement
- * @property {{ run: number, near: boolean }} data number of the script's run, and whether the part is shown
+ * @property {{ run: number, near: number }} data number of the script's run, and why the part is shown, as `Place.shown` says
  * @property {(name: string, value: number) => void} setStateValue
  *
  * @typedef {HTMLElement & { view?: { ink?: unknown, glideTimer: unknown } }} LiveRoot of a live view, once it is mounted
@@ -16,6 +16,9 @@ const GOING = 5000; // milliseconds in which another page opens after a click on
 const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
 const PATIENCE = 3000; // milliseconds without an answer after which a report counts as lost
 const PICTURE_FIRST = 8000; // milliseconds at most that parts wait for the pictures in a window not yet scrolled
+const REST = 3000; // milliseconds without a run or a hand on the page after which parts far away are fetched too
+const POINTER = window.matchMedia("(hover: hover) and (pointer: fine)"); // phones fetch no more than they show
+const HANDS = ["pointerdown", "pointermove", "click", "keydown", "wheel"];
 // `wholeRun`: the run whose parts are all wanted; `reportUntil`: when the last report counts as lost
 const ALL = document.documentElement.dataset;
 const RUNNING = "[data-test-script-state=running]";
@@ -28,6 +31,9 @@ class Place {
 
   reported = false;
 
+  /** What the server shows the part for: a time if the reader is near, minus the one run that it is lent to, or 0. */
+  shown = 0;
+
   run = -1;
 
   since = -Infinity;
@@ -36,10 +42,12 @@ class Place {
 
   goes = -Infinity;
 
+  moved = performance.now();
+
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   later;
 
-  /** @type {(near: boolean) => void} */
+  /** @type {(near: number) => void} */
   tell = () => {};
 
   /** @param {HTMLElement} root */
@@ -51,14 +59,17 @@ class Place {
     this.want = (/** @type {Event} */ event) => {
       ALL.wholeRun = String(this.run);
       this.ask();
-      if (event instanceof CustomEvent) event.detail?.push(this.shown());
+      if (event instanceof CustomEvent) event.detail?.push(this.complete());
     };
     document.addEventListener("show-all", this.want);
     // A report that comes with a change of page would leave the new page empty.
     this.go = (/** @type {Event} */ event) => {
-      if (event.target instanceof Element && event.target.closest("a, [role=menuitem]")) this.goes = performance.now();
+      this.moved = performance.now();
+      const presses = event.type === "pointerdown" || event.type === "click";
+      if (presses && event.target instanceof Element && event.target.closest("a, [role=menuitem]"))
+        this.goes = this.moved;
     };
-    for (const kind of ["pointerdown", "click"]) document.addEventListener(kind, this.go, true);
+    for (const kind of HANDS) document.addEventListener(kind, this.go, { capture: true, passive: true });
   }
 
   /** The part with its figures; none before Streamlit has put this into the page.
@@ -78,9 +89,6 @@ class Place {
     const last = seen[seen.length - 1];
     if (this.near !== last.isIntersecting) this.since = performance.now();
     this.near = last.isIntersecting;
-    // The part keeps its height when it is no longer shown.
-    const { part } = this;
-    if (!this.near && part && isComplete(part)) part.style.setProperty("--place-height", `${part.offsetHeight}px`);
     this.ask();
   }
 
@@ -92,38 +100,60 @@ class Place {
     clearTimeout(this.later);
     const { root } = this;
     if (!root.isConnected) return;
-    const shown = root.dataset.near === "true";
-    const wanted = this.near || ALL.wholeRun === String(this.run);
-    root.dataset.waiting = String(wanted && !shown);
-    if (shown ? wanted || !this.left : !wanted) return;
+    const { shown } = this;
+    const called = this.near || ALL.wholeRun === String(this.run);
+    root.dataset.waiting = String(called && !shown);
+    const stays = this.near ? shown > 0 : called || !this.left;
+    if (shown && stays) return;
     const now = performance.now();
+    const wanted = called || this.rests(now);
+    if (!shown && !wanted) {
+      this.later = setTimeout(() => this.ask(), 300);
+      return;
+    }
     const first = now - this.born < PICTURE_FIRST && !this.reported && arePicturesToCome();
     const calm = now - this.since > CALM && now - this.goes > GOING && !first;
     if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.reported && document.querySelector(RUNNING))) {
       ALL.reportUntil = String(now + PATIENCE);
       this.reported = true;
-      this.tell(!shown);
+      // A new value each time: Streamlit sends no value twice, not even to a server that has started again.
+      this.tell(this.near ? Date.now() : shown ? 0 : -this.run);
     }
     this.later = setTimeout(() => this.ask(), 40);
   }
 
-  /** @param {{ run: number, near: boolean }} data */
+  /**
+   * Whether to fetch a part that nobody has come near to, so that paper has it: nothing has moved or run for a while.
+   *
+   * @param {number} now
+   */
+  rests(now) {
+    const { connection } = /** @type {Navigator & { connection?: { saveData: boolean } }} */ (navigator);
+    const may = POINTER.matches && !document.hidden && !connection?.saveData;
+    return may && now - this.moved > REST && !document.querySelector(RUNNING) && !arePicturesToCome();
+  }
+
+  /** @param {{ run: number, near: number }} data */
   update({ run, near }) {
-    const { root } = this;
+    const { root, part } = this;
+    // The part keeps its height when it is no longer shown.
+    if (!near && part && isComplete(part)) part.style.setProperty("--place-height", `${part.offsetHeight}px`);
     const again = run !== this.run;
-    if (again || root.dataset.near !== String(near)) {
+    if (again || this.shown !== near) {
       ALL.reportUntil = "0";
       this.reported = false;
     }
+    if (again) this.moved = performance.now();
     // A part far away is shown once more with the next settings, and no longer after that.
-    this.left = near && ((again && this.run >= 0) || this.left);
+    this.left = near > 0 && ((again && this.run >= 0) || this.left);
     this.run = run;
-    root.dataset.near = String(near);
+    this.shown = near;
+    root.dataset.near = String(near !== 0);
     this.ask();
   }
 
   /** Wait until the part is complete, or gone; its elements may be replaced meanwhile. */
-  async shown() {
+  async complete() {
     if (!this.part) return;
     const name = [...this.part.classList].find((one) => one.startsWith("st-key-near_"));
     const part = () => document.getElementsByClassName(name)[0];
@@ -135,7 +165,7 @@ class Place {
     this.observer.disconnect();
     clearTimeout(this.later);
     document.removeEventListener("show-all", this.want);
-    for (const kind of ["pointerdown", "click"]) document.removeEventListener(kind, this.go, true);
+    for (const kind of HANDS) document.removeEventListener(kind, this.go, true);
   }
 }
 
@@ -168,7 +198,6 @@ export default function (component) {
     parentElement.place = new Place(root);
   }
   const { place } = parentElement;
-  // A new value each time: Streamlit sends no value twice, not even to a server that has started again.
-  place.tell = (near) => setStateValue("near", near ? Date.now() : 0);
+  place.tell = (near) => setStateValue("near", near);
   place.update(data);
 }

@@ -1,7 +1,8 @@
 """Parts of a page that are computed when the reader comes near to them.
 
 Most readers move a control and look at the first figure. What lies far below is neither computed nor sent until it is
-scrolled to; then it follows the controls for as long as it stays near.
+scrolled to; then it follows the controls for as long as it stays near. When the page rests, a device with a mouse also
+fetches the other parts, for the settings of this run alone, so that paper has them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
 #: False without a browser, in tests and in the static edition: nobody scrolls there, so all parts are shown at once.
 waits = True
+#: Seconds by which a part that nobody is near to lets the work of others go first.
+_PATIENCE = 5.0
 #: Parts that are not shown at all: the static edition leaves some out.
 left_out: frozenset[str] = frozenset()
 
@@ -48,21 +51,23 @@ def show(name: str, part: Callable[[], object]) -> None:
 
 @st.fragment
 def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
-    near = _is_near(key)
+    near = _near(key, run)
     with st.container(key=f"near_{key}"):
         sent = {"run": run, "near": near}
         place = _place(data=sent, key=f"place_{key}", default={"near": 0}, on_near_change=_nothing)
-        if place.near and not near:  # reported to a server that has been restarted since
+        if place.near > 0 and not near:  # reported to a server that has been restarted since
             st.rerun()
         if not near:
             return
-        with queues.compute_slot(), layout.show_errors():
+        with queues.compute_slot(_PATIENCE if near < 0 else 0.0), layout.show_errors():
             part()
 
 
-def _is_near(key: str) -> bool:
+def _near(key: str, run: int) -> float:
+    """The time of the browser's report, minus the one run that a part is shown for, or 0 if it is not shown."""
     state = st.session_state.get(f"place_{key}")
-    return bool(state and state.get("near"))  # the time of the browser's report, or 0
+    near = state.get("near") if state else 0
+    return near if isinstance(near, int | float) and (near > 0 or near == -run) else 0
 
 
 def _nothing() -> None:

@@ -18,7 +18,7 @@ def near(monkeypatch):
     """Names of the parts that the reader is near to; the page waits for the others."""
     names: set[str] = set()
     monkeypatch.setattr(deferred, "waits", True)
-    monkeypatch.setattr(deferred, "_is_near", lambda key: key.split("_", 1)[1] in names)
+    monkeypatch.setattr(deferred, "_near", lambda key, run: float(key.split("_", 1)[1] in names))
     return names
 
 

@@ -131,9 +131,12 @@ def test_what_a_click_chooses(state, value):
 @pytest.mark.parametrize("value", ANYTHING, ids=short)
 def test_whether_a_part_is_near(state, value):
     reported(state, "place_kernel", near=value)
-    assert deferred._is_near("kernel") in (True, False)
+    near = deferred._near("kernel", run=3)
+    assert near == 0 or (near is value and near > 0)
+    reported(state, "place_kernel", near=-3)
+    assert deferred._near("kernel", run=3) == -3 and deferred._near("kernel", run=4) == 0
     reported(state, "place_kernel")
-    assert not deferred._is_near("kernel")
+    assert deferred._near("kernel", run=3) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

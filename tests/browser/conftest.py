@@ -39,6 +39,8 @@ ARGUMENTS = [
 VIOLATION = re.compile("Content[ -]Security[ -]Policy")
 violations: list[str] = []
 
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', {value: {saveData: %s}, configurable: true})"
+
 #: Files of the first group of tests; the others form the second, which takes about as long.
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
 
@@ -124,6 +126,8 @@ def browser():
 
         def watched(**options):
             context = new_context(**options)
+            # Who saves data is sent only the parts that are scrolled to: nothing moves by itself in a test.
+            context.add_init_script(SAVES_DATA % "true")
             context.on("console", lambda said: VIOLATION.search(said.text) and violations.append(said.text))
             return context
 

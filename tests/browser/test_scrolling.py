@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import scroll_to, settle
+import pytest
+from conftest import SAVES_DATA, scroll_to, settle
 
 SHOWN = "() => [...document.querySelectorAll('.place')].map(place => place.dataset.near === 'true')"
 
@@ -29,3 +30,35 @@ def test_parts_appear_when_the_reader_scrolls_or_prints(open_page, server):
     page.keyboard.press("Control+p")
     page.wait_for_function("() => window.printed !== undefined")
     assert page.evaluate("window.printed") >= 4 and all(page.evaluate(SHOWN))
+
+
+ON_PAPER = "() => [...document.querySelectorAll('.place')].map(place => getComputedStyle(place, '::after').content)"
+
+
+@pytest.mark.parametrize("path", ["kernel", "certificates", "landmarks", ""])
+@pytest.mark.more(after=2)
+def test_paper_has_all_parts_of_a_page_at_rest(open_page, server, path):
+    page = open_page("errata", apart=True)
+    page.add_init_script(SAVES_DATA % "false")
+    page.goto(f"{server}/{path}")
+    page.wait_for_selector(".live canvas")
+    page.wait_for_function(f"() => ({SHOWN})().length && ({SHOWN})().every(Boolean)")
+    settle(page)
+    page.emulate_media(media="print")
+    assert set(page.evaluate(ON_PAPER)) == {"none"}
+    page.emulate_media(media="null")
+
+
+def test_a_page_printed_too_early_says_so_and_fetches_its_parts(open_page):
+    page = open_page("certificates")
+    page.emulate_media(media="print")
+    assert page.evaluate(ON_PAPER)[-1] == '"This part was not computed yet: print the page once more."'
+    page.pdf()
+    page.wait_for_function(f"() => ({SHOWN})().every(Boolean)")
+    assert set(page.evaluate(ON_PAPER)) == {"none"}
+    page.emulate_media(media="null")
+    # For these settings alone: the next ones compute what is in sight.
+    page.locator(".live .scrubbers input[type=range]").first.press("ArrowRight")
+    page.wait_for_function(f"() => !({SHOWN})().at(-1)")
+    settle(page)
+    assert page.locator(".st-key-peeking").count() == 0

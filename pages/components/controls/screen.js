@@ -94,6 +94,7 @@ function printWholePages() {
   };
   window.addEventListener("keydown", keys, true);
   window.addEventListener("beforeprint", () => {
+    document.dispatchEvent(new CustomEvent("show-all")); // too late for this print, in time for the next
     document.querySelectorAll(COLUMNS).forEach(markBeside);
     document.querySelectorAll(SCENES).forEach(showStill);
   });
