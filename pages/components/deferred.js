@@ -152,13 +152,18 @@ class Place {
     this.ask();
   }
 
-  /** Wait until the part is complete, or gone; its elements may be replaced meanwhile. */
+  /** Wait until the part is complete, or gone; its elements may be replaced meanwhile.
+   * @returns {Promise<boolean>} false if that takes too long */
   async complete() {
-    if (!this.part) return;
+    if (!this.part) return true;
     const name = [...this.part.classList].find((one) => one.startsWith("st-key-near_"));
     const part = () => document.getElementsByClassName(name)[0];
     const end = performance.now() + LONGEST;
-    while (part() && !isComplete(part()) && performance.now() < end) await new Promise((wake) => setTimeout(wake, 50));
+    while (part() && !isComplete(part())) {
+      if (performance.now() > end) return false;
+      await new Promise((wake) => setTimeout(wake, 50));
+    }
+    return true;
   }
 
   leave() {
@@ -183,7 +188,8 @@ function arePicturesToCome() {
  */
 function isComplete(part) {
   const charts = [...part.querySelectorAll("[data-testid=stPlotlyChart]")];
-  const more = part.querySelectorAll("[data-testid=stElementContainer]").length > 1; // than the place itself
+  const elements = "[data-testid=stElementContainer], [data-testid=stExpander]"; // one that is folded may be empty
+  const more = part.querySelectorAll(elements).length > 1; // than the place itself
   const shown = part.querySelector(".place[data-near=true]") !== null && more;
   return shown && charts.every((chart) => chart.querySelector(".main-svg"));
 }

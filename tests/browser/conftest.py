@@ -241,13 +241,14 @@ def settle(page):
 def show_all(page) -> None:
     """Show the parts of a page that wait for the reader to scroll to them."""
     settle(page)
-    page.evaluate(
+    complete = page.evaluate(
         """async () => {
             const shown = [];
             document.dispatchEvent(new CustomEvent('show-all', {detail: shown}));
-            await Promise.all(shown);
+            return await Promise.all(shown);
         }"""
     )
+    assert False not in complete, "a part of the page is not complete"
     settle(page)
 
 

@@ -78,7 +78,7 @@ function printWholePages() {
     printing = true;
     const end = performance.now() + LONGEST;
     do {
-      /** @type {Promise<void>[]} */
+      /** @type {Promise<unknown>[]} */
       const shown = [];
       document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
       await Promise.all([new Promise((wake) => setTimeout(wake, 50)), ...shown]);

@@ -199,7 +199,7 @@ class Sharing {
 
   /** List the figures of the whole page, also of parts that are not shown yet. */
   async listAll() {
-    /** @type {Promise<void>[]} */
+    /** @type {Promise<unknown>[]} */
     const shown = [];
     document.dispatchEvent(new CustomEvent("show-all", { detail: shown }));
     this.list();
