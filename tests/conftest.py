@@ -41,8 +41,10 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """Make each fixture of a module in one worker only, which runs the tests that use it."""
+    """Run the tests that use a fixture of a module in one worker; tests of the database server are slow."""
     for item in items:
+        if (group := item.get_closest_marker("xdist_group")) and group.args == ("postgres",):
+            item.add_marker(pytest.mark.slow)  # the first of them starts a server
         fixtures = [name for name, found in item._fixtureinfo.name2fixturedefs.items() if found[-1].scope == "module"]
         if fixtures and not item.get_closest_marker("xdist_group"):
             values = item.callspec.params if hasattr(item, "callspec") else {}

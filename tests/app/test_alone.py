@@ -36,6 +36,7 @@ def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
     assert parts == {picture.name for picture in BY_NAME[page].pictures if picture.live}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name", "query"),
     [
@@ -59,6 +60,7 @@ def test_a_part_of_a_live_view_is_shown_alone(page, name, query):
     assert all(f"{key}={value}" in link for key, value in query.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [picture.name for picture in BY_NAME["kernel"].pictures if not picture.live])
 def test_a_figure_is_shown_alone(name):
     app = opened("kernel", view=name, D="7")
@@ -68,6 +70,7 @@ def test_a_figure_is_shown_alone(name):
     assert "D=7" in whole_page_link(app)
 
 
+@pytest.mark.slow
 def test_an_unknown_picture_is_named_with_those_allowed_and_the_page_is_whole():
     app = opened("bounds", view="nonsense", beta="10")
     (note,) = [warning.value for warning in app.warning]
@@ -78,6 +81,7 @@ def test_an_unknown_picture_is_named_with_those_allowed_and_the_page_is_whole():
     assert views(app)["bounds"]["alone"] is None and len(app.caption) > 1
 
 
+@pytest.mark.slow
 def test_a_page_without_such_pictures_does_not_know_the_name():
     (note,) = [warning.value for warning in opened("paper", view="maps").warning]
     assert note.startswith("The link asked for ` 'view' `, no setting of this page; allowed is any of ")

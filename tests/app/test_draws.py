@@ -25,6 +25,7 @@ def sent(app: AppTest) -> dict:
     return json.loads(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
 def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings(page):
     app = opened(page)
@@ -92,6 +93,7 @@ def test_candidates_of_the_draws_are_the_engines():
     np.testing.assert_allclose(loss, learning.candidates(settings).loss, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
     code = encode([[0.5, 0.5], [0.7, 0.5], [-0.5, -0.5], [-0.7, -0.5]], [1, 1, -1, -1])
     for settings in ({"how": "k-means"}, {"data": OWN, "points": code}):

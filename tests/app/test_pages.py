@@ -67,6 +67,7 @@ def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     assert "Moment matching does not fit" in said[1]
 
 
+@pytest.mark.slow
 def test_page_reports_where_moments_are_matched_in_part():
     app = launch("approximate")
     assert not any("too few to match" in caption.value for caption in app.caption)

@@ -222,6 +222,7 @@ def test_the_page_counts_numbers_outside_in_words(causes, words):
     assert said == f"**Table 1: 7 of 10 printed numbers lie inside the spread of reruns.** {words}"
 
 
+@pytest.mark.slow
 def test_some_reruns_lie_as_far_out_where_chance_is_the_cause(shipped):
     tables = [
         reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))

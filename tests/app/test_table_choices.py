@@ -112,6 +112,7 @@ def test_a_link_reads_the_same_table_the_same_way(changes, programs):
     assert TABLE_CHOICES.key not in again.query_params  # a second table has its own
 
 
+@pytest.mark.slow
 def test_choices_that_do_not_fit_the_table_are_ignored_with_a_sentence():
     app = uploaded(opened("your_data", table=["separator:|", "target:4"]), DATA)
     (error,) = app.error
@@ -131,6 +132,7 @@ def test_a_link_waits_for_the_first_table_that_can_be_read():
     assert TABLE_CHOICES.key not in app.query_params
 
 
+@pytest.mark.slow
 def test_a_link_to_a_sample_has_its_choices(programs):
     app = opened("your_data", plain="true")
     assert TABLE_CHOICES.key not in app.query_params
@@ -147,6 +149,7 @@ def test_a_link_to_a_sample_has_its_choices(programs):
     assert TABLE_CHOICES.key not in again.query_params and 'file = "mine.csv"' in programs[-1]
 
 
+@pytest.mark.slow
 def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
     link = ["names:none", "target:2"]
     app = opened("your_data", table=link)

@@ -45,6 +45,7 @@ def end_any_process_but(pid: int) -> int:
     return pid
 
 
+@pytest.mark.slow
 def test_work_is_done_by_another_process_if_there_are_any(one_worker, monkeypatch):
     assert workers.compute(where) != HERE
     monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
@@ -56,11 +57,13 @@ def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
         workers.compute(refuse, 7)
 
 
+@pytest.mark.slow("starts processes")
 def test_the_app_computes_itself_what_a_worker_could_not_finish(one_worker, caplog):
     assert workers.compute(end_any_process_but, HERE) == HERE
     assert workers.compute(where) != HERE  # by a new worker
 
 
+@pytest.mark.slow("starts processes")
 def test_workers_end_when_the_app_is_killed():
     program = """
 import os, time
@@ -76,6 +79,7 @@ time.sleep(100)
     worker.wait(30)
 
 
+@pytest.mark.slow
 def test_calls_side_by_side_keep_their_names_and_errors(one_worker):
     futures = workers.side_by_side(
         {"good": partial(workers.compute, where), "bad": partial(workers.compute, refuse, 7)}

@@ -238,6 +238,7 @@ def guess_of(app: AppTest, label: str):
     return next(box for box in app.selectbox if box.label == label)
 
 
+@pytest.mark.slow
 def test_a_guess_that_is_taken_back_reads_the_table_again():
     rows = [f"{i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())

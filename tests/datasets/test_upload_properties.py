@@ -30,6 +30,7 @@ def csv_of(rows, delimiter=",") -> str:
     return lines.getvalue()
 
 
+@pytest.mark.slow
 @ANY
 @given(
     data=st.one_of(st.binary(max_size=400), st.text(max_size=400).map(lambda text: text.encode("utf-8", "ignore"))),
@@ -68,6 +69,7 @@ def test_text_is_read_exactly_except_surrounding_blanks(words):
     ]
 
 
+@pytest.mark.slow
 @ANY
 @given(names=st.lists(st.text(max_size=30), min_size=1, max_size=30))
 def test_any_names_become_printable_and_distinct(names):

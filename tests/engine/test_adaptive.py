@@ -216,6 +216,7 @@ def test_csr_landmarks_equal_dense_ones():
 # --- alternating steps, as printed ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("the plain formula solves a program for each frequency")
 def test_alternating_steps_are_those_of_algorithm_1():
     points, weights, omega, _ = problem((7, 3, 4))
     kernel, rate = KERNELS[0], 0.3

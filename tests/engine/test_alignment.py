@@ -67,6 +67,7 @@ def test_variance_of_a_pairs_loss_is_that_of_its_definition(blocks, monkeypatch,
     np.testing.assert_allclose(alignment_loss_variance(X, y, omega), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow("a mean over many samples")
 def test_variance_of_a_pairs_loss_is_unbiased_and_needs_four_points():
     """At frequency 0 a loss is whether the labels differ: a Bernoulli variable of probability 2 p (1 - p)."""
     rng = np.random.default_rng(0)

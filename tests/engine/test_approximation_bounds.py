@@ -42,6 +42,7 @@ def test_loss_equals_its_definition(kernel, entries, monkeypatch):
     assert kernel_approximation_loss(X, kernel, omega) == pytest.approx(uniform)
 
 
+@pytest.mark.slow("a mean over many samples")
 def test_loss_on_landmarks_drawn_with_replacement_is_unbiased():
     X, omega, p = points(20)
     rng = np.random.default_rng(1)

@@ -82,6 +82,7 @@ def test_decision_maps_show_points_and_landmarks_in_every_tile(sample):
     assert sum(len(t.x) for t in fig.data if t.type == "scatter") == 2 * 30 + 2 * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("L", [1, 2, 5, 8])
 def test_a_side_of_a_comparison_shows_the_decision_and_every_map(sample, L):
     rng = np.random.default_rng(0)

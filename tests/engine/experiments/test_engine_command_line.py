@@ -284,6 +284,7 @@ def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monk
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_reproduce_shows_the_bundled_reruns_at_once_in_120_columns(target, capsys, tmp_path, store):
     assert main(["reproduce", target]) == 0
@@ -309,6 +310,7 @@ def test_the_table_of_reproduce_has_the_numbers_of_the_comparison(capsys):
     assert row["published"] == row["draw_high"] == pytest.approx(0.0839, abs=5e-5)
 
 
+@pytest.mark.slow("reads all shipped rows")
 def test_the_documentation_explains_every_column_that_reproduce_writes(capsys):
     written = set()
     for target in TARGETS:

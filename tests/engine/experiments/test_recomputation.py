@@ -48,6 +48,7 @@ def test_rows_are_drawn_from_every_protocol_without_replacement(store):
     assert draw_rows(store, 9, max_seconds=-1.0) == []
 
 
+@pytest.mark.slow
 def test_every_row_comes_out_as_it_is_stored(store):
     """The SVM is among them, so gamma is chosen again."""
     drawn = draw_rows(store, 1000)
