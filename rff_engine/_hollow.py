@@ -14,9 +14,12 @@ _MOST_NAMED = 5  # columns, in a warning
 
 def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
     """Warn once of each of the three, for rows X (n, d) with labels y; only of tables."""
-    if sp.issparse(X) or np.ndim(X) != 2 or len(y) < _FEWEST_ROWS:
+    if sp.issparse(X) or len(y) < _FEWEST_ROWS:
         return
-    columns = [_numbers(column) for column in np.asarray(X).T]
+    X = np.asarray(X)
+    if X.ndim != 2 or X.shape[1] == 0:
+        return
+    columns = [_numbers(column) for column in X.T]
     names = range(len(columns)) if names is None else names
     if copies := n_copies(np.column_stack(columns), y):
         warn(

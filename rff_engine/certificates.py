@@ -19,6 +19,7 @@ from ._typing import ArrayLike
 from .linear import linear_svm_path
 
 __all__ = [
+    "CONFIDENCE",
     "CertificateTerm",
     "Choice",
     "HeldOutErrors",
@@ -92,7 +93,7 @@ class HeldOutErrors(NamedTuple):
         error, alone = self.n_errors / self.n, float(bounds.test_set(self.n_errors, self.n, self.epsilon))
         terms = (
             CertificateTerm("errors on the rows", 0.0, error),
-            CertificateTerm(_CONFIDENCE, -float(np.log(self.epsilon)), alone - error),
+            CertificateTerm(CONFIDENCE, -float(np.log(self.epsilon)), alone - error),
         )
         if self.share == 1:
             return terms
@@ -126,7 +127,7 @@ def _rows_for(risk: float, bound: float, epsilon: float) -> float:
 #: More rows than anyone has.
 _MOST_ROWS = 1e12
 
-_CONFIDENCE = "confidence, ln(1 / epsilon)"
+CONFIDENCE = "confidence, ln(1 / epsilon)"
 
 
 def _arms(share: float) -> str:
@@ -218,7 +219,7 @@ class VotePosterior:
     def ledger(self) -> tuple[CertificateTerm, ...]:
         """The terms of `bound`, in the order in which they are added."""
         error, margin = float(self.margin_errors[THRESHOLDS.index(self.threshold)]), self.margin
-        choice, confidence = self.choice, {_CONFIDENCE: -np.log(self.epsilon)}
+        choice, confidence = self.choice, {CONFIDENCE: -np.log(self.epsilon)}
         chosen = {f"choice of feature map, ln({choice.n_choices})": np.log(choice.n_choices)}
         if margin:
             share = margin.epsilon / self.epsilon

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, ndtr
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -15,7 +16,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ._hollow import warn_if_hollow
 from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_points, as_rng, check_fits, check_probability, check_range, draw_seed, shown
+from ._validation import (
+    as_points,
+    as_rng,
+    check_choice,
+    check_count,
+    check_fits,
+    check_probability,
+    check_range,
+    draw_seed,
+    shown,
+)
 from .certificates import (
     SVM_COSTS,
     TEST_SET_SHARE,
@@ -38,6 +49,7 @@ from .estimators import (
 )
 from .kernels import GaussianKernel, as_kernel
 from .linear import linear_svm_path
+from .progressive import BlockErrors, choices, error_limits, level_of
 
 if TYPE_CHECKING:  # scikit-learn has no types
     from ._typing import BaseEstimator, ClassifierMixin
@@ -48,6 +60,13 @@ __all__ = ["CertifiedClassifier", "GroupCertificate"]
 
 _VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
 _N_COMPONENTS = 200  # of the feature maps to choose among by default
+_N_FOLDS = 5  # in which the first rows' errors forecast those of the blocks
+SCHEMES = ("split", "progressive")
+_ARMS: dict[type, Literal["test set", "posterior", "progressive"]] = {
+    HeldOutErrors: "test set",
+    VotePosterior: "posterior",
+    BlockErrors: "progressive",
+}
 #: Widths to choose among, in units of the width "scale" on the prior's rows.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
@@ -86,6 +105,12 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
     vote is then one class against the rest.
 
+    Progressive validation (Blum, Kalai and Langford 1999) lets rows of the bound teach as well. They come in blocks;
+    each tests a clone of `estimator` that is fitted on all rows before it. The mean risk of these classifiers is
+    certified, so `predict` gives each point the answer of one of them, drawn at random by their numbers of rows; equal
+    points have the same one. Counting ends at a number of errors that is fixed on the first rows; rows after it do not
+    count, and classifiers that were tested by none are left out.
+
     `fit` takes no weights of rows: a bound counts every row once. An `estimator` may weigh its classes.
 
     Parameters
@@ -105,13 +130,21 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     estimator : classifier, optional
         Any classifier of scikit-learn's kind, or a pipeline that ends with one, in place of `features`. A clone is
         fitted on the prior's rows alone, with all that it scales, fills or chooses.
+    scheme : {"split", "progressive"}
+        Whether rows of the bound teach, as above; "progressive" needs an `estimator`, and fits it `n_blocks` times,
+        and five times on four fifths of the first rows to foresee the number of errors.
+    n_blocks : int
+        Of "progressive", at most as many as there are rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
         The labels.
     estimator_ : classifier
-        The fitted clone of `estimator`; with one there are none of the next six attributes.
+        The fitted clone of `estimator`, unless the scheme is progressive. With an `estimator` there are none of
+        `features_` and the five attributes after it.
+    estimators_, block_sizes_ : list of B classifiers, ndarray of shape (B,)
+        With the progressive scheme: the classifiers of `predict`, and by how many rows each was tested.
     features_ : transformer
         The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
@@ -125,20 +158,20 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
     threshold_ : float
         theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
-    arm_ : {"test set", "posterior"}
+    arm_ : {"test set", "posterior", "progressive"}
         Which bound `risk_bound_` is.
     arm_bounds_ : dict
         The bounds that hold at once, by their arms; `risk_bound_` is the smallest.
     risk_bound_ : float
-        On the probability that `predict` errs.
+        On the probability that `predict` errs; with the progressive scheme the draws of classifiers are random as well.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     n_errors_ : int or None
-        Errors on `bound_rows_` of the vote, or of the prior's where the posterior certifies; None with `prior_fraction`
-        0.
+        Errors on `bound_rows_` of the vote, or of the prior's where the posterior certifies; of the blocks' classifiers
+        with the progressive scheme; None with `prior_fraction` 0.
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
-        `epsilon` of its own. ``None`` without prior rows.
+        `epsilon` of its own. ``None`` without prior rows, and with the progressive scheme.
     bound_rows_ : ndarray of shape (n_bound,)
         The rows that the bound is computed on.
     n_features_in_ : int
@@ -158,7 +191,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     features_: Any
     coef_: np.ndarray
     prior_coef_: np.ndarray
-    arm_: Literal["test set", "posterior"]
+    arm_: Literal["test set", "posterior", "progressive"]
     risk_bound_: float
     gibbs_bound_: float
     tandem_bound_: float
@@ -176,12 +209,16 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         epsilon: float = 0.05,
         random_state: RandomState = None,
         estimator: Any = None,
+        scheme: Literal["split", "progressive"] = "split",
+        n_blocks: int = 5,
     ):
         self.features: Any = features
         self.prior_fraction: float = prior_fraction
         self.epsilon: float = epsilon
         self.random_state: RandomState = random_state
         self.estimator: Any = estimator
+        self.scheme: Literal["split", "progressive"] = scheme
+        self.n_blocks: int = n_blocks
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Choose features, and weights at which the bound is smallest.
@@ -210,6 +247,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         check_probability(self.epsilon, "epsilon")
         fraction = check_range(self.prior_fraction, "prior_fraction", 0.0, 0.9)
         n_prior, _ = prior_sizes(len(codes), fraction)
+        check_count(self.n_blocks, "n_blocks")
         self._check_classes(n_prior)
         warn_if_hollow(X, y, getattr(self, "feature_names_in_", None))
         rng = as_rng(self.random_state)
@@ -217,19 +255,24 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         order = rng.permutation(len(codes))
         self.arm_bounds_: dict[str, float] = {}
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
-        if self.estimator is not None:
+        if self.scheme == "progressive":
+            promise = self._fit_blocks(self._seeded(self.estimator, rng), X, y, order, rng)
+        elif self.estimator is not None:
             promise = self._fit_estimator(self._seeded(self.estimator, rng), X, y, prior)
         else:
             if self.features is None and n_prior:
                 warn_of_wide_columns(self, X)
                 self._set_widths(maps, X[prior])
             promise = self._fit_maps(maps, X, codes, prior)
-        self.arm_ = "test set" if isinstance(promise, HeldOutErrors) else "posterior"
-        self.risk_bound_, self.certificate_ = promise.bound, promise.ledger()
+        self.arm_ = _ARMS[type(promise)]
+        self.risk_bound_ = float(promise.bound)
+        self.certificate_ = promise.ledger()
         self.arm_bounds_[self.arm_] = self.risk_bound_
         return self
 
     def _checked(self, X, y) -> tuple[Any, Any]:
+        if check_choice(self.scheme, "scheme", SCHEMES) == "progressive" and self.estimator is None:
+            raise ValueError("scheme is 'progressive', which fits a classifier for each block; an estimator is needed.")
         if self.estimator is None:
             return validated(self, X, y, ensure_min_samples=2)
         tagged = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
@@ -240,7 +283,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        return X, y
+        if len(y) == 0:
+            raise ValueError("y is empty; labels of at least 2 rows are needed.")
+        return _with_rows(X), y
 
     def _check_classes(self, n_prior: int) -> None:
         K = len(self.classes_)
@@ -267,6 +312,40 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         self.estimator_: Any = estimator.fit(_safe_indexing(X, prior), y[prior])
         wrong = self.estimator_.predict(_safe_indexing(X, self.bound_rows_)) != y[self.bound_rows_]
         return self._held_out(int(wrong.sum()))
+
+    def _fit_blocks(self, estimator, X, y, order, rng) -> BlockErrors:
+        """A classifier for each block of rows, until errors reach the highest limit, and the limit of least bound."""
+        n = len(self.bound_rows_)
+        n_prior = len(order) - n
+        limits = error_limits(*self._foreseen(estimator, X, y, order[:n_prior]), n)
+        starts = np.linspace(0, n, min(self.n_blocks, n), endpoint=False).astype(int)
+        uniform = rng.random(n)
+        self._seed = draw_seed(rng)
+        wrong, fitted = np.zeros(n, dtype=bool), []
+        for block in np.split(np.arange(n), starts[1:]):
+            seen, new = order[: n_prior + block[0]], order[n_prior + block]
+            fitted.append(clone(estimator).fit(_safe_indexing(X, seen), y[seen]))
+            wrong[block] = fitted[-1].predict(_safe_indexing(X, new)) != y[new]
+            if wrong.sum() >= limits[-1]:
+                break
+        level = level_of(limits, self.epsilon)
+        tried = [BlockErrors.up_to(limit, level, self.epsilon, wrong, uniform, starts) for limit in limits]
+        best = min(tried, key=lambda one: float(one.bound))
+        kept = best.sizes > 0
+        self.estimators_ = [one for one, counts in zip(fitted, kept[: len(fitted)], strict=True) if counts]
+        self.block_sizes_ = best.sizes[kept].astype(int)
+        self.bound_rows_ = np.sort(order[n_prior : n_prior + self.block_sizes_.sum()])
+        self.n_errors_, self.test_set_bound_ = int(best.n_errors.sum()), None
+        return best
+
+    @staticmethod
+    def _foreseen(estimator, X, y, rows) -> tuple[int, int]:
+        """Errors of cross-validation on the first rows, and the number of these; both 0 where rows are too few."""
+        n_folds = min(_N_FOLDS, int(np.unique(y[rows], return_counts=True)[1].min()))
+        if n_folds < 2:
+            return 0, 0
+        predicted = cross_val_predict(estimator, _safe_indexing(X, rows), y[rows], cv=n_folds)
+        return int((predicted != y[rows]).sum()), len(rows)
 
     def _held_out(self, n_errors: int) -> HeldOutErrors:
         found = HeldOutErrors(n_errors, len(self.bound_rows_), self.epsilon)
@@ -403,7 +482,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         return self._unit_features(validated(self, X, reset=False)) @ self.coef_.T
 
     def predict(self, X: MatrixLike) -> np.ndarray:
-        """The class that most voters choose, or what `estimator_` says.
+        """The class that most voters choose, or what `estimator_` says, or the one of `estimators_` that a point has.
 
         Parameters
         ----------
@@ -422,10 +501,21 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
+        if self.scheme == "progressive":
+            return self._predict_by_blocks(X)
         if self.estimator is not None:
             return self.estimator_.predict(X)
         decision = self.decision_function(X)
         return self.classes_[decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(int)]
+
+    def _predict_by_blocks(self, X) -> np.ndarray:
+        X = _with_rows(X)
+        chosen = choices(X, self._seed, self.block_sizes_ / self.block_sizes_.sum())
+        predicted = np.empty(len(chosen), dtype=self.classes_.dtype)
+        for block in np.unique(chosen):
+            own = np.flatnonzero(chosen == block)
+            predicted[own] = self.estimators_[block].predict(_safe_indexing(X, own))
+        return predicted
 
     def certify_groups(self, X: MatrixLike, y: ArrayLike, groups: ArrayLike) -> tuple[GroupCertificate, ...]:
         """Bounds on the risk within each group of rows, which hold all at once with probability ``1 - epsilon``.
@@ -493,6 +583,13 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         if self.estimator is not None:
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _with_rows(X):
+    """X, or an array of it, of which rows can be taken."""
+    if sp.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
 def _mapped(features, X) -> np.ndarray:

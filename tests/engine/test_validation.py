@@ -430,6 +430,8 @@ ESTIMATOR_PARAMETERS = [
     (rff.CertifiedClassifier, "features", ["rbf", [], 1.0]),
     (rff.CertifiedClassifier, "estimator", ["svc", 1.0, True, rff.RandomFourierFeatures()]),
     (rff.CertifiedClassifier, "random_state", BAD["random_state"]),
+    (rff.CertifiedClassifier, "scheme", _NAME),
+    (rff.CertifiedClassifier, "n_blocks", _COUNT),
 ]
 ESTIMATORS = [
     rff.RandomFourierFeatures(),

@@ -12,6 +12,7 @@ from ..toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
     simulate_landmark_classifiers,
+    simulate_progressive,
     simulate_smaller_of_two,
 )
 from .output import Progress
@@ -47,7 +48,7 @@ def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, BoundF
     """
     draws = {"epsilon": options.epsilon, "n_draws": options.draws, "random_state": options.seed}
     votes = {"frequencies": simulate_classifiers, "landmarks": simulate_landmark_classifiers}
-    votes["two bounds"] = simulate_smaller_of_two
+    votes |= {"two bounds": simulate_smaller_of_two, "blocks": simulate_progressive}
     cases = [("", case) for case in PAIR_CASES] + [(kind, case) for kind in votes for case in CLASSIFIER_CASES]
     with Progress("sampling") as progress:
         for number, (kind, case) in enumerate(cases):

@@ -15,6 +15,7 @@ from ... import bounds
 from ..._typing import RandomState
 from ..._validation import as_rng, check_choice, check_count
 from ...certificates import TEST_SET_SHARE, catoni_rate
+from ...progressive import BlockErrors, error_limits, level_of
 from .coverage import BoundFailures
 
 #: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
@@ -46,6 +47,10 @@ class _Samples(NamedTuple):
         samples = len(self.rows)
         at = (np.arange(samples)[:, None] * _SUPPORT + self.rows).ravel()
         return np.bincount(at, self.y.ravel(), samples * _SUPPORT).reshape(samples, _SUPPORT)
+
+    def part(self, low: int, high: int) -> _Samples:
+        """The rows from `low` to `high` of each sample."""
+        return _Samples(self.rows[:, low:high], self.y[:, low:high])
 
     def without(self, columns: np.ndarray) -> _Samples:
         """The samples without some rows of each, (B, L)."""
@@ -207,8 +212,8 @@ def simulate_smaller_of_two(
     length = _SCALES.max()
 
     def slacks(samples: _Samples, chances):
-        seen = _Samples(samples.rows[:, :n], samples.y[:, :n])
-        kept = seen if repeated else _Samples(samples.rows[:, n:], samples.y[:, n:])
+        seen = samples.part(0, n)
+        kept = seen if repeated else samples.part(n, 2 * n)
         prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
         fitted = ndtr(threshold - length * _margins(prior, seen)).mean(axis=1)
         share = (1 - TEST_SET_SHARE) * epsilon
@@ -227,6 +232,92 @@ def simulate_smaller_of_two(
         return {"smaller_of_two": risk - np.minimum(held_out, learned.min(axis=1))}
 
     return _simulated(case, support, 2 * n, n_draws, rng, slacks)
+
+
+def simulate_progressive(
+    case: str,
+    n: int = 50,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    n_blocks: int = 5,
+    repeated: bool = False,
+    random_state: RandomState = None,
+) -> list[BoundFailures]:
+    """Progressive validation on n rows in blocks, after n others: the bound on the mean risk of their classifiers.
+
+    A classifier is the mean of 100 features times labels on all rows before its block. A second learner knows the
+    distribution and watches its luck: it errs as little as anyone can once there were fewer errors than the risks so
+    far foresaw, and as often as anyone can after more.
+
+    Parameters
+    ----------
+    case, n, epsilon, n_draws, random_state
+        As in `simulate_classifiers`.
+    n_blocks : int
+        At most n.
+    repeated : bool
+        Whether the rows of the blocks are copies of the first ones, which breaks the assumption of independent rows.
+
+    Returns
+    -------
+    list of BoundFailures
+        Of progressive and progressive_watching.
+
+    Raises
+    ------
+    ValueError
+        If the case is unknown or a number is out of range.
+    """
+    n = check_count(n, "n", low=2)
+    starts = np.linspace(0, n, check_count(n_blocks, "n_blocks", high=n), endpoint=False).astype(int)
+    rng = as_rng(random_state)
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
+    z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+
+    def learned(seen: _Samples, _=None):
+        return _unit_rows(seen.signed() @ z) @ z.T
+
+    def slacks(samples: _Samples, chances):
+        first = samples.part(0, n)
+        rows = _Samples(np.tile(first.rows, 2), np.tile(first.y, 2)) if repeated else samples
+        foreseen = (_margins(learned(samples.part(0, n // 2)), samples.part(n // 2, n)) <= 0).sum(axis=1)
+        best = np.where(chances > 0.5, 1.0, -1.0)
+
+        def watching(_, luck):
+            return np.where(luck >= 0, 1.0, -1.0)[:, None] * best
+
+        learners = {"progressive": learned, "progressive_watching": watching}
+        given = chances, starts, foreseen, epsilon, rng
+        return {name: _mean_risk(rows, learner, *given) for name, learner in learners.items()}
+
+    return _simulated(case, support, 2 * n, n_draws, rng, slacks)
+
+
+def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: float, rng) -> np.ndarray:
+    """The mean risk of the blocks' classifiers less its bound, (B,); learners see rows and their luck so far."""
+    n = samples.rows.shape[1] // 2
+    wrong = np.zeros((len(samples.rows), n), dtype=bool)
+    risks = np.zeros((len(wrong), len(starts)))
+    expected = np.zeros(len(wrong))
+    for block, (low, high) in enumerate(zip(starts, [*starts[1:], n], strict=True)):
+        decision = learner(samples.part(0, n + low), expected - wrong.sum(axis=1))
+        wrong[:, low:high] = _margins(decision, samples.part(n + low, n + high)) <= 0
+        risks[:, block] = np.where(decision > 0, 1 - chances, chances).mean(axis=1)
+        expected += (high - low) * risks[:, block]
+    limits, levels = np.swapaxes([_limits(int(count), n - n // 2, n, epsilon) for count in foreseen], 0, 1)
+    tried = BlockErrors.up_to(limits, levels, epsilon, wrong[:, None], rng.random((len(wrong), 1, n)), starts)
+    true = (tried.sizes * risks[:, None]).sum(axis=2) / tried.sizes.sum(axis=2)
+    reached = tried.bound
+    best = reached.argmin(axis=1)[:, None]
+    return np.take_along_axis(true - reached, best, axis=1)[:, 0]
+
+
+def _limits(foreseen: int, n_first: int, n: int, epsilon: float) -> np.ndarray:
+    """Numbers of errors to end at, and the level at which all hold, (2, 4); the last may be repeated."""
+    limits = error_limits(foreseen, n_first, n)
+    return np.array([[*limits, *limits[-1:] * (4 - len(limits))], [level_of(limits, epsilon)] * 4])
 
 
 def _margins(decision, samples: _Samples) -> np.ndarray:

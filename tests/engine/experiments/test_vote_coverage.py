@@ -10,6 +10,7 @@ from rff_engine.experiments.toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
     simulate_landmark_classifiers,
+    simulate_progressive,
     simulate_smaller_of_two,
 )
 
@@ -39,10 +40,19 @@ def test_the_smaller_of_two_bounds_holds_for_the_vote_that_it_is_about(case, n):
     assert found.slack.shape == (DRAWS,) and not too_many(found.failures)
 
 
-def test_rows_of_the_bound_that_repeat_those_of_the_prior_break_it():
+@pytest.mark.parametrize("case", CLASSIFIER_CASES)
+@pytest.mark.parametrize(("n", "n_blocks"), [(5, 5), (60, 4)])
+def test_the_mean_risk_of_the_blocks_is_bounded_for_a_learner_that_watches_its_luck_as_well(case, n, n_blocks):
+    found = simulate_progressive(case, n, EPSILON, DRAWS, n_blocks=n_blocks, random_state=0)
+    assert [bound.name for bound in found] == ["progressive", "progressive_watching"]
+    for bound in found:
+        assert bound.slack.shape == (DRAWS,) and not too_many(bound.failures)
+
+
+@pytest.mark.parametrize("simulate", [simulate_smaller_of_two, simulate_progressive])
+def test_rows_of_the_bound_that_repeat_those_of_the_prior_break_it(simulate):
     apart, copied = (
-        simulate_smaller_of_two("pure noise", 40, EPSILON, DRAWS, repeated=one, random_state=0)[0]
-        for one in (False, True)
+        simulate("pure noise", 40, EPSILON, DRAWS, repeated=one, random_state=0)[0] for one in (False, True)
     )
     assert not too_many(apart.failures) and copied.interval(0.999)[0] > EPSILON
 

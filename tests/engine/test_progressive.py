@@ -1,0 +1,209 @@
+"""Progressive validation: time between errors, the largest mean risk, the draws of predict, and what is certified."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.special import gammainccinv
+from scipy.stats import binomtest, expon, gamma, kstest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rff_engine as rff
+from rff_engine.progressive import BlockErrors, choices, error_limits, largest_mean_risk, level_of
+
+TREE = rff.CertifiedClassifier(
+    estimator=DecisionTreeClassifier(max_depth=3), prior_fraction=0.3, random_state=0, scheme="progressive", n_blocks=4
+)
+
+
+class Blocks(rff.CertifiedClassifier):
+    """Without `decision_function`, which is that of features, and which scikit-learn's checks call where it is."""
+
+    decision_function = property()
+
+
+@pytest.mark.slow("scikit-learn's checks of a classifier that is fitted nine times")
+@parametrize_with_checks([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_time_between_errors_is_exponential_whatever_the_risks_depend_on():
+    rng = np.random.default_rng(0)
+    gaps, time, unlucky = [], 0.0, 0.0
+    while len(gaps) < 4000:
+        risk = 0.02 if unlucky < 0 else 0.9 if len(gaps) % 2 else 0.3
+        if rng.random() < risk:
+            gaps.append(time - np.log1p(-rng.random() * risk))
+            time = 0.0
+        else:
+            time -= np.log1p(-risk)
+        unlucky += (time == 0.0) - risk
+    assert kstest(gaps, expon.cdf).pvalue > 1e-3
+
+
+def test_all_limits_hold_at_once_as_often_as_promised():
+    limits, epsilon = (3, 5, 11, 12), 0.1
+    level = level_of(limits, epsilon)
+    assert epsilon / 4 < level < epsilon and level_of((7,), epsilon) == epsilon
+    times = np.random.default_rng(0).exponential(size=(40_000, 12)).cumsum(axis=1)
+    failed = (times[:, np.array(limits) - 1] > gammainccinv(limits, level)).any(axis=1).sum()
+    assert binomtest(int(failed), len(times), epsilon).pvalue > 1e-3
+    assert level_of((2000, 2001), 0.05) == pytest.approx(0.05, rel=0.03)  # nearly one limit
+
+
+def blocks(rng, B=3):
+    sizes = rng.integers(5, 60, B)
+    n_errors = rng.binomial(sizes, rng.uniform(0, 0.9))
+    uniform = [rng.random(k) for k in n_errors]
+    moments = np.array([[v.sum(), (v**2).sum()] for v in uniform])
+    return sizes.astype(float), n_errors.astype(float), moments
+
+
+def spent(r, sizes, n_errors, moments):
+    return (-(sizes - n_errors) * np.log1p(-r) + r * moments[:, 0] + r**2 * moments[:, 1] / 2).sum()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_mean_risk_is_the_largest_that_the_budget_allows(seed):
+    rng = np.random.default_rng(seed)
+    given = blocks(rng)
+    sizes, n_errors, _ = given
+    budget = float(gamma.ppf(0.95, n_errors.sum() + 1))
+    found = float(largest_mean_risk(*given, budget))
+    best = minimize(
+        lambda r: -(sizes * r).sum() / sizes.sum(),
+        np.full(3, 0.1),
+        bounds=[(0, 1 - 1e-9)] * 3,
+        constraints={"type": "ineq", "fun": lambda r: budget - spent(r, *given)},
+        method="SLSQP",
+        options={"ftol": 1e-12},
+    )
+    assert found == pytest.approx(-best.fun, abs=1e-5)
+    many = largest_mean_risk(*(np.stack([one, one]) for one in given), budget)
+    np.testing.assert_allclose(many, found)
+
+
+def test_the_largest_mean_risk_of_one_block_and_of_blocks_that_always_err():
+    r = float(largest_mean_risk(np.array([50.0]), np.array([0.0]), np.zeros((1, 2)), 3.0))
+    assert -50 * np.log1p(-r) == pytest.approx(3.0)
+    always = largest_mean_risk(np.array([4.0, 0.0]), np.array([4.0, 0.0]), np.array([[2.0, 1.2], [0, 0]]), 9.0)
+    assert float(always) == 1.0
+
+
+def test_rows_after_the_limit_do_not_count():
+    wrong = np.array([0, 1, 0, 1, 1, 0, 1], dtype=bool)
+    uniform = np.linspace(0.1, 0.7, 7)
+    found = BlockErrors.up_to(3, 0.03, 0.05, wrong, uniform, [0, 3, 6])
+    assert found.sizes.tolist() == [3, 2, 0] and found.n_errors.tolist() == [1, 2, 0]
+    np.testing.assert_allclose(found.moments, [[0.2, 0.04], [0.9, 0.41], [0, 0]])
+    assert sum(term.risk for term in found.ledger()) == pytest.approx(float(found.bound))
+    assert found.ledger()[2].nats == pytest.approx(np.log(5 / 3))
+
+
+def test_limits_surround_the_forecast():
+    limits = error_limits(20, 200, 400)
+    assert list(limits) == sorted(set(limits)) and limits[0] < 40 < limits[-1] <= 400
+    assert error_limits(0, 0, 1) == (1,)
+
+
+def test_draws_are_uniform_and_depend_on_the_row_alone():
+    X = np.random.default_rng(0).normal(size=(20_000, 3)).round(2)
+    X[:, 1] *= X[:, 1] > 0  # zeros of both signs
+    shares = np.array([0.2, 0.5, 0.3])
+    drawn = choices(X, 7, shares)
+    for block, share in enumerate(shares):
+        assert binomtest(int((drawn == block).sum()), len(X), share).pvalue > 1e-4
+    rows = np.random.default_rng(1).permutation(len(X))[:50]
+    for other in (
+        X[rows].tolist(),
+        sp.csr_array(X[rows]),
+        X[rows] - 0.0,
+        pd.DataFrame(X[rows]),
+        X[rows].astype(object),
+    ):
+        np.testing.assert_array_equal(choices(other, 7, shares), drawn[rows])
+    assert (choices(X, 8, shares) != drawn).mean() > 0.3
+    assert (choices(X[:, ::-1], 7, shares) != drawn).mean() > 0.3  # columns are told apart
+    texts = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 2] > 0, "yes", None)})
+    np.testing.assert_array_equal(choices(texts[10:20], 7, shares), choices(texts, 7, shares)[10:20])
+    assert (np.bincount(choices(texts, 7, shares)) > 1000).all()
+
+
+def test_each_point_has_the_answer_of_one_classifier_and_their_mean_risk_is_what_is_certified():
+    """On points with known chances of y = 1, whose mean risk is a sum."""
+    rng = np.random.default_rng(3)
+    support = rng.uniform(size=(200, 2))
+    chances = np.where(support[:, 0] > 0.5, 0.9, 0.2)
+    rows = rng.integers(200, size=1500)
+    model = clone(TREE).fit(support[rows], rng.random(1500) < chances[rows])
+    sizes = model.block_sizes_
+    assert sizes.sum() == len(model.bound_rows_) and len(sizes) == len(model.estimators_) <= 4
+    answers = np.stack([one.predict(support) for one in model.estimators_])
+    risks = np.where(answers, 1 - chances, chances).mean(axis=1)
+    mean_risk = (sizes * risks).sum() / sizes.sum()
+    assert mean_risk <= model.risk_bound_ < mean_risk + 0.06
+    drawn = []
+    for seed in range(400):
+        model._seed = seed
+        predicted = model.predict(support)
+        assert (predicted == answers).any(axis=0).all()
+        drawn.append(np.where(predicted, 1 - chances, chances).mean())
+    assert np.mean(drawn) == pytest.approx(mean_risk, abs=5 * np.std(drawn) / np.sqrt(400) + 1e-9)
+
+
+def test_classifiers_are_tested_by_rows_that_they_have_not_seen():
+    X, y = load_iris(return_X_y=True)
+    model = clone(TREE).fit(X, y)
+    assert model.arm_ == "progressive" and model.arm_bounds_ == {"progressive": model.risk_bound_}
+    assert model.test_set_bound_ is None and sum(t.risk for t in model.certificate_) == pytest.approx(model.risk_bound_)
+    order = np.random.RandomState(0).permutation(150)  # which rows come last is not told: change what is not counted
+    assert len(order) - len(model.bound_rows_) >= 45
+    first = np.setdiff1d(np.arange(150), model.bound_rows_)
+    changed = y.copy()
+    changed[model.bound_rows_] = (changed[model.bound_rows_] + 1) % 3
+    again = clone(TREE).fit(X, changed)
+    for one, other in zip(model.estimators_[:1], again.estimators_[:1], strict=True):
+        np.testing.assert_array_equal(one.predict(X[first]), other.predict(X[first]))
+    assert again.n_errors_ > model.n_errors_ == round(model.certificate_[0].risk * len(model.bound_rows_))
+
+
+def test_frames_with_texts_and_names_of_classes():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "green"], 300), "size": rng.normal(size=300)})
+    y = np.where((frame["colour"] == "red") & (frame["size"] > -1), "yes", "no")
+    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    model = clone(TREE).set_params(estimator=make_pipeline(encoder, DecisionTreeClassifier())).fit(frame, y)
+    assert model.risk_bound_ < 0.15 and model.predict(frame).dtype == y.dtype
+    np.testing.assert_array_equal(model.predict(frame[5:9]), model.predict(frame)[5:9])
+    with pytest.raises(ValueError, match="columns are missing"):
+        model.predict(frame[["size"]])
+
+
+def test_few_rows_and_many_blocks_still_certify():
+    X, y = load_iris(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    model = clone(TREE).set_params(estimator=scaled, n_blocks=1000, prior_fraction=0.5).fit(X[40:60], y[40:60])
+    assert 0 < model.risk_bound_ <= 1 and (model.block_sizes_ == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"estimator": None}, r"^scheme is 'progressive', which fits .* an estimator is needed\.$"),
+        ({"scheme": "online"}, r"^scheme is 'online'"),
+        ({"n_blocks": 0}, r"^n_blocks is 0"),
+        ({"prior_fraction": 0}, r"^prior_fraction 0 leaves no rows to fit the estimator on"),
+    ],
+)
+def test_what_is_not_allowed_is_named(settings, said):
+    with pytest.raises(ValueError, match=said):
+        clone(TREE).set_params(**settings).fit(*load_iris(return_X_y=True))
