@@ -46,6 +46,7 @@ DRAGS = (
     ("bounds.html", ""),
     ("certificates.html#D=20", ""),
     ("certificates.html#D=100", ""),  # the most that the page has
+    ("approximate.html", ""),
     ("adaptive.html", ""),
 )
 PAUSE = 8  # milliseconds from one place of the pointer to the next

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.components import deferred, layout, lessons, sharing
+from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presets
-from pages.components.controls.toy import DATA, KERNEL, NU, SEED, SIGMA
+from pages.components.controls.toy import DATA, KERNEL, NU, PLAIN, SEED, SIGMA
 from pages.components.controls.widgets import Options, Scale, Several, mount
 from pages.components.results.approximation import (
     DESCENT,
     DESCENT_DRAWS,
     DESCENT_R_VALUES,
     DRAWS,
+    FREQUENCY_COUNTS,
     METHODS,
     R_VALUES,
     REAL_DATA,
@@ -24,6 +25,8 @@ from pages.components.results.approximation import (
     curve_counts,
     error_curves,
     frequency_extent,
+    live_approximation,
+    nearest_count,
     random_phase_wins,
     ranking,
     unmatched,
@@ -35,11 +38,22 @@ from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
 from rff_engine.figures.style import METHOD_NAMES
 
+FREQUENCIES = Scale(
+    "r",
+    "Frequencies r",
+    "D on other pages; a larger r adds frequencies to those already drawn. For Nyström: landmarks.",
+    FREQUENCY_COUNTS,
+    50,
+)
+
+#: The settings for which all fits of the live view have been asked for, as the session keeps it.
+REACHED = "fitted at every r"
+
 CONTROLS = (
     "Two methods",
     Options("first", "First method", None, tuple(METHODS), "Monte Carlo"),
     Options("second", "Second method", None, tuple(METHODS), "Sample"),
-    Scale("r", "Frequencies r", "For Nyström: landmarks.", R_VALUES, 50),
+    FREQUENCIES,
     "Rows and kernel",
     replace(
         DATA,
@@ -66,28 +80,61 @@ CONTROLS = (
         tuple(METHODS),
         ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
     ),
+    PLAIN,
 )
+
+SPREAD = (
+    "**Independent draws leave gaps and clusters, evenly spread ones do not, fitted ones move to where the data need "
+    "them.**"
+)
+
+
+def plane_of(rows) -> str:
+    """The plane that frequencies and rows are seen in."""
+    return "the plane" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
+
+
+def about_dots(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> str:
+    """Details on dots and stars."""
+    stars = " Stars are landmarks among the rows: Nyström has no frequencies."
+    return (
+        f"The [[frequencies]], seen in {plane_of(rows)}; the area of a dot is its weight."
+        + (stars if "Nyström" in values.first + values.second else "")
+        + unmatched(settings, pair, [values.r])
+    )
+
+
+def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> None:
+    """Both methods at every r; fits at other r are computed once the reader reaches for the slider."""
+    of_fits = settings, pair
+    reached = not live.asks or st.session_state.get(REACHED) == of_fits
+
+    def reach() -> None:
+        st.session_state[REACHED] = of_fits
+
+    packed = live_approximation(settings, pair, values.r, reached)
+    live.mount("approximation", packed, values, (FREQUENCIES,), on_reached=reach)
+    layout.caption_below(
+        SPREAD + " Raise r, and see where each method still errs.",
+        about_dots(values, settings, rows, pair)
+        + " Maps: the error of the similarity to the row at the star; white dots are the rows. A method that is fitted "
+        f"to data may err where there are none. Curves: the error over all pairs of the {len(rows.X)} rows. "
+        "Monte Carlo, Orthogonal, Structured orthogonal, Fastfood, Halton, Sobol and Digital net draw one frequency "
+        "after the other, or one block: r are the first r of one sample, and the band spans "
+        f"{DRAWS} samples. All other methods are fitted for each r, at the points of their curves; while r moves, the "
+        "last of these at most at r is shown, its error in grey.",
+    )
 
 
 def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, str], views) -> None:
     """The frequencies of two methods and their errors, side by side."""
-    flat = rows.X.shape[1] == 2
-    plane = "the plane" if flat else "the plane of the first two principal components"
-    through = "" if flat else " through it"
-    landmarks = (
-        " Stars are landmarks among the rows: Nyström has no frequencies."
-        if "Nyström" in values.first + values.second
-        else ""
-    )
+    through = "" if rows.X.shape[1] == 2 else " through it"
     left, right = st.columns(2)
     with left:
         layout.figure(
             figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
-            "**Independent draws leave gaps and clusters, evenly spread ones do not, fitted ones move to where the "
-            "data need them.**",
-            f"The [[frequencies]], seen in {plane}; the area of a dot is its weight."
-            + landmarks
-            + unmatched(settings, pair, [values.r]),
+            SPREAD,
+            about_dots(values, settings, rows, pair),
             key="frequencies",
             alt="The frequencies of two methods in the plane, side by side, sized by weight",
         )
@@ -95,11 +142,16 @@ def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, s
         layout.figure(
             figures.error_maps(pair, views, rows.in_plane, rows.extent),
             f"**{compared(pair, views)}**",
-            f"The error of the similarity to the row at the star, for points of {plane}{through}; both maps share "
+            f"The error of the similarity to the row at the star, for points of {plane_of(rows)}{through}; both "
+            "maps share "
             "their colours. White dots are the rows: a method that is fitted to data may err where there are none.",
             key="maps",
             alt="Error of the approximated kernel over a plane through the data, for two methods",
         )
+
+
+def show_definition() -> None:
+    """What the error is, and how the methods choose frequencies."""
     layout.equation(
         "relative error",
         r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
@@ -127,10 +179,11 @@ def show_errors(values, settings: ApproximationSettings, rows, misfits: dict) ->
     """The error of every method against the number of frequencies."""
     errors, refused = chosen_curves(values, settings)
     counts = {method: curve_counts(method) for method in errors}
+    nearest = nearest_count(values.r)
     ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
     layout.figure(
         figures.errors_against_frequencies(counts, errors, values.r),
-        f"**At r = {values.r}, best first: {ranking(errors, values.r) or 'no method has an error there'}.**",
+        f"**At r = {nearest}, best first: {ranking(errors, nearest) or 'no method has an error there'}.**",
         f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
         f"({DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. r "
         "frequencies give 2r features, r landmarks of [[Nyström]] give r. Align and PBRFF use the labels and "
@@ -240,8 +293,9 @@ def fitted_line(values, settings: ApproximationSettings):
     return line_fit(values.kernel, values.width, settings.nu, values.r, values.seed)
 
 
-def numbers(values, settings: ApproximationSettings, pair: tuple[str, str], views):
+def numbers(values, settings: ApproximationSettings, pair: tuple[str, str]):
     """The table of the page, from the results that its figures show."""
+    views, _ = views_side_by_side(settings, pair, values.r)
     errors, _ = chosen_curves(values, settings)
     counts = {method: curve_counts(method) for method in errors}
     learned = learning_errors(settings)
@@ -255,7 +309,7 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "Random features replace a kernel by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn "
-        "independently, spread evenly, or **fitted to the data**. Choose two methods and compare where their "
+        "independently, spread evenly, or **fitted to the data**. Choose two methods, raise **r**, and see where their "
         "frequencies lie and where they err; then compare all methods.",
     )
     presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
@@ -265,18 +319,22 @@ def main() -> None:
     with layout.show_errors():
         settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
         rows = approximation_rows(settings.data, settings.seed)
-        views, misfits = views_side_by_side(settings, pair, values.r)
+        views, misfits = views_side_by_side(settings, pair, values.r) if values.plain else ([], {})
 
     for sentence in misfits.values():
         st.info(sentence, icon=":material/info:")
 
-    show_views(values, settings, rows, pair, views)
+    if values.plain:
+        show_views(values, settings, rows, pair, views)
+    else:
+        show_live(values, settings, rows, pair)
+    show_definition()
 
     deferred.show("errors", lambda: show_errors(values, settings, rows, misfits))
     deferred.show("variances", lambda: show_variances(variance_curves(settings)))
     deferred.show("line", lambda: show_line(values, fitted_line(values, settings)))
     deferred.show("learning", lambda: show_learning(values, settings, rows.task))
-    sharing.offer("approximate", CONTROLS, values, lambda: numbers(values, settings, pair, views))
+    sharing.offer("approximate", CONTROLS, values, lambda: numbers(values, settings, pair))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What one page of the static edition consists of: scenes in files of their own, and all else in its description.
 
-A page with a live view has two tables of scenes: one for the view and the words around it, one for the sections below
-with Plotly figures, which take longer to compute and so have fewer settings. Other pages are sections throughout.
+A page has two tables of scenes: one for the live view and the words around it, one for the sections below with Plotly
+figures, which take longer to compute and so have fewer settings.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ _SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen", MOVED
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
-#: The section of a page without a live view that is not deferred.
-_TOP = "top"
 
 
 @dataclass
@@ -206,7 +204,7 @@ def _scenes_of(reader: Reader, grid: Grid, only_defaults: bool) -> tuple[list[Sc
     default = reader.scene({}, full=True)
     if only_defaults:
         return [default], [], []
-    scenes = [default, *(reader.scene(one, default.view is None) for one in reader.settings(grid.products))]
+    scenes = [default, *(reader.scene(one) for one in reader.settings(grid.products))]
     scenes += [reader.scene(one, full=True) for one in reader.settings(grid.sections)]
     presets = list(reader.presets())
     lessons = [(lesson, list(reader.steps(lesson))) for lesson in content.lessons_of(reader.page).values()]
@@ -266,18 +264,9 @@ def _views(page: Page, scenes: list[Scene], keys: list[str], folder: Path, more:
 def _halves(default: Scene, view_html: str) -> tuple[str, str]:
     """The title and what follows it, which come before presets and lessons, and the rest of a page."""
     late = list(default.late or ())
-    if default.view is None:
-        opening, _ = _opening(default.parts)
-        return page_html(opening, ""), "".join(map(section_html, (_TOP, *late)))
     before, *rest = page_html(default.parts, view_html).partition('<div class="live-place">')
     placed = [part.text for part in default.parts if part.kind == "late"]
     return before, "".join([*rest, *(section_html(name) for name in late if name not in placed)])
-
-
-def _opening(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """The title of a page with its introduction, and the rest."""
-    ends = next(k for k, part in enumerate(parts) if k and part.kind != "markdown")
-    return parts[:ends], parts[ends:]
 
 
 def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
@@ -306,13 +295,10 @@ def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[
     known: set[tuple] = set()
     for scene in scenes:
         settings = _shown(scene.settings, keys)
-        if (not scene.late and scene.view is not None) or tuple(settings.items()) in known:
+        if not scene.late or tuple(settings.items()) in known:
             continue
         known.add(tuple(settings.items()))
-        parts = dict(scene.late or {})
-        if scene.view is None:
-            parts = {_TOP: _opening(scene.parts)[1]} | parts
-        files = {name: Section.of(section).write(folder) for name, section in parts.items()}
+        files = {name: Section.of(section).write(folder) for name, section in scene.late.items()}
         table.append({"settings": settings, "sections": files})
     return table
 

@@ -34,7 +34,7 @@ import { load } from "./store.js";
  * @property {Settings} defaults
  * @property {Control[]} controls
  * @property {Record<string, string[]>} sliders of the live view, with the values that links have
- * @property {Shown[]} scenes of the live view; none if the page has sections only
+ * @property {Shown[]} scenes of the live view
  * @property {Row[]} sections
  * @property {Record<string, string[]>} follows the settings that each section depends on
  * @property {Record<string, string>} names of settings for the reader
@@ -48,7 +48,7 @@ import { load } from "./store.js";
  * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
  * @property {Record<string, [name: string, meaning: string]>} terms
  */
-/** @typedef {{ settings: Settings, file?: string }} Shown what the page shows; the file is that of the live view */
+/** @typedef {{ settings: Settings, file: string }} Shown what the page shows; the file is that of the live view */
 /** @typedef {{ tables(): Tables, inputTime?: number }} LiveView */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
@@ -80,8 +80,6 @@ class Page {
   constructor(description, components) {
     this.description = description;
     this.components = components;
-    /** @type {Shown[]} */
-    this.scenes = description.scenes.length ? description.scenes : description.sections;
     this.sections = new Sections(description, look);
     this.find(".controls form").append(...this.controlRows());
     this.fold = /** @type {HTMLDetailsElement} */ (this.find(".controls"));
@@ -111,7 +109,6 @@ class Page {
     this.find(".to-theme").onclick = () => this.changeTheme();
     this.find(".to-projector").onclick = () => this.toggleProjector();
     this.find(".leave-projector").onclick = () => this.toggleProjector();
-    this.find(".to-numbers").hidden = !this.find(".live");
     this.find(".to-numbers").onclick = () => this.saveNumbers();
     this.find(".skip").onclick = (event) => {
       event.preventDefault(); // the fragment holds the settings
@@ -367,7 +364,7 @@ class Page {
 
   /** Show the settings, or the nearest that were exported. @param {string} [moved] the control that the reader moved */
   async show(moved) {
-    const scene = nearestScene(this.scenes, this.settings, moved);
+    const scene = nearestScene(this.description.scenes, this.settings, moved);
     const request = ++this.request;
     const dropped = this.description.clicks ? this.keepPicks(Number(scene.settings.n)) : "";
     this.tellChanges(scene, moved, dropped);
@@ -384,17 +381,13 @@ class Page {
 
   /** Show the live view with the words around it, and then the sections. @param {Shown} scene @param {number} request */
   async showScene(scene, request) {
-    if (scene.file) {
-      const shown = await (this.description.computes ? this.loadDraws(scene) : this.loadView(scene));
-      if (request !== this.request) return;
-      this.shown = shown;
-      this.writeWords();
-      this.mountView();
-    }
+    const shown = await (this.description.computes ? this.loadDraws(scene) : this.loadView(scene));
+    if (request !== this.request) return;
+    this.shown = shown;
+    this.writeWords();
+    this.mountView();
     this.find(".problem").hidden = true;
-    const shown = this.sections.show(this.settings);
-    if (scene.file) this.guard(shown);
-    else await shown;
+    this.guard(this.sections.show(this.settings));
   }
 
   /** Keep the clicked points that a sample of n has, and return what is to be said of others. @param {number} n */
@@ -410,7 +403,7 @@ class Page {
   /** @param {Shown} scene */
   async loadView(scene) {
     const file = await load(this.description.page, scene.file);
-    return { view: file.view, words: file.scenes[this.scenes.indexOf(scene)] };
+    return { view: file.view, words: file.scenes[this.description.scenes.indexOf(scene)] };
   }
 
   /** The same where the browser computes the view; words around it are those of the page. @param {Shown} scene */

@@ -61,9 +61,7 @@ def site_script() -> str:
 
 
 def view_script(view: str) -> str:
-    """The script of a page: its live view, if it has one, and its start."""
-    if not view:
-        return "startPage(sharedParts);\n"
+    """The script of a page: its live view and its start."""
     return f"startPage({{ ...sharedParts, live: {as_expression(live.script(view))} }});\n"
 
 
@@ -112,10 +110,7 @@ def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, pro
     write_shared(folder)
     data = folder / "data"
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
-        tasks = [
-            pool.submit(export_page, page, live.markup(page.view) if page.view else "", data, only_defaults)
-            for page in pages
-        ]
+        tasks = [pool.submit(export_page, page, live.markup(page.view), data, only_defaults) for page in pages]
         exported = [task.result() for task in tasks]
     write_pages(folder, exported)
 
@@ -137,7 +132,7 @@ def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
         for key, after in pairwise(order)
     }
     for page in exported:
-        (folder / "assets" / f"{script_of(page.record)}.js").write_text(view_script(page.record.view), encoding="utf-8")
+        (folder / "assets" / f"{page.record.view}.js").write_text(view_script(page.record.view), encoding="utf-8")
         extra = _overview(exported, [lessons[key] for key in order]) if not page.record.path else ""
         text = page_text(page, exported, following, extra)
         (folder / file_of(page.record)).write_text(text, encoding="utf-8")
@@ -149,19 +144,12 @@ def file_of(page: Page) -> str:
     return f"{page.path or 'index'}.html"
 
 
-def script_of(page: Page) -> str:
-    """The name of a page's own script."""
-    return page.view or "figures"
-
-
 def page_text(page: Exported, exported: Sequence[Exported], following: dict, extra: str) -> str:
     """The HTML of a page."""
     terms = {term.key: [term.name, term.meaning] for term in TERMS}
     description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         policy=POLICY,
-        # The first picture of a page without a live view is Plotly's.
-        early="" if page.record.view else f'<link rel="preload" href="assets/{_PLANE}.js" as="script">',
         title=escape(f"{page.record.title} – PAC-Bayesian random Fourier features"),
         menu=_menu(exported, page.record),
         opening=page.opening,
@@ -170,7 +158,7 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
         tip=glossary.TIP,
         card=read("lessons/card.html"),
         description=_as_json(description),
-        script=script_of(page.record),
+        script=page.record.view,
     )
 
 

@@ -110,6 +110,10 @@ _LEARN, _FREQUENCIES, _DATA = "Learn", "Frequencies", "Data and papers"
 _BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
 _SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
 _FEW_INPUTS = ("line", "moons", "clusters")
+_METHOD_PAIRS: Products = (
+    {"second": ("Orthogonal", "Sobol", "Weight", "Sample", "Cluster", "Nyström"), "data": ("wine", "moons")},
+    {"first": ("Sobol", "Sample"), "second": ("Nyström", "Sample")},
+)
 
 #: All pages, in the order of the menus.
 PAGES = (
@@ -282,18 +286,25 @@ PAGES = (
         "grain",
         _FREQUENCIES,
         question="How few cosines make a kernel?",
-        shows="two methods side by side: frequencies and errors; error against r for every method, Nyström for "
-        "comparison; variance of both feature maps, by formula and by simulation; kernel ridge regression beside ridge "
-        "on features, errors and times",
+        shows="live: two methods side by side, their frequencies, where they err, and their errors as r grows; error "
+        "against r for every method, Nyström for comparison; variance of both feature maps, by formula and by "
+        "simulation; kernel ridge regression beside ridge on features, errors and times",
         documentation=("examples/07_spread_frequencies.py",),
+        view="approximation",
+        pictures=(
+            Picture("methods", "Two methods: frequencies and errors"),
+            Picture("errors", "Error of every method against r", live=False),
+        ),
         reading=Reading("the error of the second method over all pairs of rows", "{after.second.error:.2g}"),
         grid=Grid(
             (
-                {
-                    "second": ("Orthogonal", "Sobol", "Weight", "Sample", "Cluster", "Nyström"),
-                    "data": ("wine", "moons"),
-                },
-                {"first": ("Sobol", "Sample"), "second": ("Nyström", "Sample")},
+                *_METHOD_PAIRS,
+                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
+                {"kernel": EVERY},
+                {"width": (0.501, 2.0)},
+                {"seed": (1,)},
+            ),
+            sections=(
                 {"r": (10, 20, 100, 200)},
                 {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
                 {"kernel": EVERY},

@@ -51,7 +51,7 @@ def errors_against_frequencies(
         The number of frequencies to mark.
     """
     fig = Sheet()
-    fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    fig.add_vline(x=chosen, name="r", line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, of_method in errors.items():
         r = np.asarray(r_values[method])
         of_method = np.asarray(of_method)

@@ -101,7 +101,7 @@ def _for_every_r(values, learned):
 
 
 def _against_r(fig, r_values, chosen: int) -> go.Figure:
-    fig.add_vline(x=chosen, line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.add_vline(x=chosen, name="r", line={"color": _GREY, "width": 1, "dash": "dot"})
     ticks = list(r_values)
     fig.update_xaxes(type="log", title="frequencies or landmarks r", tickvals=ticks, ticktext=[str(r) for r in ticks])
     return finish(fig, 380, margin=fixed_margin(top=64))

@@ -42,6 +42,7 @@ def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
     [
         ("start", "opening", {}),
         ("kernel", "line", {"D": "7"}),
+        ("approximate", "methods", {"r": "7"}),
         ("landmarks", "maps", {"beta": "10", "plain": "true"}),
         ("learn_kernel", "kernels", {"rho": "0.1"}),
         ("bounds", "terms", {"hide": "all"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     put(app, "kernel", "Laplacian")
     put(app, "first", "Orthogonal")
     put(app, "second", "Moment matching")
+    assert healthy(app)
+    sides = next(one for one in app.get("bidi_component") if one.proto.component_name == "live_approximation")
+    said = [side["misfit"] for side in json.loads(sides.proto.json)["sides"]]
+    assert "Orthogonal does not fit the Laplacian kernel" in said[0] and "Moment matching does not fit" in said[1]
+    put(app, "plain", True)
     assert healthy(app)
     assert len(app.get("plotly_chart")) == 8
     said = [note.value for note in app.info]

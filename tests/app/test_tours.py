@@ -481,7 +481,7 @@ def apart_1(before, after):
 def apart_2(before, after):
     few, many = Approximation(before), Approximation(after)
     fall = {name: many.error(name) / few.error(name) for name in ("Monte Carlo", "Sobol")}
-    assert 0.22 < fall["Monte Carlo"] < 0.32 and 1 / 7 < fall["Sobol"] < 1 / 5.5
+    assert 0.28 < fall["Monte Carlo"] < 0.4 and 1 / 10 < fall["Sobol"] < 1 / 8
     assert few.error("Sobol") < few.error("Monte Carlo") and DRAWS == 5
 
 
@@ -489,7 +489,7 @@ def apart_3(before, after):
     flat, high = Approximation(before), Approximation(after)
     assert flat.rows.X.shape[1] == 2 and high.rows.X.shape[1] == 59
     assert flat.error("Sobol") < 0.5 * flat.error("Monte Carlo")
-    assert 1 < high.error("Sobol") / high.error("Monte Carlo") < 1.1
+    assert 0.9 < high.error("Sobol") / high.error("Monte Carlo") < 1.1
 
 
 def apart_4(before, after):
@@ -502,8 +502,8 @@ def know_1(before, after):
     same, weighted = Approximation(before), Approximation(after)
     np.testing.assert_allclose(same.second.weights, 1 / 50)
     np.testing.assert_array_equal(same.second.frequencies, weighted.second.frequencies)
-    assert weighted.second.weights.min() == 0 and 2 < weighted.largest_weight < 4
-    assert weighted.second.error / same.second.error == pytest.approx(0.25, abs=0.05)
+    assert weighted.smallest_weight < 0.5 and 2 < weighted.largest_weight < 4
+    assert weighted.second.error / same.second.error == pytest.approx(0.2, abs=0.05)
 
 
 def know_2(before, after):

@@ -18,7 +18,7 @@ from test_layout import PHONE, at_each_width, problems
 from pages.components import catalogue
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
-PLAIN = {"kernel", "landmarks", "learn_kernel", "bounds", "adaptive"}
+PLAIN = {"kernel", "landmarks", "learn_kernel", "bounds", "approximate", "adaptive"}
 PAGES = tuple(
     path
     for page in catalogue.PAGES
@@ -66,6 +66,7 @@ KNOWN = tuple(
         ("bounds?plain=true", "light"),
         ("kernel", "dark"),
         ("approximate", "light"),
+        ("approximate?plain=true", "light"),
         ("approximate", "dark"),
         ("learn_kernel", "dark"),
         ("bounds", "dark"),

@@ -18,6 +18,7 @@ import datasets
 import rff_engine as rff
 from pages.components.controls.moved import decode
 from pages.components.controls.presets import LANDMARK_PRESETS
+from pages.components.results import approximation
 from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
@@ -620,6 +621,72 @@ def test_in_a_lesson_and_among_many_no_frequency_is_moved(open_page):
         ]
 
 
+SIDES = """view.shown.map(({ r, error, omega, weights, landmarks, map }, k) => ({
+    r, error, dots: [...(landmarks ?? omega)], weights: [...(weights ?? [])], map: [...map],
+    words: view.find(`.frequencies-words-${k}`).textContent, stale: view.find(`.error-${k}`).matches('.stale'),
+}))"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "first", "second"), [("Matérn", "Halton", "Nyström"), ("Gaussian", "Orthogonal", "Weight")]
+)
+def test_two_methods_follow_r_under_the_hand_and_are_the_engines(open_page, kernel, first, second):
+    page = open_live(open_page, f"approximate?kernel={kernel}&first={first}&second={second}&seed=3")
+    settings = approximation.approximation_settings("wine", kernel, 1.0, 1.5, 3)
+    page.evaluate(COUNT)
+    drawn, fitted = (approximation.METHODS[name] for name in (first, second))
+    for r in (200, 1):
+        left, right = move_sliders(page, {"r": r}, SIDES)
+        check_side(left, approximation.method_view(settings, drawn, r), r)
+        check_side(right, approximation.method_view(settings, fitted, 50), 50)  # the only one that is known
+        assert right["stale"] and "at r = 50: " in right["words"]
+    assert page.evaluate("[received, sent]") == [0, 0] and "r=" not in page.url.partition("seed")[2]
+    page.locator(".live input[name=r]").dispatch_event("change")
+    page.wait_for_function("() => document.querySelector('.live').view.shown[1].r === 1")
+    page.wait_for_function(SETTLED.format("r", "1"))
+    left, right = page.evaluate(f"(view => {SIDES})(document.querySelector('.live').view)")
+    check_side(right, approximation.method_view(settings, fitted, 1), 1)
+    assert not right["stale"]
+    page.locator(".live input[name=r]").focus()  # asks for the fits of the whole curve
+    page.wait_for_function("() => document.querySelector('.live').view.sides[1].fits.length === 7")
+    left, right = move_sliders(page, {"r": 30}, SIDES)
+    check_side(right, approximation.method_view(settings, fitted, 20), 20)
+
+
+def check_side(side, view, r):
+    """Compare what one side shows with the engine's numbers."""
+    assert side["r"] == r and side["error"] == pytest.approx(view.error, rel=1e-8)
+    dots = view.landmarks if view.frequencies is None else view.frequencies
+    np.testing.assert_allclose(np.reshape(side["dots"], (-1, 2))[:r], dots, atol=1e-9)
+    np.testing.assert_allclose(side["map"], view.error_map.ravel(), atol=2e-6)
+    if view.weights is not None:
+        np.testing.assert_allclose(side["weights"][:r], view.weights, atol=1e-12)
+        assert not np.any(side["weights"][r:])
+    assert str(len(dots) if view.weights is None else np.count_nonzero(view.weights)) in side["words"].split(": ")[1]
+
+
+def test_an_arrow_key_adds_a_frequency_and_the_lines_of_the_figures_below_follow(open_page):
+    page = open_live(open_page, "approximate?first=Sobol&second=Halton&r=7")
+    slider = page.locator(".live input[name=r]")
+    slider.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        settle(page)
+    page.wait_for_function(SETTLED.format("r", "9"))
+    settle(page)
+    page.locator(".st-key-errors").first.scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('.st-key-errors .shapelayer path')")
+    off = """() => {
+        const plot = document.querySelector('.st-key-errors .js-plotly-plot'), axis = plot._fullLayout.xaxis;
+        const at = plot.getBoundingClientRect().left + axis._offset + axis.d2p(72);
+        const {left, width} = plot.querySelector('.shapelayer path').getBoundingClientRect();
+        return Math.abs(left + width / 2 - at) < 1.5;
+    }"""
+    assert not page.evaluate(off)
+    move_sliders(page, {"r": 72}, "1")
+    assert page.evaluate(off)
+
+
 def test_bounds_at_the_marker_are_the_engines(open_page):
     sample, fresh = (datasets.make_toy("moons", n, 0.1, seed) for n, seed in ((300, 0), (20_000, 1_000_003)))
     risks = bound_curves.candidate_risks(
@@ -750,7 +817,12 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
 @pytest.mark.parametrize(
     ("path", "text"),
     [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")]
-    + [("kernel", "mean of D cosines"), ("adaptive", "over all points"), ("certificates", "votes over the plane")],
+    + [
+        ("kernel", "mean of D cosines"),
+        ("approximate", "Sample errs by"),
+        ("adaptive", "over all points"),
+        ("certificates", "votes over the plane"),
+    ],
 )
 @pytest.mark.more(after=2)
 def test_a_saved_picture_holds_every_panel(open_page, path, text):

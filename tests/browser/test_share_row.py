@@ -271,7 +271,7 @@ def test_all_figures_are_saved_at_once(open_page):
     assert sorted(files) == [f"kernel-{key}.svg" for key in keys]
 
 
-@pytest.mark.parametrize("name", ["kernel", "landmarks", "learn_kernel", "bounds", "adaptive"])
+@pytest.mark.parametrize("name", ["kernel", "landmarks", "learn_kernel", "bounds", "approximate", "adaptive"])
 @pytest.mark.more(after=2)
 def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
     page = open_page(name)

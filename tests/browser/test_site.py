@@ -21,7 +21,7 @@ from deploy.site import writing
 from pages.components.catalogue import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.lessons.content import LESSONS
-from pages.components.results import landmarks as results
+from pages.components.results import approximation, landmarks as results
 from pages.components.results.adaptive import AdaptiveSettings, descent
 from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
 from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings, lifted_circles
@@ -38,6 +38,7 @@ from pages.components.results.learning import (
     plane_extents,
 )
 from pages.components.sharing.recipes import (
+    approximate as approximation_recipe,
     bounds as bound_recipe,
     kernel as prior_recipe,
     landmarks as landmark_recipe,
@@ -485,7 +486,9 @@ def framed(site):
 def test_a_page_draws_in_a_sandbox_of_another_site(framed, browser):
     page = new_page(browser.new_context())
     page.goto(framed)
-    expect(page.frame_locator("iframe").locator(".main-svg").first).to_be_visible()
+    figure = page.frame_locator("iframe").locator("[data-plot=errors]")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator(".main-svg").first).to_be_visible()
     page.context.close()
 
 
@@ -603,7 +606,32 @@ def test_numbers_of_a_descent_and_of_a_certificate_are_the_engines(open_file):
     assert f"{100 * bound['risk_bound']:.1f} %" == page.locator(".bound-value").inner_text()
     opening = saved_numbers(open_file("index"))
     assert set(opening["table"]) == {"errors", "landmarks", "weights"}
-    expect(open_file("approximate").locator(".to-numbers")).to_be_hidden()
+
+
+def test_numbers_of_two_methods_are_the_engines_at_every_r_that_was_fitted(open_file):
+    page = open_file("approximate")
+    settings = approximation.approximation_settings("wine", "Gaussian", 1.0, 1.5, 0)
+    pair = "monte_carlo", "sample"
+    for r, known in ((1, 5), (20, 20), (200, 50)):
+        page.evaluate(
+            """r => {
+                const input = document.querySelector('.live').view.inputs.r;
+                input.value = Math.log10(r);
+                for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind));
+            }""",
+            r,
+        )
+        page.wait_for_function(f"() => document.querySelector('.live').view.of === {r}")
+        views = [approximation.method_view(settings, method, at) for method, at in zip(pair, (r, known), strict=True)]
+        expected = approximation_recipe.of_two_methods(pair, views)
+        found = saved_numbers(page)
+        for name in ("two methods", "frequencies"):
+            own = found[found["table"] == name].reset_index(drop=True)
+            for column, values in expected[name].items():
+                if values.dtype.kind == "f":
+                    np.testing.assert_allclose(own[column].astype(float), values, rtol=1e-5, atol=2e-6, err_msg=column)
+                else:
+                    assert own[column].tolist() == values.tolist()
 
 
 def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):

@@ -215,13 +215,14 @@ def test_a_section_names_the_settings_that_it_follows(site):
 
 
 @pytest.mark.slow
-def test_a_page_without_a_live_view_is_sections(site):
-    file = site / "rest" / "approximate.html"
-    described, html = description(file), file.read_text("utf-8")
-    assert described["scenes"] == [] and "live-place" not in html
-    names = re.findall(r'data-section="([^"]+)"', html)
-    parts = ["top", "approximate_errors", "approximate_variances", "approximate_line"]
-    assert names == parts == list(described["sections"][0]["sections"])
+def test_two_methods_have_all_fits_that_the_app_would_ask_for(site):
+    described = description(site / "rest" / "approximate.html")
+    (scene,) = described["scenes"]
+    drawn, fitted = unpack(site / "rest" / "data" / "approximate" / f"{scene['file']}.js")["view"]["sides"]
+    assert "errors" in drawn and [fit["r"] for fit in fitted["fits"]] == [5, 10, 20, 50]
+    assert described["sliders"]["r"] == [str(r) for r in range(1, 201)]
+    parts = ["approximate_errors", "approximate_variances", "approximate_line"]
+    assert list(described["sections"][0]["sections"]) == parts
 
 
 def test_sections_follow_all_but_what_does_not_move_them():

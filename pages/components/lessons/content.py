@@ -74,8 +74,8 @@ UNION = (".st-key-union-figure",)
 WORST_CASE = (".st-key-promise",)
 LEDGER = (".live canvas.ledger", ".st-key-ledger")
 PEEKING = (".st-key-peeking",)
-TWO_METHODS = (".st-key-frequencies",)
-ERROR_MAPS = (".st-key-maps",)
+TWO_METHODS = (".live .method-panels", ".st-key-frequencies")
+ERROR_MAPS = (".live .method-panels", ".st-key-maps")
 APPROXIMATION_ERRORS = (".st-key-errors",)
 GRID_WEIGHTS = (".st-key-grid",)
 PLAYER = (".live:has(.descent)", ".st-key-player")
@@ -536,8 +536,8 @@ LESSONS = (
                 APPROXIMATION_ERRORS,
                 "Means of five draws at r = 20: Monte Carlo errs by {before.mean[Monte Carlo]:.3f}, Sobol by "
                 "{before.mean[Sobol]:.3f}.",
-                "Take ten times as many. Monte Carlo's error falls to about a quarter. And Sobol's?",
-                ("To about a half", "To about a quarter as well", "To about a sixth"),
+                "Take ten times as many. Monte Carlo's error falls to about a third. And Sobol's?",
+                ("To about a half", "To about a third as well", "To about a ninth"),
                 2,
                 "To {after.mean[Sobol]:.3f}; Monte Carlo's fell to {after.mean[Monte Carlo]:.3f}. Its line is straight "
                 "and has the slope of 1/√r, Sobol's is steeper: each further point falls into a gap between the "
@@ -550,7 +550,7 @@ LESSONS = (
                 "Two moons have two columns. At r = 100 Sobol errs by {before.mean[Sobol]:.3f}, Monte Carlo by "
                 "{before.mean[Monte Carlo]:.3f}.",
                 "Now digits: 59 columns, so the frequencies have 59 dimensions. By how much does Sobol win?",
-                ("By more: there is more space to fill", "By as much", "Not at all"),
+                ("By more: there is more space to fill", "By as much", "Hardly at all"),
                 2,
                 "{after.mean[Sobol]:.3f} against {after.mean[Monte Carlo]:.3f}. A hundred points cannot fill 59 "
                 "dimensions evenly: they do not even cover all combinations of the halves of each coordinate.",
@@ -590,12 +590,13 @@ LESSONS = (
                 "0.",
                 (
                     "All keep about their weight",
-                    "Weights spread, and the error falls to about a quarter",
+                    "Weights spread, and the error falls to about a fifth",
                     "One takes nearly all the weight",
                 ),
                 1,
-                "{after.second.error:.3f}. Weights now range from 0 to {after.largest_weight:.1f} times 1/50: "
-                "frequencies in a cluster share the weight of one, and a frequency next to a gap gets more.",
+                "{after.second.error:.3f}. Weights now range from {after.smallest_weight:.1f} to "
+                "{after.largest_weight:.1f} times 1/50: frequencies in a cluster share the weight of one, and a "
+                "frequency next to a gap gets more.",
                 {"data": "moons", "second": "Monte Carlo"},
                 {"second": "Weight"},
             ),
@@ -623,7 +624,7 @@ LESSONS = (
                 "At the rows the mean error falls from {before.error_at_rows:.2f} to {after.error_at_rows:.2f}, "
                 "further away it is {after.error_off_rows:.2f}, and the largest error is as before: "
                 "{after.worst_error:.2f}. The fit does not use points there.",
-                {"data": "circles", "width": 0.398, "r": 20, "second": "Sobol"},
+                {"data": "circles", "width": 0.398, "r": 20, "second": "Sobol", "seed": 1},
                 {"second": "Sample"},
             ),
             Step(

@@ -257,6 +257,11 @@ class ApproximationNumbers:
         return self.values.r * self.second.weights.max()
 
     @property
+    def smallest_weight(self) -> float:
+        """The smallest weight on the right, as a multiple of 1/r."""
+        return self.values.r * self.second.weights.min()
+
+    @property
     def error_at_rows(self) -> float:
         """Mean error on the map on the right, in the cells at the rows."""
         return self._map_error(0, AT_ROWS)

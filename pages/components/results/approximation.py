@@ -15,7 +15,9 @@ from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.studies.feature_methods import SAMPLED
 from rff_engine.experiments.toy import approximation as toy_approximation
+from rff_engine.experiments.toy.approximation import SEQUENCES
 from rff_engine.figures.approximation import error_text
+from rff_engine.figures.live.packing import pack_approximation
 from rff_engine.figures.style import METHOD_NAMES
 from rff_engine.kernels import KERNELS_BY_TITLE
 
@@ -37,7 +39,9 @@ METHODS = {
         "pbrff",
     )
 }
-#: Numbers of frequencies, and of draws at each; fewer of both for descents, which cost more.
+#: Numbers of frequencies on the slider.
+FREQUENCY_COUNTS = tuple(range(1, toy_approximation.MOST_FREQUENCIES + 1))
+#: Those of the error curves, and draws at each; fewer of both for descents, which cost more.
 R_VALUES, DRAWS = (5, 10, 20, 50, 100, 200), 5
 DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest"), (5, 10, 20, 50), 2
 #: Of the simulated variances: frequencies, draws and distances. A variance times the number of features does not depend
@@ -89,10 +93,18 @@ def curve_counts(method: str) -> tuple[int, ...]:
 
 
 @shared_cache
+def sequence(settings: ApproximationSettings, method: str) -> toy_approximation.FrequencySequence:
+    rows = approximation_rows(settings.data, settings.seed)
+    return read_only(workers.compute(toy_approximation.sequence, rows, settings.kernel(), method, DRAWS, settings.seed))
+
+
+@shared_cache
 def approximation_errors(settings: ApproximationSettings, method: str) -> np.ndarray:
     """Relative errors, (len(curve_counts(method)), draws)."""
     rows, draws = approximation_rows(settings.data, settings.seed), DESCENT_DRAWS if method in DESCENT else DRAWS
     counts = curve_counts(method)
+    if method in SEQUENCES:
+        return sequence(settings, method).errors.T[[r - 1 for r in counts]]
     kernel, errors = settings.kernel(), toy_approximation.approximation_errors
     return read_only(workers.compute(errors, rows, kernel, method, counts, draws, settings.seed))
 
@@ -127,6 +139,11 @@ def unmatched(settings: ApproximationSettings, methods, r_values) -> str:
     return f" Moment matching: {small} too few to match a covariance of {d} columns, {matched}."
 
 
+def nearest_count(r: int) -> int:
+    """The number of frequencies of the error curves that is nearest to r, by ratio."""
+    return min(R_VALUES, key=lambda count: abs(np.log(count / r)))
+
+
 def ranking(errors: dict[str, np.ndarray], r: int) -> str:
     """The methods by their mean error at r, best first, without those that have no error there."""
     known = {method: of_method for method, of_method in errors.items() if r in curve_counts(method)}
@@ -152,6 +169,31 @@ def views_side_by_side(
             views.append(None)
             refused[method] = _misfit(settings, method, error)
     return views, refused
+
+
+@shared_cache
+def live_approximation(settings: ApproximationSettings, methods: tuple[str, str], r: int, reached: bool) -> dict:
+    """Data of the live view; a method that is fitted for each r has that of r, and if `reached` those of its curve."""
+    rows = approximation_rows(settings.data, settings.seed)
+    sides = {method: _live_side(settings, method, r, reached) for method in methods}
+    return pack_approximation(
+        rows,
+        toy_approximation.plane_kernel(rows, settings.kernel()),
+        [(method, sides[method]) for method in methods],
+        FREQUENCY_COUNTS,
+        frequency_extent(settings),
+    )
+
+
+def _live_side(settings, method, r, reached):
+    """What one side of the live view shows, or why its method does not fit the kernel."""
+    try:
+        if method in SEQUENCES:
+            return sequence(settings, method)
+        counts = {r, *(curve_counts(method) if reached else ())}
+        return {count: method_view(settings, method, count) for count in sorted(counts)}
+    except ValueError as error:
+        return _misfit(settings, method, error)
 
 
 def random_phase_wins(curves: toy_approximation.VarianceCurves) -> bool:

@@ -15,9 +15,15 @@ from ..._sampling import covariance_is_matched
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
 from ...features import fourier_features, random_phase_features
+from ...frequencies import draw_frequencies
 from ...kernels import KERNELS_BY_TITLE, SpectralKernel
-from ..studies.feature_methods import NystroemMap, fit_features
+from ..studies.feature_methods import FourierMap, NystroemMap, fit_features
 from .plane import cell_centres, plane_points
+
+SEQUENCES = ("monte_carlo", "orthogonal", "structured_orthogonal", "fastfood", "halton", "sobol", "digital_net")
+"""Methods that draw frequencies one after the other: the first r of a sample are what they sample for r"""
+MOST_FREQUENCIES = 200
+"""Size of their samples; other methods are fitted for each r"""
 
 
 def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> SpectralKernel:
@@ -117,9 +123,9 @@ def approximation_errors(
     method : str
         A name of `feature_methods.METHODS`.
     r_values : sequence of R ints
-        Numbers of frequencies, or of landmarks for the Nystroem methods.
+        Numbers of frequencies, or of landmarks for the Nystroem methods; at most `MOST_FREQUENCIES` for `SEQUENCES`.
     seed : int
-        Draw i at r has a seed of its own, the same for every method.
+        Draw i has a seed of its own, the same for every method and r.
 
     Returns
     -------
@@ -130,11 +136,55 @@ def approximation_errors(
     ValueError
         If the method is unknown or not defined for the kernel, or a count is out of range.
     """
+    if method in SEQUENCES:
+        chosen = [check_count(r, "r", high=MOST_FREQUENCIES) - 1 for r in r_values]
+        return sequence(rows, kernel, method, n_draws, seed).errors.T[chosen]
     exact = kernel(rows.X)
     draws = range(check_count(n_draws, "n_draws"))
     return np.array(
         [[_relative_error(exact, _fit(rows, kernel, method, r, seed, i), rows.X) for i in draws] for r in r_values]
     )
+
+
+@dataclass(frozen=True)
+class FrequencySequence:
+    """Samples of one of the `SEQUENCES`, of which r frequencies are the first r."""
+
+    frequencies: np.ndarray
+    """(MOST_FREQUENCIES, 2), of the first draw, in the plane"""
+    errors: np.ndarray
+    """(n_draws, MOST_FREQUENCIES), ||K~ - K||_F / ||K||_F with the first 1, 2, ... frequencies"""
+
+
+def sequence(
+    rows: ApproximationRows, kernel: SpectralKernel, method: str, n_draws: int, seed: int
+) -> FrequencySequence:
+    """Frequencies of the first draw, and the errors of every number of them for all draws.
+
+    Raises
+    ------
+    ValueError
+        If the method is not one of `SEQUENCES` or not defined for the kernel, or a count is out of range.
+    """
+    check_choice(method, "method", SEQUENCES)
+    exact = kernel(rows.X)
+    draws = [_sample(rows, kernel, method, seed, i) for i in range(check_count(n_draws, "n_draws"))]
+    return FrequencySequence(draws[0] @ rows.axes, np.array([_first_errors(exact, rows.X, omega) for omega in draws]))
+
+
+def _first_errors(exact, X, omega) -> np.ndarray:
+    """Errors of the first 1, 2, ... frequencies.
+
+    Frequency j alone has the kernel matrix A_j = c_j c_j' + s_j s_j' of its cosines and sines. The squared error of r
+    is ||K||^2 - 2 sum_j <A_j, K> / r + sum_jl <A_j, A_l> / r^2, with products of matrices as of vectors.
+    """
+    r = np.arange(1, len(omega) + 1)
+    waves = fourier_features(X, omega, np.ones(len(omega)))
+    with_exact = ((exact @ waves) * waves).sum(axis=0).reshape(2, -1).sum(axis=0)
+    with_each_other = ((waves.T @ waves) ** 2).reshape(2, len(r), 2, len(r)).sum(axis=(0, 2))
+    squares = with_each_other.cumsum(axis=0).cumsum(axis=1).diagonal()
+    total = np.sum(exact**2)
+    return np.sqrt(np.maximum(total - 2 * with_exact.cumsum() / r + squares / r**2, 0) / total)
 
 
 def too_few_to_match(r_values: Sequence[int], n_features: int) -> tuple[int, ...]:
@@ -154,8 +204,17 @@ def too_few_to_match(r_values: Sequence[int], n_features: int) -> tuple[int, ...
 
 
 def _fit(rows, kernel, method, r, seed, draw):
-    child = int(np.random.SeedSequence((seed, check_count(r, "r"), draw)).generate_state(1)[0])
-    return fit_features(method, rows.X, rows.y, kernel, r, child, rows.task)
+    if method in SEQUENCES:
+        return FourierMap(_sample(rows, kernel, method, seed, draw)[: check_count(r, "r", high=MOST_FREQUENCIES)])
+    return fit_features(method, rows.X, rows.y, kernel, r, _child(seed, draw), rows.task)
+
+
+def _sample(rows, kernel, method, seed, draw) -> np.ndarray:
+    return draw_frequencies(kernel, MOST_FREQUENCIES, rows.X.shape[1], method, _child(seed, draw))
+
+
+def _child(seed, draw) -> int:
+    return int(np.random.SeedSequence((seed, draw)).generate_state(1)[0])
 
 
 def _relative_error(exact, fitted, X) -> float:
@@ -195,15 +254,22 @@ def method_view(
         As `approximation_errors`.
     """
     fitted = _fit(rows, kernel, method, r, seed, 0)
-    points = rows.centre + plane_points(cell_centres(rows.extent, cells)) @ rows.axes.T
-    centre = rows.centre[None]
-    approximate = fitted.transform(points) @ fitted.transform(centre)[0]
-    error_map = np.abs(approximate - kernel(points, centre)[:, 0]).reshape(cells, cells)
+    approximate = fitted.transform(_plane(rows, cells)) @ fitted.transform(rows.centre[None])[0]
+    error_map = np.abs(approximate.reshape(cells, cells) - plane_kernel(rows, kernel, cells))
     error = _relative_error(kernel(rows.X), fitted, rows.X)
     if isinstance(fitted, NystroemMap):
         return MethodView(None, None, (fitted.landmarks - rows.centre) @ rows.axes, error, error_map)
     weights = np.full(r, 1 / r) if fitted.weights is None else fitted.weights
     return MethodView(fitted.frequencies @ rows.axes, weights, None, error, error_map)
+
+
+def plane_kernel(rows: ApproximationRows, kernel: SpectralKernel, cells: int = 71) -> np.ndarray:
+    """k(x, c) for x in the plane through the centre c, (cells, cells), as `MethodView.error_map`."""
+    return kernel(_plane(rows, cells), rows.centre[None])[:, 0].reshape(cells, cells)
+
+
+def _plane(rows, cells) -> np.ndarray:
+    return rows.centre + plane_points(cell_centres(rows.extent, cells)) @ rows.axes.T
 
 
 def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int = 4000) -> float:

@@ -93,12 +93,8 @@ export function paintRing(c, x, y, radius) {
   }
 }
 
-/**
- * A landmark: a numbered star.
- *
- * @param {Context} c @param {number} x @param {number} y @param {number} radius @param {number} l
- */
-export function paintStar(c, x, y, radius, l) {
+/** @param {Context} c @param {number} x @param {number} y @param {number} radius */
+export function star(c, x, y, radius) {
   c.beginPath();
   for (let k = 0; k < 10; k++) {
     const r = k % 2 ? radius * 0.45 : radius;
@@ -106,6 +102,15 @@ export function paintStar(c, x, y, radius, l) {
     c.lineTo(x + r * Math.cos(angle), y + r * Math.sin(angle));
   }
   c.closePath();
+}
+
+/**
+ * A landmark: a numbered star.
+ *
+ * @param {Context} c @param {number} x @param {number} y @param {number} radius @param {number} l
+ */
+export function paintStar(c, x, y, radius, l) {
+  star(c, x, y, radius);
   fillAndOutline(c, PALETTE.landmarks[l % PALETTE.landmarks.length], INK, Math.max(1, radius / 9));
   c.fillStyle = INK;
   c.font = fontOf(Math.round(radius * 0.85), true);

@@ -19,14 +19,16 @@ from ..._typing import ArrayLike
 from ...certificates import THRESHOLDS
 from .. import (
     adaptive as descent_style,
+    approximation as approximation_style,
     bounds as bound_style,
     certificates as certificate_style,
     kernel as prior_style,
 )
-from ..style import for_colours
+from ..style import METHOD_NAMES, for_colours
 
 if TYPE_CHECKING:
     from ...experiments.toy.adaptive import Descent
+    from ...experiments.toy.approximation import ApproximationRows, FrequencySequence, MethodView
     from ...experiments.toy.bounds import BoundCurves
     from ...experiments.toy.certificates import CertifiedVote
     from ...experiments.toy.kernel import UnitPrior
@@ -290,6 +292,46 @@ def pack_certificate(
             "grey": certificate_style.ERROR_COLOUR,
         }
     )
+
+
+def pack_approximation(
+    rows: ApproximationRows,
+    kernel: np.ndarray,
+    sides: Sequence[tuple[str, FrequencySequence | Mapping[int, MethodView] | str]],
+    counts: Sequence[int],
+    frequency_extent: float,
+) -> dict[str, Any]:
+    """Data of the live view of two methods that approximate a kernel, each with its name in `METHOD_NAMES`.
+
+    A side is a sequence of frequencies, views by their numbers of frequencies, or a sentence that says why the method
+    does not fit; `kernel` is that of `plane_kernel`, and `counts` are the numbers that may be chosen.
+    """
+    return _with_version(
+        {
+            "sides": [{"method": method, "name": METHOD_NAMES[method]} | _pack_side(side) for method, side in sides],
+            "kernel": as_base64(kernel, "<f8"),
+            "points": as_base64(rows.in_plane, "<f4"),
+            "extent": rows.extent,
+            "frequency_extent": frequency_extent,
+            "limit": approximation_style.ERROR_LIMIT,
+            "counts": list(counts),
+        }
+    )
+
+
+def _pack_side(side: FrequencySequence | Mapping[int, MethodView] | str) -> dict[str, Any]:
+    if isinstance(side, str):
+        return {"misfit": side}
+    if not isinstance(side, Mapping):
+        return {"frequencies": as_base64(side.frequencies, "<f8"), "errors": as_base64(side.errors, "<f8")}
+    return {"fits": [{"r": r, "error": view.error} | _pack_view(view) for r, view in side.items()]}
+
+
+def _pack_view(view: MethodView) -> dict[str, str]:
+    if view.frequencies is None or view.weights is None:
+        assert view.landmarks is not None
+        return {"landmarks": as_base64(view.landmarks, "<f8"), "map": as_base64(view.error_map, "<f4")}
+    return {"frequencies": as_base64(view.frequencies, "<f8"), "weights": as_base64(view.weights, "<f8")}
 
 
 def pack_descent(descent: Descent, frequency_extent: float) -> dict[str, Any]:

@@ -129,9 +129,17 @@ export class LiveView {
    * @type {{ left: number, right: number }} */
   frame;
 
-  /** Values of the slider of D, where it has few.
+  /** Whole numbers that a slider takes, where it takes no others.
    * @type {number[]} */
   counts = [];
+
+  /** Their logarithms.
+   * @type {Float64Array} */
+  logCounts;
+
+  /** The slider that takes them.
+   * @type {HTMLInputElement | undefined} */
+  counting;
 
   /** Whether the reader is moving a slider. */
   dragging = false;
@@ -254,19 +262,27 @@ export class LiveView {
 
   // --- values of the sliders ----------------------------------------------------------------------------------------
 
-  /** Let the slider of D take the values of a control. @param {number[]} counts */
-  setCounts(counts) {
+  /** Let a slider take the values of a control; an arrow key goes to the next one. @param {number[]} counts */
+  setCounts(counts, name = "D") {
     this.counts = counts;
-    const { D } = this.inputs;
-    [D.min, D.max] = [counts[0], counts[counts.length - 1]].map((count) => String(Math.log10(count)));
+    this.logCounts = Float64Array.from(counts, Math.log10);
+    const input = (this.counting = this.inputs[name]);
+    [input.min, input.max] = [0, counts.length - 1].map((k) => String(this.logCounts[k]));
+    input.onkeydown = (event) => {
+      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      const next = this.logCounts[nearestIndex(this.logCounts, Number(input.value)) + step];
+      if (!step) return;
+      event.preventDefault();
+      if (next === undefined) return;
+      input.value = String(next);
+      for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind));
+    };
   }
 
   /** @param {string} name */
   value(name) {
     const input = this.inputs[name];
-    if (name === "D" && this.counts.length) {
-      return this.counts[nearestIndex(Float64Array.from(this.counts, Math.log10), Number(input.value))];
-    }
+    if (input === this.counting) return this.counts[nearestIndex(this.logCounts, Number(input.value))];
     return isLog(input) ? 10 ** Number(input.value) : Number(input.value);
   }
 
@@ -536,7 +552,7 @@ export class LiveView {
     const look = [this.ink, style.fontFamily, this.rem, document.fonts.status].join(" ");
     const focus = JSON.stringify(this.focus);
     for (const panel of panels) panel.repaint(look, this.data, focus);
-    if (this.beta) followBeta(this.value("beta"));
+    followSliders(this);
     this.find(".waiting")?.remove();
     if (this.inputTime === undefined) return;
     this.latencies.push(performance.now() - this.inputTime);
@@ -640,19 +656,19 @@ export function followPointer(canvas, chart, move) {
 }
 
 /**
- * Moves the lines at beta in the page's Plotly figures, which the server makes only when a slider is settled.
- * Plotly paints each shape as a path, and all of them again with the figure.
+ * Move the lines at sliders in the page's Plotly figures, which the server makes only when a slider is settled; they have
+ * the names of the sliders. Plotly paints each shape as a path, and all of them again with the figure.
  *
- * @param {number} beta
+ * @param {LiveView} view
  */
-function followBeta(beta) {
+function followSliders(view) {
   for (const plot of document.querySelectorAll(".js-plotly-plot")) {
     const { layout, _fullLayout } = /** @type {any} */ (plot); // Plotly's own fields of the element
     for (const [k, { name, xref, x0 }] of (layout?.shapes ?? []).entries()) {
       const axis = _fullLayout?.[xref.replace("x", "xaxis")];
-      if (name !== "beta" || !axis?.d2p) continue;
+      if (!(name in view.inputs) || !axis?.d2p) continue;
       const line = plot.querySelector(`.shapelayer path[data-index="${k}"]`);
-      line?.setAttribute("transform", `translate(${axis.d2p(beta) - axis.d2p(x0)} 0)`);
+      line?.setAttribute("transform", `translate(${axis.d2p(view.value(name)) - axis.d2p(x0)} 0)`);
     }
   }
 }

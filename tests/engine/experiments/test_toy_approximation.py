@@ -88,16 +88,23 @@ def naive_error(kernel, X, features) -> float:
     return np.sqrt(above / below)
 
 
+def fitted_by(rows, kernel, method, r, seed, draw=0):
+    """What a method gives for r; of a sequence, the first r of a whole sample."""
+    child = int(np.random.SeedSequence((seed, draw)).generate_state(1)[0])
+    if method not in toy.SEQUENCES:
+        return fit_features(method, rows.X, rows.y, kernel, r, child, rows.task)
+    return FourierMap(rff.draw_frequencies(kernel, toy.MOST_FREQUENCIES, rows.X.shape[1], method, child)[:r])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["monte_carlo", "weight", "sample", "nystroem"])
+@pytest.mark.parametrize("method", [*toy.SEQUENCES, "weight", "sample", "nystroem"])
 def test_errors_are_those_of_every_pair_of_rows(method):
     rows, kernel = rows_of(n=25), rff.GaussianKernel(2.0)
     errors = toy.approximation_errors(rows, kernel, method, (3, 8), 2, 5)
     assert errors.shape == (2, 2) and len(np.unique(errors)) == 4
     for i, r in enumerate((3, 8)):
         for draw in range(2):
-            seed = int(np.random.SeedSequence((5, r, draw)).generate_state(1)[0])
-            features = fit_features(method, rows.X, rows.y, kernel, r, seed, rows.task).transform(rows.X)
+            features = fitted_by(rows, kernel, method, r, 5, draw).transform(rows.X)
             assert errors[i, draw] == pytest.approx(naive_error(kernel, rows.X, features), rel=1e-9)
 
 
@@ -113,9 +120,43 @@ def test_frequencies_too_few_to_match_are_those_with_a_warning(d):
 
 
 def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
-    errors = toy.approximation_errors(rows_of(n=100), rff.GaussianKernel(2.3), "monte_carlo", (25, 400), 20, 0)
+    errors = toy.approximation_errors(rows_of(n=100), rff.GaussianKernel(2.3), "monte_carlo", (12, 192), 20, 0)
     few, many = np.sqrt((errors**2).mean(axis=1))
     assert few / many == pytest.approx(4, rel=0.25)
+
+
+@pytest.mark.parametrize("method", toy.SEQUENCES)
+@pytest.mark.parametrize("r", [1, 7, 33])
+def test_the_first_of_a_sample_are_distributed_as_a_sample_of_as_many(method, r):
+    kernel, seeds = rff.GaussianKernel(1.3), range(100)
+    few, many = (
+        np.array([toy_sample(kernel, method, count, seed)[:r] for seed in seeds]) for count in (r, toy.MOST_FREQUENCIES)
+    )
+    delta = np.array([0.7, -0.2, 0.4, 1.1, -0.6])
+    for power in (1, 2):
+        a, b = (np.cos(omega @ delta).mean(axis=1) ** power for omega in (few, many))
+        assert abs(a.mean() - b.mean()) < 4 * np.sqrt((a.var() + b.var()) / len(seeds)) + 1e-12
+
+
+def toy_sample(kernel, method, count, seed):
+    return rff.draw_frequencies(kernel, count, 5, method, seed)
+
+
+def test_a_sequence_has_the_views_frequencies_and_errors():
+    rows, kernel = rows_of("wine"), rff.GaussianKernel(2.0)
+    found = toy.sequence(rows, kernel, "sobol", 2, 4)
+    assert found.frequencies.shape == (toy.MOST_FREQUENCIES, 2) and found.errors.shape == (2, toy.MOST_FREQUENCIES)
+    for r in (1, 30, toy.MOST_FREQUENCIES):
+        view = toy.method_view(rows, kernel, "sobol", r, 4, cells=3)
+        np.testing.assert_allclose(found.frequencies[:r], view.frequencies, atol=1e-12)
+        assert found.errors[0, r - 1] == pytest.approx(view.error, rel=1e-9)
+
+
+def test_the_plane_has_the_kernels_values_at_the_cells():
+    rows, kernel = rows_of("wine"), rff.GaussianKernel(2.0)
+    cells = cell_centres(rows.extent, 3)
+    found = toy.plane_kernel(rows, kernel, 3)
+    np.testing.assert_allclose(found, np.exp(-(cells**2 + cells[:, None] ** 2) / 8), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["moons", "wine"])
@@ -123,9 +164,8 @@ def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
 def test_method_view_is_one_draw_projected_to_the_plane(name, method):
     rows, kernel = rows_of(name), rff.GaussianKernel(1.1)
     view = toy.method_view(rows, kernel, method, 9, 3, cells=4)
-    assert view.error == toy.approximation_errors(rows, kernel, method, (9,), 1, 3)[0, 0]
-    seed = int(np.random.SeedSequence((3, 9, 0)).generate_state(1)[0])
-    fitted = fit_features(method, rows.X, rows.y, kernel, 9, seed, rows.task)
+    assert view.error == pytest.approx(toy.approximation_errors(rows, kernel, method, (9,), 1, 3)[0, 0], rel=1e-9)
+    fitted = fitted_by(rows, kernel, method, 9, 3)
     assert isinstance(fitted, FourierMap) and view.landmarks is None
     weights = np.full(9, 1 / 9) if method == "monte_carlo" else fitted.weights
     np.testing.assert_allclose(view.weights, weights)
