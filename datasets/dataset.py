@@ -75,8 +75,3 @@ class Dataset:
     def n_features(self) -> int:
         """Number of columns, d."""
         return self.X.shape[1]
-
-    @property
-    def n_test_tail(self) -> int:
-        """Number of trailing rows that are published as test rows; 0 without a published division."""
-        return 0 if self.n_train_file is None else self.n_samples - self.n_train_file

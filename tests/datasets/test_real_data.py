@@ -106,7 +106,7 @@ N_VALUES = {
 
 def test_adult_has_numbers_and_one_hot_columns(load):
     dataset = load("adult")
-    assert dataset.n_features == 108 and dataset.n_train_file == 32561 and dataset.n_test_tail == 16281
+    assert (dataset.n_features, dataset.n_train_file, dataset.n_samples) == (108, 32561, 32561 + 16281)
     assert dataset.feature_names[:6] == NUMERIC
     groups = np.array([feature.partition("=")[0] for feature in dataset.feature_names[6:]])
     assert list(dict.fromkeys(groups)) == list(N_VALUES)
@@ -176,7 +176,7 @@ def test_mnist_pair_has_the_published_row_order(low, high, load, idx):
 def test_mnist_matches_its_files(load, idx):
     train_images, train_labels, test_images, test_labels = idx
     dataset = load("mnist")
-    assert dataset.n_train_file == 60000 and dataset.n_test_tail == 10000
+    assert (dataset.n_train_file, dataset.n_samples) == (60000, 70000)
     np.testing.assert_array_equal(dataset.y, np.concatenate([train_labels, test_labels]))
     for part, images in ((dataset.X[:60000], train_images), (dataset.X[60000:], test_images)):
         some = slice(None, None, 97)

@@ -28,7 +28,7 @@ def test_toy_data_have_the_documented_shape_balance_and_range(name, n, noise, se
     assert toy.name == name and toy.task == "classification" and len(toy.feature_names) == 2
     assert toy.X.shape == (n, 2) and toy.X.dtype == np.float64 and toy.X.flags.c_contiguous
     assert np.isfinite(toy.X).all()
-    assert (toy.n_samples, toy.n_features, toy.n_test_tail) == (n, 2, 0)
+    assert (toy.n_samples, toy.n_features, toy.n_train_file) == (n, 2, None)
     assert toy.y.dtype == np.int64
     assert [(toy.y == label).sum() for label in (-1, 1)] == [n - n // 2, n // 2]
     # Six standard deviations beyond the clean shape: exceeded by about one in 10^8 coordinates.

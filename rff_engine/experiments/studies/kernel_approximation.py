@@ -13,8 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from ..._typing import ArrayLike
-from ...kernels import SpectralKernel
 from .li_problem import LiProblem
 from .problem import Part
 from .protocols import KernelApproximation
@@ -76,24 +74,8 @@ def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], pro
         yield [problem.row(method, of_row, seconds[method], (*notes, *warned[method]), D=r)]
 
 
-def relative_errors(X: ArrayLike, kernel: SpectralKernel, features: list[np.ndarray]) -> list[float]:
-    """||K~ - K||_F / ||K||_F of several features of the same points; each block of K is computed once.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    features : list of arrays of shapes (n, F)
-    """
-    blocks = _errors_by_blocks(X, kernel, features)
-    while True:
-        try:
-            next(blocks)
-        except StopIteration as end:
-            return end.value
-
-
 def _errors_by_blocks(X, kernel, features: list[np.ndarray]) -> Iterator[list]:
-    """Yield after each block of the upper triangle of the matrices; return the errors."""
+    """Errors ||K~ - K||_F / ||K||_F of several features of the same points; yields after each block of K."""
     missed, total = np.zeros(len(features)), 0.0
     for i, j in _blocks(X.shape[0]):
         rows = slice(i, i + _BLOCK_ROWS)
