@@ -83,6 +83,12 @@ EXPLANATION = (
     "every map; click a point to make it a landmark, a star to remove it."
 )
 
+BOUND = {
+    False: "Between them, the PAC-Bayes-kl bound on the alignment loss, mean over the landmarks: with probability 95 % "
+    "it holds for every β at once, so that β may be chosen by it. It sees neither the SVM nor the fresh points.",
+    True: "No bound holds for centroids, which depend on all points; choose random landmarks to see one.",
+}
+
 CLICKS = "clicks on points"
 
 
@@ -260,14 +266,14 @@ def show_path(values, settings: LandmarkSettings) -> None:
             path.betas,
             path.kl,
             "mean KL(Q‖P) over the landmarks",
+            path.bound,
         ),
-        layout.lowest_error(path.betas, path.test_error),
-        "Results for every β; dotted: yours. Above, the errors of the SVM on the learned similarities; below, how far "
-        "the weights have moved from the prior, at most ln D. Look for the β at which the "
-        f"{settings.data.test_error} is lowest, and at "
-        "its KL divergence, which enters a bound.",
+        layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
+        "Can a bound choose β? Results for every β; dotted: yours. Above, the errors of the SVM on the learned "
+        "similarities; below, how far the weights have moved from the prior, at most ln D. "
+        f"{BOUND[path.bound is None]}",
         key="along_beta",
-        alt="Train and test error and mean KL divergence against beta, with a line at the current beta",
+        alt="Train and test error, a bound and mean KL divergence against beta, with a line at the current beta",
     )
 
 

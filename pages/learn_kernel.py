@@ -41,9 +41,9 @@ from pages.components.results.learning import (
     feature_errors,
     feature_errors_at,
     frequency_plane,
-    kl_path,
     live_kernel,
     plane_extents,
+    posterior_path,
     prior_map,
     weighted_map,
 )
@@ -223,23 +223,24 @@ def error_path(values, settings: CandidateSettings):
 
 
 def show_path(values, settings: CandidateSettings) -> None:
-    """The test error and the KL divergence against β."""
+    """The test error, the bound and the KL divergence against β."""
+    path = posterior_path(settings)
+    error, margin = toy_learning.mean_and_margin(error_path(values, settings))
     layout.figure(
         paths.errors_and_kl(
             values.beta,
-            {
-                f"{settings.data.test_error} of PBRFF at D = {values.D}": paths.ErrorPath(
-                    ERROR_BETAS, *toy_learning.mean_and_margin(error_path(values, settings))
-                )
-            },
-            scales.BETAS,
-            kl_path(settings),
+            {f"{settings.data.test_error} of PBRFF at D = {values.D}": paths.ErrorPath(ERROR_BETAS, error, margin)},
+            path.betas,
+            path.kl,
+            bound=path.bound,
         ),
-        "**Too small a [[β]] learns nothing, too large a β puts all weight on one cosine.**",
-        "Results for every β; dotted: yours. Above, the error of D features of PBRFF; below, the [[KL]] divergence: "
-        "how far the weights have moved from the prior, at most ln N.",
+        layout.lowest_error(ERROR_BETAS, error, path.betas, path.bound),
+        "Can a bound choose β? Results for every [[β]]; dotted: yours. Above, the error of D features of PBRFF; "
+        "between, the PAC-Bayes-kl bound on the alignment loss over pairs, which with probability 95 % holds for every "
+        "β at once; below, the [[KL]] divergence: how far the weights have moved from the prior, at most ln N. Too "
+        "small a β learns nothing, too large a β puts all weight on one cosine.",
         key="along_beta",
-        alt="Test error of PBRFF and KL divergence against beta, with a line at the current beta",
+        alt="Test error of PBRFF, a bound and KL divergence against beta, with a line at the current beta",
     )
 
 
@@ -251,7 +252,7 @@ def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting
         method: [feature_errors_at(settings, weighting, values.C, D) for D in D_values]
         for method, weighting in weightings.items()
     }
-    along_beta = (scales.BETAS, kl_path(settings)), (ERROR_BETAS, error_path(values, settings))
+    along_beta = posterior_path(settings), (ERROR_BETAS, error_path(values, settings))
     return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
 
 

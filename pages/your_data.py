@@ -136,11 +136,13 @@ def show_landmarks(values, chosen):
             path.betas,
             path.kl,
             "mean KL(Q‖P) over the landmarks",
+            path.bound,
         ),
-        layout.lowest_error(path.betas, path.test_error),
-        "Results for every [[β]]; dotted: yours. Below, the mean [[KL]] divergence.",
+        layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
+        "Results for every [[β]]; dotted: yours. Below, the mean bound on the alignment loss, unless landmarks are "
+        "centroids, and the mean [[KL]] divergence.",
         key="along_beta",
-        alt="Train and test error on your data and mean KL divergence against beta",
+        alt="Train and test error on your data, a bound and mean KL divergence against beta",
     )
     return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
 

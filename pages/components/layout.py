@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -124,7 +125,13 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def lowest_error(betas, errors) -> str:
-    """Where along β the test error is lowest, as the first sentence of a caption."""
+def lowest_error(betas, errors, bound_betas=(), bound=None) -> str:
+    """Where along β the test error is lowest, and its value where a bound is smallest, as the lead of a caption."""
     least = min(range(len(errors)), key=lambda i: errors[i])
-    return f"**The test error is lowest, {percent(errors[least])}, at β = {betas[least]:.3g}.**"
+    lowest = f"**The test error is lowest, {percent(errors[least])}, at β = {betas[least]:.3g}"
+    if bound is None:
+        return f"{lowest}.**"
+    chosen = bound_betas[min(range(len(bound)), key=lambda i: bound[i])]
+    near = min(range(len(betas)), key=lambda i: abs(math.log(betas[i] / chosen)))
+    where = "where" if betas[near] == chosen else f"and at the nearest, {betas[near]:.3g},"
+    return f"{lowest}. The bound is smallest at β = {chosen:.3g}, {where} the test error is {percent(errors[near])}.**"

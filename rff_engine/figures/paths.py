@@ -1,4 +1,4 @@
-"""Figures against the inverse temperature: errors above, divergence from the prior below."""
+"""Figures against the inverse temperature: errors, a bound, and the divergence from the prior."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import METHOD_COLOURS, add_band, finish, fixed_margin
 
-_LEARNED, _MARKER = METHOD_COLOURS["pbrff"], "#8C8C8C"
+_LEARNED, _BOUND, _MARKER = METHOD_COLOURS["pbrff"], "#009E73", "#8C8C8C"
 _LOOKS = (
     {"line": {"color": _LEARNED, "width": 2.5}, "marker": {"symbol": "diamond", "size": 7}},
     {"line": {"color": _LEARNED, "width": 1.5, "dash": "dot"}, "marker": {"symbol": "circle", "size": 5}},
@@ -32,9 +32,14 @@ class ErrorPath:
 
 
 def errors_and_kl(
-    beta: float, errors: Mapping[str, ErrorPath], kl_betas: ArrayLike, kl: ArrayLike, kl_name: str = "KL(Q‖P)"
+    beta: float,
+    errors: Mapping[str, ErrorPath],
+    kl_betas: ArrayLike,
+    kl: ArrayLike,
+    kl_name: str = "KL(Q‖P)",
+    bound: ArrayLike | None = None,
 ) -> go.Figure:
-    """Errors against beta, above the divergence from the prior.
+    """Errors against beta, above a bound on the loss and the divergence from the prior.
 
     Parameters
     ----------
@@ -44,8 +49,11 @@ def errors_and_kl(
         By name; the first is emphasised.
     kl_betas, kl : arrays of shape (K,)
         Divergences from the prior, in nats.
+    bound : array of shape (K,), optional
+        Bounds on the alignment loss. A line through all panels marks the smallest.
     """
-    fig = Sheet(rows=2, heights=(3, 2), gap=(0, 0.06))
+    last = 2 if bound is None else 3
+    fig = Sheet(rows=last, heights=(3, 2, 2)[:last], gap=(0, 0.06))
     for (name, path), look in zip(errors.items(), _LOOKS, strict=False):
         if path.margin is not None:
             _add_band(fig, path)
@@ -68,8 +76,10 @@ def errors_and_kl(
         mode="lines",
         line={"color": "#0072B2", "width": 2.5},
         hovertemplate=f"β = %{{x:.3g}}: %{{y:.3g}} nats<extra>{kl_name}</extra>",
-        row=2,
+        row=last,
     )
+    if bound is not None:
+        _add_bound(fig, np.asarray(kl_betas), np.asarray(bound))
     # A live view on the same page finds the line by its name and moves it with its slider.
     fig.add_vline(beta, name="beta", line={"color": _MARKER, "width": 1.5, "dash": "dot"})
     low, high = np.log10([min(kl_betas), max(kl_betas)])
@@ -81,11 +91,38 @@ def errors_and_kl(
         ticktext=[f"{10.0**decade:g}" for decade in decades],
         fixedrange=True,
     )
-    fig.update_xaxes(row=1, showticklabels=False)
-    fig.update_xaxes(row=2, title="inverse temperature β")
+    for row in range(1, last):
+        fig.update_xaxes(row=row, showticklabels=False)
+    fig.update_xaxes(row=last, title="inverse temperature β")
     fig.update_yaxes(row=1, title="error (%)", rangemode="tozero", fixedrange=True)
-    fig.update_yaxes(row=2, title="KL (nats)", rangemode="tozero", fixedrange=True)
-    return finish(fig, 430, margin=fixed_margin(top=62))
+    fig.update_yaxes(row=last, title="KL (nats)", rangemode="tozero", fixedrange=True)
+    return finish(fig, 430 if bound is None else 520, margin=fixed_margin(top=62))
+
+
+def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
+    """A bound in the second panel, and a line at its smallest value."""
+    name = "bound on the loss"
+    fig.add_scatter(
+        x=betas,
+        y=bound,
+        name=name,
+        mode="lines",
+        line={"color": _BOUND, "width": 2.5},
+        hovertemplate=f"β = %{{x:.3g}}: %{{y:.3f}}<extra>{name}</extra>",
+        row=2,
+    )
+    least = np.argmin(bound)
+    fig.add_scatter(
+        x=betas[[least]],
+        y=bound[[least]],
+        name="its smallest value",
+        mode="markers",
+        marker={"color": _BOUND, "symbol": "star", "size": 12},
+        hoverinfo="skip",
+        row=2,
+    )
+    fig.add_vline(betas[least], line={"color": _BOUND, "width": 1})
+    fig.update_yaxes(row=2, title="bound", fixedrange=True)
 
 
 def _add_band(fig, path: ErrorPath) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import catalogue
+from pages.components import catalogue, layout
 from pages.components.lessons import content
 from pages.components.server import entry
 
@@ -82,6 +82,15 @@ def test_page_reports_where_moments_are_matched_in_part():
     put(app, "methods", ["Moment matching"])
     said = [caption.value for caption in app.caption if "too few to match a covariance of 11 columns" in caption.value]
     assert ["matching: r = 10 is" in said[0], "up to r = 10 are" in said[1]] == [True, True]
+
+
+def test_a_caption_says_where_the_error_is_lowest_and_what_the_bound_would_choose():
+    betas, errors = (0.1, 1.0, 10.0), (0.3, 0.1, 0.2)
+    assert layout.lowest_error(betas, errors) == "**The test error is lowest, 10.0 %, at β = 1.**"
+    chosen = layout.lowest_error(betas, errors, betas, (0.6, 0.5, 0.4))
+    assert chosen.endswith("The bound is smallest at β = 10, where the test error is 20.0 %.**")
+    between = layout.lowest_error(betas, errors, (2.0, 5.0), (0.5, 0.4))
+    assert between.endswith("The bound is smallest at β = 5, and at the nearest, 10, the test error is 20.0 %.**")
 
 
 @pytest.mark.slow

@@ -34,8 +34,8 @@ from pages.components.results.learning import (
     candidate_weights,
     candidates,
     frequency_plane,
-    kl_path,
     plane_extents,
+    posterior_path,
 )
 from pages.components.sharing.recipes import (
     approximate as approximation_recipe,
@@ -551,7 +551,7 @@ def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
     weightings = {"rff": PriorWeights(), "pbrff": PseudoPosterior(10.0), "okrff": OptimizedKernel(0.1, 2.0)}
     weights = {name: candidate_weights(settings, weighting) for name, weighting in weightings.items()}
     none = {name: np.zeros((1, 2)) for name in weights}
-    path = (scales.BETAS, kl_path(settings)), (scales.BETAS[:1], np.zeros((1, 2)))
+    path = posterior_path(settings), (scales.BETAS[:1], np.zeros((1, 2)))
     expected = kernel_recipe.numbers(candidates(settings), weights, 2.0, [1], none, *path)
     compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
 

@@ -142,6 +142,12 @@ def test_beta_line_crosses_errors_and_divergence():
     np.testing.assert_allclose(kl.y, [0, 1, 2])
     assert (of_test.yaxis, kl.yaxis) == ("y", "y2")
     assert [(shape.x0, shape.xref) for shape in fig.layout.shapes] == [(10.0, "x"), (10.0, "x2")]
+    fig = paths.errors_and_kl(10.0, {"test": test}, betas, np.array([0.0, 1.0, 2.0]), bound=np.array([0.7, 0.6, 0.9]))
+    *_, kl, bound, star = fig.data
+    assert (kl.yaxis, bound.yaxis, star.yaxis) == ("y3", "y2", "y2")
+    assert (*star.x, *star.y) == (1.0, 0.6)
+    lines = [(shape.name, shape.x0, shape.xref) for shape in fig.layout.shapes]
+    assert lines == [(name, x, f"x{panel}") for name, x in ((None, 1.0), ("beta", 10.0)) for panel in ("", 2, 3)]
 
 
 def test_interval_needs_four_runs():

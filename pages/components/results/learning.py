@@ -115,9 +115,9 @@ def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: floa
 
 
 @shared_cache
-def kl_path(settings: CandidateSettings) -> np.ndarray:
-    """KL(Q || P) of the pseudo-posterior at every one of `scales.BETAS`."""
-    return read_only(toy_learning.kl_path(candidates(settings), scales.BETAS))
+def posterior_path(settings: CandidateSettings) -> toy_learning.PosteriorPath:
+    """Divergence and bound of the pseudo-posterior at every one of `scales.BETAS`."""
+    return read_only(toy_learning.posterior_path(candidates(settings), scales.BETAS))
 
 
 @shared_cache

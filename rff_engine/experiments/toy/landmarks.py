@@ -13,6 +13,7 @@ import numpy as np
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, draw_seed
 from ...alignment import landmark_alignment_loss
+from ...bounds import landmark_kl_inverse
 from ...kernels import SpectralKernel
 from ...landmarks import landmark_similarity, select_landmarks, similarity_maps
 from ...linear import error_rate, linear_svm_batch, linear_svm_path
@@ -206,14 +207,17 @@ class LandmarkPath:
     test_error: np.ndarray
     kl: np.ndarray
     """KL(Q || P) in nats, the mean over the landmarks"""
+    bound: np.ndarray | None
+    """PAC-Bayes-kl bound on the loss, the mean over the landmarks; None for centroids, which depend on all points"""
 
 
 def landmark_path(
-    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float
+    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float, epsilon: float = 0.05
 ) -> LandmarkPath:
-    """Errors and divergence of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
+    """Errors, divergence and bound of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
 
-    Equal to those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once.
+    Errors equal those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once. With
+    probability 1 - epsilon the bound holds for every beta and for every point as a landmark at once.
 
     Parameters
     ----------
@@ -222,6 +226,8 @@ def landmark_path(
         Inverse temperatures.
     C : float
         Of the linear SVM on the similarities.
+    epsilon : float
+        Probability that the bound fails.
 
     Raises
     ------
@@ -236,9 +242,15 @@ def landmark_path(
         psi[:, :, l] = Q[:, l] @ np.cos(omega @ (landmark - points).T)
     coefficients, intercepts = linear_svm_batch(psi[:, :n], p.y, C)
     decisions = (psi @ coefficients[:, :, None])[:, :, 0] + intercepts[:, None]
+    kl = kl_divergence(Q)
+    bound = None
+    if p.indices is not None:
+        loss = np.einsum("bld,ld->bl", Q, p.loss)
+        bound = landmark_kl_inverse(loss, kl, n, epsilon, n_landmarks=n).mean(axis=1)
     return LandmarkPath(
         np.asarray(betas, dtype=float),
         np.array([error_rate(decision, p.y) for decision in decisions[:, :n]]),
         np.array([error_rate(decision, y_test) for decision in decisions[:, n:]]),
-        np.mean(kl_divergence(Q), axis=1),
+        np.mean(kl, axis=1),
+        bound,
     )

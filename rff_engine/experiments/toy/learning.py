@@ -16,6 +16,7 @@ from scipy.stats import t as student_t
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_nonnegative, draw_seed
 from ...alignment import alignment_loss, alignment_loss_plane
+from ...bounds import second_order_kl_inverse
 from ...features import fourier_features
 from ...kernels import SpectralKernel
 from ...linear import error_rate, linear_svm_batch
@@ -151,26 +152,36 @@ def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
 
 
-def kl_path(candidates: Candidates, betas: ArrayLike) -> np.ndarray:
-    """KL(Q || P) of the pseudo-posterior at every beta, in nats (Letarte et al. 2019, Eq. 19).
+@dataclass(frozen=True)
+class PosteriorPath:
+    """Divergence and bound of the pseudo-posterior at every beta, (B,) each."""
+
+    betas: np.ndarray
+    kl: np.ndarray
+    """KL(Q || P) in nats"""
+    bound: np.ndarray
+    """PAC-Bayes-kl bound on the loss over pairs, which holds for every beta at once"""
+
+
+def posterior_path(candidates: Candidates, betas: ArrayLike, epsilon: float = 0.05) -> PosteriorPath:
+    """Divergence and bound of the pseudo-posterior at every beta (Letarte et al. 2019, Eq. 19).
 
     Parameters
     ----------
     betas : array of shape (B,)
         Inverse temperatures.
-
-    Returns
-    -------
-    ndarray of shape (B,)
+    epsilon : float
+        Probability that the bound fails.
 
     Raises
     ------
     ValueError
-        If a beta is negative or not finite.
+        If a beta is negative or not finite, or epsilon is not between 0 and 1.
     """
-    return np.asarray(
-        kl_divergence(np.stack([pseudo_posterior(candidates.loss, beta, candidates.n) for beta in betas]))
-    )
+    loss, n = candidates.loss, candidates.n
+    Q = np.stack([pseudo_posterior(loss, beta, n) for beta in betas])
+    kl = np.asarray(kl_divergence(Q))
+    return PosteriorPath(np.asarray(betas, dtype=float), kl, second_order_kl_inverse(Q @ loss, kl, n, epsilon))
 
 
 def feature_error_curve(

@@ -130,7 +130,16 @@ def test_landmark_path_equals_landmark_views(selection):
         view = toy_landmarks.landmark_view(problem, X_test, y_test, beta, 10.0, 2.0, cells=2)
         assert path.train_error[i] == pytest.approx(view.learned.train_error, abs=1e-12)
         assert path.test_error[i] == pytest.approx(view.learned.test_error, abs=1e-12)
-        assert path.kl[i] == pytest.approx(np.mean(rff.kl_divergence(view.Q)), abs=1e-12)
+        kl = rff.kl_divergence(view.Q)
+        assert path.kl[i] == pytest.approx(np.mean(kl), abs=1e-12)
+        if selection == "random":
+            loss = (view.Q * problem.loss).sum(axis=1)
+            each = [
+                rff.bounds.landmark_kl_inverse(*one, n=80, epsilon=0.05, n_landmarks=80)
+                for one in zip(loss, kl, strict=True)
+            ]
+            assert path.bound[i] == pytest.approx(np.mean(each), abs=1e-12)
+    assert (path.bound is None) == (selection == "kmeans")
     assert len(set(path.test_error)) > 1 and path.kl[0] == pytest.approx(0, abs=1e-12)
 
 
@@ -387,12 +396,15 @@ def test_several_weightings_at_once_have_the_errors_of_each(problem):
 
 def test_the_divergence_along_betas_is_that_of_each_posterior(problem):
     X, *_, drawn = problem
-    kl = toy_learning.kl_path(drawn, (0.0, 2.0, 1e6))
-    for value, beta in zip(kl, (0.0, 2.0, 1e6), strict=True):
+    path = toy_learning.posterior_path(drawn, (0.0, 2.0, 1e6))
+    for value, beta in zip(path.kl, (0.0, 2.0, 1e6), strict=True):
         weights = np.exp(-beta * np.sqrt(len(X)) * (drawn.loss - drawn.loss.min()))
         weights /= weights.sum()
         seen = weights[weights > 0]
         assert value == pytest.approx(np.log(len(weights)) + (seen * np.log(seen)).sum(), abs=1e-9)
+    loss = [rff.pseudo_posterior(drawn.loss, beta, len(X)) @ drawn.loss for beta in path.betas]
+    expected = rff.bounds.second_order_kl_inverse(loss, path.kl, len(X), 0.05)
+    np.testing.assert_allclose(path.bound, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("change", [{"D_values": (0,)}, {"n_draws": 0}, {"C": -1.0}])

@@ -27,7 +27,7 @@ D = 10  # frequencies drawn
 C = 1.0  # of the linear SVM on their features
 
 
-def numbers(candidates, weights, mu, D_values, errors, kl_path, error_path) -> pd.DataFrame:
+def numbers(candidates, weights, mu, D_values, errors, path, error_path) -> pd.DataFrame:
     """All numbers of the page as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     summaries = [toy_learning.weight_summary(Q, mu) for Q in weights.values()]
     mean, half_width = toy_learning.mean_and_margin(np.stack(list(errors.values())))
@@ -50,7 +50,7 @@ def numbers(candidates, weights, mu, D_values, errors, kl_path, error_path) -> p
             "test_error": mean.ravel(),
             "half_width": half_width.ravel(),  # of the 95 % interval of the mean of ten draws
         },
-        "KL along beta": {"beta": kl_path[0], "KL": kl_path[1]},
+        "KL along beta": {"beta": path.betas, "KL": path.kl, "bound": path.bound},  # on the loss, at 95 %
         "errors along beta": {
             "beta": error_path[0],
             "test_error": error_path[1].mean(axis=1),
@@ -86,6 +86,6 @@ if __name__ == "__main__":
     some, many = ([float(f"{10**power:.3g}") for power in np.linspace(-3, 3, count)] for count in (13, 61))
     along = np.stack([rff.pseudo_posterior(candidates.loss, value, n) for value in some])
     error_path = (some, errors_of(along, [D])[:, 0])
-    kl_path = (many, toy_learning.kl_path(candidates, many))
-    table = numbers(candidates, weights, mu, D_values, errors, kl_path, error_path)
+    path = toy_learning.posterior_path(candidates, many)
+    table = numbers(candidates, weights, mu, D_values, errors, path, error_path)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

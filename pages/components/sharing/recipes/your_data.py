@@ -87,6 +87,7 @@ def landmark_numbers(problem, path, beta) -> pd.DataFrame:
             "train_error": path.train_error,
             "test_error": path.test_error,
             "KL": path.kl,  # mean over the landmarks
+            "bound": path.bound,  # on the loss, at 95 %, mean over the landmarks
         },
     }
     frames = map(pd.DataFrame, tables.values())
