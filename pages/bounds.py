@@ -1,23 +1,27 @@
 """Bounds: what they guarantee, their terms, the price of choosing beta, and whether they hold."""
 
+import numpy as np
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presentation
 from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
-from pages.components.controls.widgets import Number, Options, Scale, Switch, Tabs, mount
+from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_in_sidebar, mount
 from pages.components.results.bounds import (
     LANDMARK_COUNTS,
+    MOST_SAMPLES,
     RISK_POINTS,
     BoundSettings,
     Guarantee,
     all_bounds,
     landmark_union,
     live_bounds,
-    worst_case,
+    live_promises,
+    promises,
 )
 from pages.components.sharing.recipes import bounds as recipe
 from rff_engine.bounds import ALIGNMENT_BOUNDS, KL_BOUNDS
+from rff_engine.experiments.toy.coverage import promise_failures
 from rff_engine.figures import bounds as figures
 
 NAMES = figures.BOUND_NAMES
@@ -26,6 +30,16 @@ FAILING_CASE = {"n": 1000, "mu": 5.0, "eps": 0.05}
 
 TIGHTNESS, PRICE, VALIDITY = QUESTIONS = "How tight?", "At what price?", "Does it hold?"
 QUESTION = Tabs("question", "Question", None, QUESTIONS, TIGHTNESS)
+
+EPSILON = Scale(
+    "eps",
+    "Allowed failures ε",
+    "The bound may fail for this fraction of all samples.",
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    0.05,
+)
+MU = Number("mu", "Order μ of Theorem 4", "At 2 it is Corollary 5.", 1.1, 10.0, 5.0, 0.1)
+SAMPLES = Number("samples", "Samples", "Each from a distribution of its own.", 1, MOST_SAMPLES, 1000, 1)
 
 CONTROLS = (
     QUESTION,
@@ -41,14 +55,8 @@ CONTROLS = (
     SIGMA,
     "Guarantee",
     Options("bound", "Bound in colour, with its terms", None, tuple(NAMES.values()), "Theorem 3"),
-    Scale(
-        "eps",
-        "Allowed failures ε",
-        "The bound may fail for this fraction of all samples.",
-        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        0.05,
-    ),
-    Number("mu", "Order μ of Theorem 4", "At 2 it is Corollary 5.", 1.1, 10.0, 5.0, 0.1),
+    EPSILON,
+    MU,
     Options(
         "form",
         "Form of the bounds",
@@ -69,6 +77,7 @@ CONTROLS = (
     DATA,
     NOISE,
     N_POINTS,
+    SAMPLES,
     SEED,
     PLAIN,
 )
@@ -105,17 +114,6 @@ def largest_terms(curve) -> str:
 def form_in_words(form: str) -> str:
     """The form of the bounds, in words."""
     return "in the corrected form" if form == "corrected" else "as printed by Letarte et al. (2019)"
-
-
-def verdict(failures, allowed: float) -> str:
-    """The failure rate of a bound in a simulation and the allowed one, in words."""
-    low, high = failures.interval()
-    rate = f"it fails for {layout.percent(failures.rate)} of samples; {100 * allowed:g} % are allowed"
-    if failures.failures == 0:
-        return f"it fails for no sample; {100 * allowed:g} % are allowed: the guarantee holds"
-    if low > allowed:
-        return f":red[**{rate}: the guarantee is broken**]"
-    return rate + (": the guarantee holds here" if high <= allowed else ": too close to call")
 
 
 def chosen_bound(values) -> str:
@@ -267,29 +265,42 @@ def show_union(values, union) -> None:
     )
 
 
-def show_worst_case(values, case) -> None:
-    """A simulation of Theorem 4, printed and corrected."""
-    st.markdown(
-        "A hard case for **Theorem 4**: a single hypothesis that is 1 everywhere, and labels that are +1 with "
-        f"probability (1 + √½)/2 ≈ 0.85. Out of {len(case.losses)} samples of n&nbsp;=&nbsp;{values.n} points, at "
-        f"μ&nbsp;=&nbsp;{values.mu:g} and ε&nbsp;=&nbsp;{values.eps:g}:\n"
-        f"- printed: {verdict(case.printed, values.eps)};\n"
-        f"- corrected: {verdict(case.corrected, values.eps)}."
+def show_promises(values, case) -> None:
+    """Theorem 4, printed and corrected, on samples."""
+    seen = "**A dot above the diagonal is a sample whose bound is too small. Raise n at μ = 5: [[right|below]], "
+    seen += "the printed bound fails more and more often, the corrected one never.**"
+    details = (
+        "A hard case for **Theorem 4**: a single hypothesis that is 1 everywhere, so that Q is the prior, and samples "
+        "of two classes. A sample's loss is the share of its pairs that differ in label, the true loss their "
+        "probability; each sample has a true loss of its own, drawn between 0 and ½. Dots beyond 1 lie at the edge. "
+        "[[Right|Below]], lines are exact probabilities around each true loss, bars the share of samples drawn; the "
+        "dotted line is ε."
     )
+    sliders = (SAMPLES, N_POINTS, EPSILON, MU)
+    if values.plain or not live.asks:
+        losses = (np.arange(400) + 0.5) / 800
+        widths = {form: getattr(case, f"{form}_width") for form in figures.FORM_COLOURS}
+        rates = {form: promise_failures(losses, values.n, width) for form, width in widths.items()}
+        # Means of 8: a single rate jumps with the sizes that a class can have.
+        means = {form: rate.reshape(-1, 8).mean(axis=1) for form, rate in rates.items()}
+        layout.figure(
+            figures.kept_and_broken_promises(case, losses.reshape(-1, 8).mean(axis=1), means),
+            seen,
+            details,
+            key="promise",
+            alt="True loss against the printed and the corrected Theorem 4 on many samples, and how often each fails",
+        )
+    else:
+        live.mount("promises", live_promises(values.seed, EPSILON.values), values, sliders)
+        layout.caption_below(seen, details)
+    if live.asks:  # the static edition shows all parts at once
+        acting = (QUESTION, SEED, PLAIN, *(sliders if values.plain else ()))
+        hide_in_sidebar([one.key for one in CONTROLS if isinstance(one, Control) and one not in acting])
     st.page_link(
         "pages/bounds.py",
         label="Show a case that fails: n = {n}, μ = {mu:g}, ε = {eps:g}".format(**FAILING_CASE),
         icon=":material/target:",
         query_params=st.query_params.to_dict() | {key: f"{value:g}" for key, value in FAILING_CASE.items()},
-    )
-    layout.figure(
-        figures.worst_case_deviations(case),
-        "**Samples to the right of a line break that bound.**",
-        "The true loss minus the empirical loss of each sample. Raise μ at a large n: the printed bound shrinks too "
-        "fast, the corrected one stays beyond the spread of the losses.",
-        key="promise",
-        alt="Histogram of true less empirical loss over many samples, with the widths of the printed and the corrected "
-        "Theorem 4",
     )
     show_theorem_4()
     show_errata()
@@ -385,9 +396,9 @@ class BoundProblem:
         return landmark_union(self.settings, self.values.beta, self.values.eps, self.values.form)
 
     def case(self):
-        """The simulation of Theorem 4."""
+        """Theorem 4 on samples."""
         values = self.values
-        return worst_case(values.n, values.mu, values.eps, values.seed)
+        return promises(values.n, values.mu, values.eps, values.seed, values.samples)
 
     def numbers(self):
         """The numbers of all three parts of the page."""
@@ -396,13 +407,15 @@ class BoundProblem:
 
 def show_answer(values, problem: BoundProblem) -> None:
     """The part of the page that answers the chosen question."""
+    if values.question != VALIDITY and live.asks:
+        hide_in_sidebar([SAMPLES.key])
     if values.question == TIGHTNESS:
         show_curves(values, problem.settings, problem.curves(values.price))
     elif values.question == PRICE:
         show_price(values, problem.curves(False), problem.curves(True))
         deferred.show("union", lambda: show_union(values, problem.union()))
     else:
-        show_worst_case(values, problem.case())
+        show_promises(values, problem.case())
 
 
 def main() -> None:

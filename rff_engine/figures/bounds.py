@@ -317,62 +317,39 @@ def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
     )
 
 
-def worst_case_deviations(case: WorstCase) -> go.Figure:
-    """Distribution of true minus empirical loss over samples, and the widths of the printed and corrected bound."""
-    # The loss of a sample takes few values, so each has a bar: bins would show artefacts.
-    deviation, count = np.unique(np.round(case.deviations, 12), return_counts=True)
-    (near, first), (far, _) = sorted(((case.printed_width, "printed"), (case.corrected_width, "corrected")))
-    left, right = _edges_beside(deviation, (near, far))
-    broken = (deviation > near).astype(int) + (deviation > far)
-    fig = Sheet()
-    for level, (label, colour) in enumerate(
-        (("both bounds hold", GREY), (f"{first} bound fails", VERMILION), ("both bounds fail", VIOLET))
-    ):
-        at = broken == level
-        if at.any():
-            fig.add_bar(
-                x=deviation[at],
-                y=100 * count[at] / len(case.deviations),
-                width=(right - left)[at],
-                offset=(left - deviation)[at],
-                name=label,
-                marker={"color": colour, "line": {"width": 0}},
-                hovertemplate="L_D − L_S = %{x:.3f}: %{y:.2f} % of samples<extra></extra>",
-            )
-    for label, at, colour, dash in (
-        ("printed", case.printed_width, VERMILION, "dash"),
-        ("corrected", case.corrected_width, GREEN, "solid"),
-    ):
-        fig.add_vline(x=at, line={"color": colour, "width": 2.5, "dash": dash})
-        # Left of the line, where there is space; the farther one above the nearer.
-        place = {"xanchor": "right", "yanchor": "bottom", "yshift": 0 if label == first else 17}
-        text = f" <b>{label}</b> {at:.3f} "
-        add_note(fig, at, 1, text, yref="paper", font={"color": colour}, **place)
-    edge = max(far, deviation.max())
-    low = min(deviation.min(), 0) - 0.05 * edge
-    fig.update_xaxes(range=[low, edge + 0.05 * (edge - low)], title="true loss − empirical loss", fixedrange=True)
-    # In percent and without a tick format, which would round neighbours to the same label.
-    fig.update_yaxes(title="share of samples (%)", fixedrange=True)
-    return finish(
-        fig,
-        380,
-        barmode="overlay",
-        margin=fixed_margin(top=76),
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.15, "x": 0},
-    )
+#: Of the two forms of Theorem 4 on samples.
+FORM_COLOURS = {"printed": VERMILION, "corrected": GREEN}
 
 
-def _edges_beside(values: np.ndarray, lines: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Left and right ends of bars that touch half way between the values, or at a line between two of them."""
-    half = np.pad(np.diff(values) / 2, 1, mode="edge") if len(values) > 1 else np.full(2, 0.01)
-    left, right = values - half[:-1], values + half[1:]
-    for line in lines:
-        k = np.searchsorted(values, line)  # the line is before this value
-        if 0 < k < len(values):
-            left[k] = right[k - 1] = line
-        left[k:] = np.maximum(left[k:], line)
-        right[:k] = np.minimum(right[:k], line)
-    return left, right
+def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapping[str, np.ndarray]) -> go.Figure:
+    """Bounds on samples against their true losses, and how often they fail, against the same true losses."""
+    fig = Sheet(1, 2, widths=[0.7, 0.3], gap=(0.08, 0.1))
+    fig.add_scatter(x=[0, 0.5], y=[0, 0.5], mode="lines", name="bound = true loss", line={"color": GREY, "width": 1.5})
+    for form, colour in FORM_COLOURS.items():
+        bound = case.losses + getattr(case, f"{form}_width")
+        fig.add_scatter(
+            x=bound,
+            y=case.true_loss,
+            mode="markers",
+            marker={"color": colour, "size": 4, "opacity": 0.5},
+            name=f"{form}, one dot a sample",
+            hovertemplate="bound %{x:.3f}, true loss %{y:.3f}<extra>" + form + "</extra>",
+        )
+        fig.add_scatter(
+            x=100 * rates[form],
+            y=true_loss,
+            mode="lines",
+            line={"color": colour, "width": 2.5},
+            name=f"{form}, how often it fails",
+            hovertemplate="true loss %{y:.3f}: fails for %{x:.2f} % of samples<extra>" + form + "</extra>",
+            col=2,
+        )
+    fig.add_vline(x=100 * case.epsilon, line={"color": GREY, "width": 1.5, "dash": "dot"}, col=2)
+    fig.update_xaxes(title="bound", range=[0, 1], fixedrange=True, col=1)
+    fig.update_xaxes(title="fails for (% of samples)", rangemode="tozero", fixedrange=True, col=2)
+    fig.update_yaxes(title="true loss", range=[0, 0.5], fixedrange=True, col=1)
+    fig.update_yaxes(range=[0, 0.5], fixedrange=True, col=2)
+    return finish(fig, 420, legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0})
 
 
 def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:

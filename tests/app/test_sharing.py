@@ -38,7 +38,7 @@ FAR = {
     | {"mu": 3.5, "D": 7, "C": 10.0, "plain": True},
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20}
-    | {"question": "Does it hold?"},
+    | {"question": "Does it hold?", "samples": 70},
     "certificates": {"method": METHOD_NAMES["pbrff"], "data": "xor", "n": 150, "noise": 0.2, "seed": 4, "sigma": 0.501}
     | {"beta": 10.0, "D": 10, "stretch": 0.6, "prior": 0.5, "tries": 2, "eps": 0.2, "plain": True},
     "real_data": {
@@ -207,6 +207,11 @@ def agrees_with_learn_kernel(table, app):
 
 
 def agrees_with_bounds(table, app):
+    if "promise" in figures(app):
+        dots = [trace for trace in figures(app)["promise"] if trace.get("mode") == "markers"]
+        failures = [int((values(trace["y"]) - values(trace["x"]) > 1e-12).sum()) for trace in dots]
+        promised = table[table["table"] == "promise of Theorem 4"]
+        assert failures == list(promised["failures"]) and {len(values(dots[0]["x"]))} == set(promised["samples"])
     app.session_state["question"] = "At what price?"
     app.run()
     choice = table[table["table"] == "choosing beta"]

@@ -23,6 +23,7 @@ from pages.components.results.kernel import kernel_functions, kernel_line, kerne
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
+    coverage,
     kernel as toy_kernels,
     learning as toy_learning,
 )
@@ -739,12 +740,45 @@ def test_the_chosen_bound_is_in_colour_and_a_sum_and_questions_are_tabs(open_pag
     settle(page)
     assert page.evaluate(seen)["chosen"] == "landmark_kl"
     page.get_by_role("tab", name="Does it hold?").click()
-    page.locator(".st-key-promise").wait_for()
+    page.locator(".promise-panels").wait_for()
     page.wait_for_function(SETTLED.format("question", "Does it hold?"))
-    assert page.locator(".live").count() == 0
+    assert page.locator(".live").count() == 1
     again = open_page(page.url.split("/", 3)[3])
-    again.locator(".st-key-promise").wait_for()
+    again.locator(".promise-panels").wait_for()
     assert again.get_by_role("tab", name="Does it hold?").get_attribute("aria-selected") == "true"
+
+
+PROMISES = """() => {
+    const {view} = document.querySelector('.live'), {failures, falling} = view;
+    return {failures, falls: falling !== null, samples: view.value('samples'),
+            said: view.root.querySelector('.printed-value').textContent};
+}"""
+
+
+def test_failures_on_samples_are_the_engines_and_more_are_drawn_by_buttons(open_page):
+    page = open_live(open_page, "bounds?question=Does+it+hold%3F&n=1000&samples=400&eps=0.1&mu=6")
+    shown = page.evaluate(PROMISES)
+    draws = coverage.draw_promises(5000, 0)
+    expected = coverage.simulate_promises(1000, 6.0, 0.1, draws[:400])
+    assert shown["failures"] == {"printed": expected.printed.failures, "corrected": expected.corrected.failures}
+    assert shown["said"] == f"{100 * expected.printed.rate:.1f} %" and expected.printed.rate > 0.1
+    assert page.locator("[data-testid=stSidebar] .st-key-beta").is_hidden()  # changes nothing here
+    page.get_by_role("button", name="New sample").click()
+    page.wait_for_function(SETTLED.format("samples", "401"))
+    page.get_by_role("button", name="1000 more").click()
+    page.wait_for_function(SETTLED.format("samples", "1401"))
+    page.locator(".live input[name=n]").press("ArrowLeft")
+    page.wait_for_function(SETTLED.format("n", "990"))
+    settle(page)
+    page.wait_for_function("() => !document.querySelector('.live').view.falling")
+    expected = coverage.simulate_promises(990, 6.0, 0.1, draws[:1401])
+    shown = page.evaluate(PROMISES)
+    assert (shown["samples"], shown["failures"]["printed"]) == (1401, expected.printed.failures)
+    # With reduced motion nothing falls.
+    page.emulate_media(reduced_motion="reduce")
+    page.get_by_role("button", name="New sample").click()
+    assert page.evaluate(PROMISES)["falls"] is False
+    assert page.complaints == []
 
 
 CERTIFICATE = """({

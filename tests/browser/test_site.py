@@ -23,7 +23,7 @@ from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent,
 from pages.components.lessons.content import LESSONS
 from pages.components.results import approximation, landmarks as results
 from pages.components.results.adaptive import AdaptiveSettings, descent
-from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings, lifted_circles
 from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.components.results.learning import (
@@ -585,7 +585,7 @@ def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):
     page = open_file("bounds")
     settings = BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200)
     free, paid = (all_bounds(settings, Guarantee(0.05, 5.0, "corrected", pay)) for pay in (False, True))
-    others = landmark_union(settings, 1.0, 0.05, "corrected"), worst_case(300, 5.0, 0.05, 0)
+    others = landmark_union(settings, 1.0, 0.05, "corrected"), promises(300, 5.0, 0.05, 0, 1000)
     expected = bound_recipe.numbers(free, paid, 1.0, *others)
     compare_tables(saved_numbers(page), expected[expected["price"].fillna("") != "paid"], ["posteriors", "bounds"])
 

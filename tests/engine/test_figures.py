@@ -384,19 +384,10 @@ def test_bounds_for_many_landmarks_are_named_by_their_number():
     assert bounds.bound_label("second_order_kl", 20) == "Theorem 3"
 
 
-def test_bars_of_holding_and_failing_bounds_sum_to_100_percent():
-    case = coverage.simulate_worst_case("two_classes", 200, 5.0, 0.05, 500, random_state=0)
-    fig = bounds.worst_case_deviations(case)
-    assert sum(np.sum(trace.y) for trace in fig.data) == pytest.approx(100)
-    assert "%" in fig.layout.yaxis.title.text and fig.layout.yaxis.tickformat is None
-    starts = np.concatenate([trace.x + trace.offset for trace in fig.data])
-    bars = list(zip(starts, starts + np.concatenate([trace.width for trace in fig.data]), strict=True))
-    (_, *lefts), (*rights, _) = zip(*sorted(bars), strict=True)
-    np.testing.assert_allclose(lefts, rights)
-    assert not any(left < case.printed_width < right for left, right in bars)
-
-
-@pytest.mark.parametrize("n", [2, 12, 300])
-def test_bars_of_few_samples_have_a_width(n):
-    case = coverage.simulate_worst_case("two_classes", n, 2.0, 0.05, 3, random_state=0)
-    assert all(min(trace.width) > 0 for trace in bounds.worst_case_deviations(case).data)
+def test_dots_above_the_diagonal_are_the_failures():
+    case = coverage.simulate_promises(1000, 5.0, 0.05, coverage.draw_promises(500, 0))
+    rates = {form: np.array([0.1, 0.2]) for form in bounds.FORM_COLOURS}
+    fig = bounds.kept_and_broken_promises(case, np.array([0.1, 0.2]), rates)
+    dots = [trace for trace in fig.data if trace.mode == "markers"]
+    above = [int((trace.y - trace.x > 1e-12).sum()) for trace in dots]
+    assert above == [case.printed.failures, case.corrected.failures] and above[0] > 10 and above[1] == 0

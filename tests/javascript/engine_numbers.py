@@ -10,7 +10,7 @@ import sys
 from base64 import b64encode
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammaln, ndtr
 
 import rff_engine as rff
 from datasets.toy import draw_toy
@@ -21,6 +21,7 @@ from pages.components.results.kernel import WIDTHS as WIDTHS_ON_THE_LINE
 from rff_engine.certificates import THRESHOLDS
 from rff_engine.experiments.toy import (
     certificates as toy_certificates,
+    coverage,
     kernel as toy_kernels,
     landmarks as toy_landmarks,
     learning as toy_learning,
@@ -225,6 +226,20 @@ def prior_lines() -> list[dict]:
     return cases
 
 
+def promises() -> list[dict]:
+    """Theorem 4 on samples, at both ends of the sliders."""
+    cases = []
+    for n, mu, epsilon in ((20, 1.1, 0.5), (300, 1.5, 0.05), (310, 2.0, 0.01), (1000, 5.0, 0.05), (1000, 10.0, 0.001)):
+        draws = coverage.draw_promises(400, n)
+        found = coverage.simulate_promises(n, mu, epsilon, draws)
+        widths = {"printed": found.printed_width, "corrected": found.corrected_width}
+        true = np.array([0.0, 0.01, 0.13, 0.25, 0.4, 0.499, 0.5])
+        rates = {form: coverage.promise_failures(true, n, width) for form, width in widths.items()}
+        cases.append({"n": n, "mu": mu, "epsilon": epsilon, "draws": draws, "losses": found.losses, "widths": widths})
+        cases[-1] |= {"true": true, "rates": rates}
+    return cases
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -269,6 +284,8 @@ def numbers() -> dict:
         "kernel_problems": kernel_problems(),
         "widths_on_the_line": WIDTHS_ON_THE_LINE,
         "prior_lines": prior_lines(),
+        "promises": promises(),
+        "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],
     }
 
 

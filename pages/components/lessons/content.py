@@ -71,7 +71,7 @@ KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
 TERMS = (".live canvas.parts", ".st-key-parts")
 PRICE = (".st-key-price-figure",)
 UNION = (".st-key-union-figure",)
-WORST_CASE = (".st-key-promise",)
+PROMISES = (".live:has(.promise-panels)", ".st-key-promise")
 LEDGER = (".live canvas.ledger", ".st-key-ledger")
 PEEKING = (".st-key-peeking",)
 TWO_METHODS = (".live .method-panels", ".st-key-frequencies")
@@ -410,21 +410,22 @@ LESSONS = (
         "How a simulation shows that a bound is false, and how one exponent repairs it.",
         (
             Step(
-                WORST_CASE,
-                "20 000 samples of 1000 points. The bars show by how much the true loss exceeds the sample's; to the "
-                "right of a line, that bound fails. At μ = 2 no sample breaks Theorem 4 as printed.",
-                "Raise μ to 5. A bound may fail for up to 5 % of samples; for how many does the printed one fail?",
+                PROMISES,
+                "Each dot is a sample of 1000 points, at its bound and at the loss that is true; above the diagonal "
+                "the bound fails. At μ = 2 no sample breaks Theorem 4 as printed.",
+                "Raise μ to 5. A bound may fail for up to 5 % of samples; for how many does the printed one fail where "
+                "the true loss is ¼?",
                 ("None", "Just about 5 %", "Several times as many"),
                 2,
-                "{after.printed_failures:.1%}: at μ = 5 the printed theorem is false. Its line moved so far left that "
-                "the ordinary scatter of samples crosses it.",
+                "{after.printed_failures:.1%}: at μ = 5 the printed theorem is false. Its dots moved so far left that "
+                "their ordinary scatter crosses the diagonal.",
                 {"mu": 2.0},
                 {"mu": 5.0},
             ),
             Step(
-                WORST_CASE,
-                "With 100 points the printed bound fails in {before.printed_failures:.1%} of samples: fewer than the 5 "
-                "% allowed, so the error would go unnoticed.",
+                PROMISES,
+                "With 100 points the printed bound fails in {before.printed_failures:.1%} of samples at a true loss of "
+                "¼, and nowhere in clearly more than the 5 % allowed: the error would go unnoticed.",
                 "Do more data help? Take 1000 points.",
                 ("It fails less often", "It fails as often", "It fails more often"),
                 2,
@@ -434,12 +435,12 @@ LESSONS = (
                 {"n": 1000},
             ),
             Step(
-                WORST_CASE,
-                "The repair: where μ > 2, the proof gives the power ½, not 1 − 1/μ, to the variance of the loss. That "
-                "is the green line, corrected.",
-                "Push μ to 10. The printed bound then fails in {after.printed_failures:.0%} of samples. And the "
-                "corrected one?",
-                ("In about 5 %", "In none of the 20 000", "In as many"),
+                PROMISES,
+                "The repair: where μ > 2, the proof gives the power ½, not 1 − 1/μ, to the variance of the loss. Those "
+                "are the green dots, corrected.",
+                "Push μ to 10. The printed bound then fails in {after.printed_failures:.0%} of samples at a true loss "
+                "of ¼. And the corrected one?",
+                ("In about 5 %", "In none of the {after.values.samples}", "In as many"),
                 1,
                 "It shrinks no faster than the scatter. Its distance is the price of a valid bound.",
                 {},

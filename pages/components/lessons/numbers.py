@@ -28,7 +28,7 @@ from pages.components.results.approximation import (
     curve_counts,
     method_view,
 )
-from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, worst_case
+from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.components.results.certificates import (
     METHODS as CERTIFIED,
     CertificateSettings,
@@ -51,6 +51,7 @@ from rff_engine.experiments.toy import (
     learning as toy_learning,
 )
 from rff_engine.experiments.toy.certificates import PosteriorCertificate
+from rff_engine.experiments.toy.coverage import promise_failures
 from rff_engine.experiments.toy.plane import cell_centres, plane_points
 
 #: Distances of a cell from the nearest row, in standard deviations of a column: up to the first it counts as at the
@@ -184,8 +185,8 @@ class BoundNumbers:
 
     @property
     def case(self):
-        """The simulation of Theorem 4."""
-        return worst_case(self.values.n, self.values.mu, self.values.eps, self.values.seed)
+        """Theorem 4 on samples."""
+        return promises(*(getattr(self.values, key) for key in ("n", "mu", "eps", "seed", "samples")))
 
     @property
     def theorem_3(self) -> float:
@@ -214,8 +215,8 @@ class BoundNumbers:
 
     @property
     def printed_failures(self) -> float:
-        """The fraction of simulated samples in which the printed Theorem 4 fails."""
-        return self.case.printed.rate
+        """The probability that the printed Theorem 4 fails at a true loss of a quarter."""
+        return float(promise_failures(0.25, self.values.n, self.case.printed_width)[0])
 
 
 class MeanErrors:

@@ -46,7 +46,7 @@ def mount(
 
     Parameters
     ----------
-    name : {"opening", "prior", "landmarks", "kernel", "bounds", "certificate", "descent", "approximation"}
+    name : {"opening", "prior", "landmarks", "kernel", "bounds", "promises", "certificate", "descent", "approximation"}
     packed : dict
         From the view's ``pack_`` function.
     values : namespace

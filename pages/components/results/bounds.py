@@ -15,9 +15,10 @@ from rff_engine.figures.live import packing, scales
 #: Numbers of landmarks that a bound may hold for at once.
 LANDMARK_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 
-#: Fresh points that estimate true risks, and samples of the simulation of Theorem 4.
+#: Fresh points that estimate true risks.
 RISK_POINTS = 20_000
-WORST_CASE_SAMPLES = 20_000
+#: Samples that may be drawn to see whether Theorem 4 holds.
+MOST_SAMPLES = 5000
 
 
 @dataclass(frozen=True)
@@ -87,5 +88,12 @@ def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
 
 
 @shared_cache
-def worst_case(n: int, mu: float, epsilon: float, seed: int) -> coverage.WorstCase:
-    return read_only(coverage.simulate_worst_case("two_classes", n, mu, epsilon, WORST_CASE_SAMPLES, random_state=seed))
+def promises(n: int, mu: float, epsilon: float, seed: int, samples: int) -> coverage.WorstCase:
+    """Theorem 4 on the first `samples` of the samples that may be drawn."""
+    return read_only(coverage.simulate_promises(n, mu, epsilon, coverage.draw_promises(samples, seed)))
+
+
+@shared_cache
+def live_promises(seed: int, allowed: tuple[float, ...]) -> dict:
+    """All samples packed for the live view."""
+    return packing.pack_promises(coverage.draw_promises(MOST_SAMPLES, seed), allowed)

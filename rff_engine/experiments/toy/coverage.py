@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import binom, binomtest
 
 from ... import bounds
-from ..._typing import RandomState
+from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, check_interval, check_positive, check_probability
 from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
@@ -71,8 +71,8 @@ class WorstCase:
     n : int
         Sample size.
     mu, epsilon : float
-    true_loss : float
-        The probability that two points differ in label.
+    true_loss : float or ndarray of shape (n_draws,)
+        The probability that two points differ in label; of each sample, if they differ in it.
     losses : ndarray of shape (n_draws,)
         The alignment loss of each sample.
     printed_width, corrected_width : float
@@ -83,7 +83,7 @@ class WorstCase:
     n: int
     mu: float
     epsilon: float
-    true_loss: float
+    true_loss: float | np.ndarray
     losses: np.ndarray
     printed_width: float
     corrected_width: float
@@ -145,8 +145,59 @@ def simulate_worst_case(
         true_loss, losses = 2 * p * (1 - p), 2 * size * (n - size) / (n * (n - 1))
     else:
         true_loss, losses = 1 - p**2, 1 - size * (size - 1) / (n * (n - 1))
-    widths = [float(bounds.f_divergence(0.0, 0.0, mu, n, epsilon, form)) for form in ("paper", "corrected")]
-    return WorstCase(case, n, mu, epsilon, float(true_loss), losses, *widths)
+    return WorstCase(case, n, mu, epsilon, float(true_loss), losses, *theorem_4_widths(n, mu, epsilon))
+
+
+def theorem_4_widths(n: int, mu: float, epsilon: float) -> tuple[float, float]:
+    """Theorem 4 less the empirical loss for the posterior that is the prior, as printed and corrected."""
+    printed, corrected = (float(bounds.f_divergence(0.0, 0.0, mu, n, epsilon, form)) for form in ("paper", "corrected"))
+    return printed, corrected
+
+
+def draw_promises(n_draws: int, random_state: RandomState = None) -> np.ndarray:
+    """Uniform numbers in [0, 1) for `simulate_promises`, (n_draws, 2) in single precision; a browser gets the same."""
+    return as_rng(random_state).random((check_count(n_draws, "n_draws"), 2)).astype(np.float32)
+
+
+def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> WorstCase:
+    """Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each with a true loss of its own.
+
+    A true loss 2 q (1 - q) is uniform in [0, 1/2); q is the probability of the rarer class, whose size is binomial.
+
+    Parameters
+    ----------
+    n : int
+        Sample size, at least 2.
+    mu : float
+        Above 1.
+    epsilon : float
+        The probability of failure that the bound allows.
+    draws : array of shape (m, 2)
+        From `draw_promises`: what the true loss and the size of the rarer class are quantiles of.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    n = check_count(n, "n", low=2)
+    true_loss = np.asarray(draws, dtype=np.float64)[:, 0] / 2
+    size = binom.ppf(np.asarray(draws, dtype=np.float64)[:, 1], n, _rarer(true_loss))
+    losses = 2 * size * (n - size) / (n * (n - 1))
+    return WorstCase("two_classes", n, mu, epsilon, true_loss, losses, *theorem_4_widths(n, mu, epsilon))
+
+
+def promise_failures(true_loss: ArrayLike, n: int, width: float) -> np.ndarray:
+    """Probability that loss and width of such a sample are below its true loss, at each true loss in [0, 1/2]."""
+    true = np.atleast_1d(np.asarray(true_loss, dtype=np.float64))[:, None]
+    size = np.arange(n + 1)
+    fails = true - 2 * size * (n - size) / (n * (n - 1)) - width > 1e-12
+    return (binom.pmf(size, n, _rarer(true)) * fails).sum(axis=1)
+
+
+def _rarer(true_loss: np.ndarray) -> np.ndarray:
+    """The probability q <= 1/2 with 2 q (1 - q) = true_loss; without cancellation near 0."""
+    return true_loss / (1 + np.sqrt(1 - 2 * true_loss))
 
 
 def landmark_failures(

@@ -253,6 +253,13 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
     )
 
 
+def pack_promises(draws: np.ndarray, allowed: Sequence[float]) -> dict[str, Any]:
+    """Data of the live view of Theorem 4 on samples, from `draws` (m, 2); `allowed` are the values of epsilon."""
+    return _with_version(
+        {"uniform": as_base64(draws, "<f4"), "allowed": list(allowed), "colours": bound_style.FORM_COLOURS}
+    )
+
+
 def pack_certificate(
     votes: Mapping[int, CertifiedVote], sample: Sample, extent: float, counts: Sequence[int] | None = None
 ) -> dict[str, Any]:
