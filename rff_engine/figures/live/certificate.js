@@ -161,6 +161,7 @@ class LiveCertificate extends LiveView {
     const [count, stretch] = [this.onScreen, this.value("stretch")];
     const vote = this.votes.get(count);
     this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
+    this.tied = vote.rows.prior.every((margin) => margin === 0); // at s = 0
     const { prior, step } = vote.map;
     for (let i = 0; i < prior.length; i++) this.shares[i] = 2 * normalCdf(prior[i] + stretch * step[i]) - 1;
     this.raster.set(this.shares, -1, 1, "decision");
@@ -186,13 +187,12 @@ class LiveCertificate extends LiveView {
 
   write() {
     const { certificate, test } = this.now;
-    this.find(".test-value").textContent = this.waits ? "…" : percent(test);
+    const tied = this.tied && this.value("stretch") === 0;
+    this.find(".test-value").textContent = this.waits ? "…" : tied ? "all tie" : percent(test);
     this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
     const short = this.votes.get(this.onScreen).step ** 2 / 2 < NO_LENGTH;
-    const { prior } = this.votes.get(this.onScreen).rows;
-    const tied = this.value("stretch") === 0 && prior.every((margin) => margin === 0);
     const free = tied
       ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
       : short
@@ -207,6 +207,13 @@ class LiveCertificate extends LiveView {
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** Where the lines of the certificate stand, from its left to its right, in pixels.
+   * @type {number[]} */
+  lines = [];
+
+  /** Whether the prior's weights tie every vote. */
+  tied = false;
 
   /** @param {Context} c @param {number} w */
   paintVotes(c, w) {
@@ -278,10 +285,13 @@ class LiveCertificate extends LiveView {
       py(row + 0.82) - py(row + 0.18),
     );
     const words = text.replace("+-", "−");
-    const fits = Math.max(left, right) + 5 + c.measureText(words).width < frame.right;
+    const wide = c.measureText(words).width;
+    let start = Math.max(left, right) + 5;
+    for (const line of this.lines) if (line > start - 3 && line < start + wide + 3) start = line + 5; // not through words
+    const fits = start + wide < frame.right;
     c.fillStyle = this.ink;
     c.textAlign = fits ? "left" : "right";
-    c.fillText(words, fits ? Math.max(left, right) + 5 : Math.min(left, right) - 5, py(row + 0.5) + 0.28 * this.rem);
+    c.fillText(words, fits ? start : Math.min(left, right) - 5, py(row + 0.5) + 0.28 * this.rem);
   }
 
   /**
@@ -294,6 +304,7 @@ class LiveCertificate extends LiveView {
     /** @type {[number, string, keyof typeof DASHES][]} */
     const lines = [[this.now.test, "test error", "dot"]];
     if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
+    this.lines = lines.map(([risk]) => px(risk)).sort((a, b) => a - b);
     c.strokeStyle = this.ink;
     c.fillStyle = this.ink;
     c.font = fontOf(size);
@@ -335,7 +346,7 @@ class LiveCertificate extends LiveView {
           paintHorizontal(c, frame.left, frame.right, py(heldOut));
           c.setLineDash([]);
         }
-        paintCurve(c, along(tests), this.data.grey, "solid");
+        paintCurve(c, along(tests).slice(Number(this.tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");
         const x = px(this.value("stretch"));
         paintMarker(c, x, frame, this.ink);
