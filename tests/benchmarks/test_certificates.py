@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import rff_engine as rff
-from benchmarks.studies import certificates, chosen_beta, pair_bounds
+from benchmarks.studies import certificates, chosen_beta, pair_bounds, seven_sets
 from rff_engine import bounds
 from rff_engine._strength import kernel_bound
 from rff_engine.certificates import TEST_SET_SHARE
@@ -86,3 +86,19 @@ def test_least_bounds_over_pairs_are_reached_at_some_beta():
         bounds.empirical_bernstein(loss.mean(), variance.mean(), 0.0, n, 0.05),
     )
     assert (least > loss.min()).all() and (least <= np.array(at_prior) + 1e-3).all() and least[1] < least[0]
+
+
+def test_progressive_validation_is_compared_with_the_fraction_best_for_all_and_for_each_set():
+    tests = dict.fromkeys(seven_sets.TESTS, 0.3) | {"test_35": 0.2, "D": 100}
+    rows = [
+        tests
+        | {"dataset": name, "split": s, "blocks": 0.1 + s / 100, "rate": 0.25, "test_error": 0.05, "test_80": best}
+        for name, best in (("breast", 0.15), ("adult", 0.4))
+        for s in (0, 2)
+    ]
+    breast, adult = seven_sets.tables(pd.DataFrame(rows)).splitlines()[2:]
+    middle = "11.00 | 20.00 (35 %) | -9.00 ± 12.71"
+    assert breast.startswith(f"| breast | 100 | 5.00 | {middle} | 15.00 (80 %) | -4.00 ± 12.71 | 25.00 |")
+    assert adult.startswith(f"| adult | 100 | 5.00 | {middle} | 20.00 (35 %) | -9.00 ± 12.71 | 25.00 |")
+    of = pd.read_csv(certificates.SHIPPED).query("method == 'rff' and D == 100 and dataset == 'breast'")
+    assert breast.split(" | ")[9] == f"{100 * of['risk_bound'].mean():.2f}"

@@ -6,13 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.studies import certificates, chosen_beta, frame, learners
+from benchmarks.studies import certificates, chosen_beta, frame, learners, seven_sets
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize(
-    ("study", "page"), [(certificates, "certificates"), (chosen_beta, "certificates"), (learners, "learners")]
+    ("study", "page"),
+    [
+        (certificates, "certificates"),
+        (chosen_beta, "certificates"),
+        (learners, "learners"),
+        (seven_sets, "certificates"),
+    ],
 )
 def test_the_docs_have_the_tables_of_the_shipped_rows(study, page):
     rows = pd.read_csv(study.SHIPPED)
@@ -46,6 +52,7 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, capsys):
     [
         (certificates, [{"dataset": "breast", "split": 0, "method": "rff", "D": 5}]),
         (learners, list(learners.settings(["breast"], 1))),
+        (seven_sets, [{"dataset": "breast", "split": 0, "D": D} for D in seven_sets.COUNTS]),
     ],
 )
 def test_shipped_rows_of_breast_come_out_again(study, settings, tmp_path):
@@ -56,8 +63,8 @@ def test_shipped_rows_of_breast_come_out_again(study, settings, tmp_path):
     assert len(both) == len(again) >= len(settings)
     np.testing.assert_allclose(both["test_error_again"], both["test_error"], atol=0.06)
     assert (both["test_error_again"] - both["test_error"]).abs().mean() < 0.02
-    if study is certificates:
-        np.testing.assert_allclose(both["risk_bound_again"], both["risk_bound"], atol=0.02)
+    for bound in {"risk_bound", "blocks", *seven_sets.TESTS} & set(both):
+        np.testing.assert_allclose(both[f"{bound}_again"], both[bound], atol=0.02)
     written = file.read_text(encoding="utf-8")
     frame.rows(file, settings, lambda **_: pytest.fail("a known row is computed again"))
     assert file.read_text(encoding="utf-8") == written
