@@ -7,7 +7,7 @@ import streamlit as st
 import datasets
 from pages.components import layout, sharing
 from pages.components.controls import presentation
-from pages.components.controls.widgets import Number, Options, Several, mount
+from pages.components.controls.widgets import Control, Number, Options, Several, mount
 from pages.components.server import visits
 from pages.components.server.limits import visitor
 from pages.components.server.runs import BREAST_SWEEP, Run, RunSettings, run_queue
@@ -23,6 +23,8 @@ METHODS = {
 }
 
 _LEFT = "run that was left"
+#: The last run whose results this visitor has seen.
+_SEEN = "run seen last"
 _LEAVE_HELP = (
     "Hides the run; it goes on. The visitor who started it can cancel it; once that visitor has left, anyone can."
 )
@@ -107,13 +109,15 @@ class RunStatus(NamedTuple):
     active: bool = False
     finished: bool = False
     may_cancel: bool = False
+    has_rows: bool = False
 
 
 def status(run: Run | None) -> RunStatus:
     """The current status of a run for this visitor."""
     if run is None:
         return RunStatus()
-    return RunStatus(run.active, run.state == "finished", run.active and run.may_cancel(visits.current_visitor()))
+    may_cancel = run.active and run.may_cancel(visits.current_visitor())
+    return RunStatus(run.active, run.state == "finished", may_cancel, bool(run.rows))
 
 
 def show_active_buttons(run: Run) -> None:
@@ -138,10 +142,8 @@ def has_left(run: Run) -> bool:
 
 
 def show_result(run: Run) -> None:
-    """The figure of the results so far, and their means; nothing before the first."""
+    """The figure of the results so far, and their means."""
     rows = list(run.rows)
-    if not rows:
-        return
     protocol = run.settings.protocol()
     if run.settings.study == "features":
         means = report.error_by_features(rows)
@@ -170,6 +172,30 @@ def show_result(run: Run) -> None:
     )
     with st.expander("The means as a table", icon=":material/table:"):
         layout.table(means)
+
+
+def show_seen(seen: Run | None) -> None:
+    """The results that were seen before, in grey."""
+    if seen is not None and seen.rows:
+        with st.container(key="seen_before"):
+            st.html("<style>.st-key-seen_before [data-testid=stPlotlyChart] {opacity: 0.4}</style>")
+            show_result(seen)
+
+
+def seen_note(seen: Run, settings: RunSettings) -> str:
+    """What the grey results are of, where that differs from the settings."""
+    names = {"study": "study", "split": "split_name", "similarities": "methods"}
+    fields = {names.get(c.key, c.key): c.label for c in CONTROLS if isinstance(c, Control)}
+    methods = {key: label for of_study in METHODS.values() for label, key in of_study.items()}
+
+    def words(value) -> str:
+        return ", ".join(methods[key] for key in value) if isinstance(value, tuple) else str(value)
+
+    before = {field: getattr(seen.settings, field) for field in fields}
+    differing = [
+        f"{fields[field]} {words(value)}" for field, value in before.items() if value != getattr(settings, field)
+    ]
+    return f"Grey, until rows of your settings arrive: the results for {'; '.join(differing)}."
 
 
 def run_settings(values) -> RunSettings:
@@ -226,13 +252,17 @@ def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> No
         show_active_buttons(run)
 
 
-def show_run(run: Run | None, shown: RunStatus) -> None:
-    """The progress and results of a run, or why there are none."""
+def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
+    """The progress and results of a run; until there are any, those that were seen before, or why there are none."""
 
     def panel() -> None:
         show_progress(run)
         with layout.show_errors():
-            show_result(run)
+            if shown.has_rows:
+                st.session_state[_SEEN] = run
+                show_result(run)
+            else:
+                show_seen(seen)
         if shown != status(run):
             st.rerun()  # rerun the whole page: the buttons change, or polling ends
 
@@ -243,6 +273,8 @@ def show_run(run: Run | None, shown: RunStatus) -> None:
         )
     elif run is not None:
         st.fragment(panel, run_every=1.0 if shown.active else None)()
+    elif seen is not None:
+        show_seen(seen)
     else:
         st.info("Press Run: the figure is updated during the run.", icon=":material/play_arrow:")
 
@@ -259,12 +291,21 @@ def main() -> None:
     if not folded:
         st.caption(described(values.dataset))
     settings = run_settings(values)
-    with layout.show_errors():
+    seen = st.session_state.get(_SEEN)
+    try:
         check_data(settings)
+    except layout.EXPECTED_ERRORS as error:
+        layout.show_error(error)
+        show_seen(seen)
+        st.stop()
+    with layout.show_errors():
         run = find_run(settings)
         shown = status(run)
-        show_buttons(settings, run, shown)
-    show_run(run, shown)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            show_buttons(settings, run, shown)
+            if seen is not None and not shown.has_rows:
+                st.caption(seen_note(seen, settings))
+    show_run(run, shown, seen)
     layout.equation(
         "features drawn from a learned distribution",
         r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"

@@ -244,6 +244,17 @@ def test_links_of_the_start_page_lead_to_figures(open_page):
         assert page.get_by_text("The link asked for").count() == 0
 
 
+def test_a_setting_of_real_data_leaves_the_figure_in_grey_beside_run(open_page):
+    page = open_page("real_data")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.get_by_role("radio", name="standard").click()
+    chart = page.locator(".st-key-seen_before [data-testid=stPlotlyChart]")
+    expect(chart).to_have_css("opacity", "0.4")
+    note = page.get_by_text("Grey, until rows of your settings arrive: the results for Columns none.")
+    run = page.get_by_role("button", name="Run", exact=True).bounding_box()
+    assert abs(note.bounding_box()["y"] - run["y"]) < run["height"]
+
+
 def test_a_run_on_real_data_shows_its_progress_and_can_be_downloaded(open_page):
     """Slow, because the server computes three repeats."""
     # A run that nothing else has finished, long enough to show progress on a busy machine.
