@@ -21,6 +21,7 @@ test("the logarithm of the gamma function is the engine's", () => {
 for (const { n, mu, epsilon, draws, losses, widths, true: trueLosses, rates } of engine.promises) {
   test(`losses, widths and rates of failure at n = ${n}, mu = ${mu} are the engine's`, () => {
     assertClose(sampleLosses(draws, losses.length, n), losses, { relative: 1e-12, absolute: 1e-12 });
+    assert.deepEqual(sampleLosses(draws, 40, n, sampleLosses(draws, 7, n)), sampleLosses(draws, 40, n));
     const found = widthsOf(n, mu, epsilon);
     assertClose([found.printed, found.corrected], [widths.printed, widths.corrected], { relative: 1e-9 });
     for (const [k, trueLoss] of trueLosses.entries()) {

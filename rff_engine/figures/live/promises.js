@@ -16,7 +16,7 @@ import { LiveView, mounting, reducedMotion } from "./view.js";
 const FORMS = ["corrected", "printed"];
 const LARGEST = 0.5; // true loss of two classes
 const HEIGHTS = 50; // points of the lines of rates, from a true loss of 0 to the largest
-const WITHIN = 8; // true losses of which each is the mean: a single rate jumps with the sizes that a class can have
+const WITHIN = 4; // true losses of which each is the mean: a single rate jumps with the sizes that a class can have
 const BINS = 10; // of true losses, in which failures are counted
 const FALL = 350; // milliseconds of a dot
 const LAST_FALLS = 700; // milliseconds after the first dot
@@ -30,7 +30,7 @@ class LivePromises extends LiveView {
    * @type {Float32Array} */
   draws;
 
-  /** Empirical losses of the samples at `n`.
+  /** Empirical losses of the samples that were shown at `n`.
    * @type {Float64Array} */
   losses;
 
@@ -103,7 +103,8 @@ class LivePromises extends LiveView {
   compute() {
     const [samples, n, mu, eps] = ["samples", "n", "mu", "eps"].map((name) => this.value(name));
     const { draws, of } = this;
-    if (of.losses !== String(n)) this.losses = sampleLosses(draws, draws.length / 2, n);
+    if (of.losses !== String(n)) this.losses = new Float64Array();
+    if (this.losses.length < samples) this.losses = sampleLosses(draws, samples, n, this.losses);
     this.widths = widthsOf(n, mu, eps);
     if (of.rates !== `${n} ${mu} ${eps}`) {
       this.rates = Array.from({ length: HEIGHTS }, (_, k) => {

@@ -109,9 +109,13 @@ export function failureRates(trueLoss, n, widths) {
  * Losses of the first samples, whose true losses and sizes are quantiles of uniform numbers.
  *
  * @param {Floats} draws (m, 2) @param {number} count @param {number} n
+ * @param {Float64Array} [known] those of the first samples
  */
-export function sampleLosses(draws, count, n) {
-  return Float64Array.from({ length: count }, (_, k) =>
-    lossOf(sizeAt(draws[2 * k + 1], n, rarer(draws[2 * k] / 2)), n),
-  );
+export function sampleLosses(draws, count, n, known = new Float64Array()) {
+  const losses = new Float64Array(count);
+  losses.set(known);
+  for (let k = known.length; k < count; k++) {
+    losses[k] = lossOf(sizeAt(draws[2 * k + 1], n, rarer(draws[2 * k] / 2)), n);
+  }
+  return losses;
 }
