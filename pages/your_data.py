@@ -333,11 +333,12 @@ def main() -> None:
         st.stop()
     line = st.empty()
     line.markdown(upload.reading(table))
-    read = st.expander("How your table was read", icon=":material/table:")
+    read = st.expander("The first rows, and how they were read", icon=":material/table:", expanded=not table.sample)
+    asked = upload.ask(table)
     with read:
-        upload.show_table(table)
+        upload.show_table(table, asked)
     try:
-        chosen = upload.choose(table)
+        chosen = upload.choose(table, asked)
     except ValueError as error:
         st.error(escaping.markdown(str(error)), icon=":material/error:")
         st.stop()

@@ -24,20 +24,37 @@ _NAME_DAY = re.compile(r"(?P<month>[A-Za-z]{3,9})[- ](?P<day>\d{1,2}),?[- ](?P<y
 _QUARTER = re.compile(r"(?P<year>\d{4})[- ]?Q(?P<quarter>[1-4])", re.ASCII | re.IGNORECASE)
 _QUARTER_FIRST = re.compile(r"Q(?P<quarter>[1-4])[-/ ]?(?P<year>\d{4})", re.ASCII | re.IGNORECASE)
 _ORDERS = (_YEAR_FIRST, _POINTS, _MONTH_FIRST, _DAY_FIRST, _DAY_NAME, _NAME_DAY, _QUARTER, _QUARTER_FIRST)
+ORDERS = {"month/day/year": _MONTH_FIRST, "day/month/year": _DAY_FIRST}
+"""Orders of dates such as 3/4/2020 by their names, which choices take"""
 WITHOUT_MARKS = "%Y%m%d"
 _NAMED_DATE = re.compile(r"dat[eu]|day|time|ymd|yymm", re.IGNORECASE)
 _EIGHT_DIGITS = re.compile(r"(?:1[89]|20)\d{6}", re.ASCII)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def days_of(texts: Sequence[str]) -> tuple[list[float] | None, str]:
-    """All texts as days since 1970, and a note if their order is not certain; None if one is no date."""
-    for order in (None, *_ORDERS):
-        days = _all(texts, lambda text, order=order: parse_days(text if order is None else _iso(text, order)))
-        if days is not None:
-            unsure = order is _MONTH_FIRST and _all(texts, lambda text: parse_days(_iso(text, _DAY_FIRST)))
-            return days, "Its dates were read as month/day/year, though they could be day/month/year." if unsure else ""
-    return None, ""
+def days_of(texts: Sequence[str], order: str | None = None) -> list[float] | None:
+    """All texts as days since 1970, in the first order that has all, or in one of `ORDERS`; None if there is none."""
+    ways = _ways(order)
+    return next((days for way in ways if (days := _all(texts, way)) is not None), None)
+
+
+def dates_among(texts: Sequence[str]) -> list[str]:
+    """The texts that are dates, in the order that has the most of them."""
+    found = [[text for text in texts if way(text) is not None] for way in (*_ways(), _without_marks)]
+    return max(found, key=len)
+
+
+def in_two_orders(texts: Sequence[str]) -> bool:
+    """Whether texts are dates both with the month and with the day first, and differ."""
+    first, second = (days_of(texts, order) for order in ORDERS)
+    return None not in (first, second) and first != second
+
+
+def _ways(order: str | None = None) -> list[Callable[[str], float | None]]:
+    """Functions from a text to its days since 1970, one for each order, or for one of `ORDERS`."""
+    orders = _ORDERS if order is None else (ORDERS[order],)
+    ordered = [lambda text, one=one: parse_days(_iso(text, one)) for one in orders]
+    return [parse_days, *ordered] if order is None else ordered
 
 
 def written_without_marks(name: str, texts: Sequence[str]) -> bool:
@@ -47,9 +64,11 @@ def written_without_marks(name: str, texts: Sequence[str]) -> bool:
 
 def days_without_marks(texts: Sequence[str]) -> list[float] | None:
     """All texts such as 20200131 as days since 1970; None if one is no date."""
-    return _all(
-        texts, lambda text: parse_days(f"{text[:4]}-{text[4:6]}-{text[6:]}" if _EIGHT_DIGITS.fullmatch(text) else "")
-    )
+    return _all(texts, _without_marks)
+
+
+def _without_marks(text: str) -> float | None:
+    return parse_days(f"{text[:4]}-{text[4:6]}-{text[6:]}") if _EIGHT_DIGITS.fullmatch(text) else None
 
 
 def _all(texts: Sequence[str], parse: Callable[[str], float | None]) -> list[float] | None:

@@ -6,17 +6,18 @@ Nothing here imports pandas, which the readers do without.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from .dates import WITHOUT_MARKS
+from .dates import ORDERS, WITHOUT_MARKS, days_of
 from .layouts import Layout
 from .numerals import PLAIN, Style
 from .table import CellColumn, Column, Table, quoted, unique_names
 
 Arguments = Mapping[str, Any]
-Way = Style | Literal["text", "dates"]
+Way = Style | str
 
 _MARKS = frozenset(
     {*("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA")}
@@ -27,8 +28,26 @@ _THOUSANDS = ("", ",", ".", "'")
 _LARGEST_INTEGER, _LONGEST_MARKS = 2.0**63, 2000
 
 
-def table_of(frame) -> Table:
-    """The table of a pandas data frame, of which columns of texts may hold dates but no numbers."""
+def kinds_of(table: Table) -> dict[str, str]:
+    """What `table_of` must be told: the columns whose texts are no dates, though they look so, and orders of dates."""
+    kinds = {}
+    for column in table.columns:
+        if column.kind == "text" and days_of(column.categories) is not None:
+            kinds[column.name] = "text"
+    for guess in table.guesses:
+        if guess.taken in ORDERS:
+            kinds[table.names[int(guess.key.rpartition(" ")[2]) - 1]] = guess.taken
+    return kinds
+
+
+def table_of(frame, kinds: Mapping[str, str] = MappingProxyType({})) -> Table:
+    """The table of a pandas data frame, of which columns of texts may hold dates but no numbers.
+
+    Parameters
+    ----------
+    kinds : mapping of str to str, optional
+        By names of columns: "text", or the order of dates such as 3/4/2020, "month/day/year" or "day/month/year".
+    """
     names = [str(label) for label in frame.columns]
     if len(set(names)) < len(names):
         names = unique_names(names)
@@ -45,7 +64,7 @@ def table_of(frame) -> Table:
         missing = frame[label].isna().to_numpy()
         cells = CellColumn(frozenset({""}))
         cells.extend(["" if gone else str(value) for value, gone in zip(values, missing, strict=True)])
-        columns.append(cells.to_column(name, "text or date"))
+        columns.append(cells.to_column(name, kinds.get(name, "text or date")))
     return Table(tuple(columns), "pandas")
 
 
@@ -58,8 +77,8 @@ def arguments(
     ----------
     first : sequence of str
         The line of names as it stands in the file; empty if there is none.
-    ways : sequence of Style, "text" or "dates"
-        How the numbers of each column are written.
+    ways : sequence of Style or str
+        How the cells of each column are written, as for `CellColumn.to_column`.
     """
     marks = _number_marks(columns, cells, ways)
     if isinstance(marks, str):

@@ -222,7 +222,7 @@ def _finite(cell: str) -> float | None:
 
 def _recurs(cell: str, column: Column) -> bool:
     """Whether a text is a value of the column below it, or a date above dates."""
-    return cell in column.categories or (column.kind == "date" and days_of([cell])[0] is not None)
+    return cell in column.categories or (column.kind == "date" and days_of([cell]) is not None)
 
 
 def _values_repeat(column: Column) -> bool:

@@ -111,6 +111,15 @@ def _used(style: Style, signs: set[str]) -> bool:
     return style[:2] == PLAIN[:2] or (style.thousands or style.decimal) in signs
 
 
+def numbers_among(texts: Sequence[str]) -> list[str]:
+    """The texts that are numbers, in the way of writing that has the most of them."""
+    if parse_all(texts) is not None:
+        return list(texts)
+    signs = {split_sign(text)[0] for text in texts}
+    ways = [style._replace(sign=sign) for style in STYLES.values() for sign in sorted(signs)]
+    return max(([text for text in texts if parse(text, way) is not None] for way in ways), key=len, default=[])
+
+
 def parse_all(texts: Sequence[str], style: Style = PLAIN) -> list[float] | None:
     """All texts as numbers; None if one is none."""
     if style == PLAIN and _float_suffices(texts):  # a million texts one by one would take seconds

@@ -1,11 +1,13 @@
 """Decoding of user-uploaded Parquet files into plain arrays.
 
 The file is compressed and its metadata may lie about its size, so the metadata are checked first and the data are
-decoded in bounded batches. If memory runs out, or PyArrow crashes on a damaged file, `uploads` handles it: it reads all
-files in a child process. Metadata of pandas and other libraries are ignored.
+decoded in bounded batches, of which chosen rows are kept. If memory runs out, or PyArrow crashes on a damaged file,
+`uploads` handles it: it reads all files in a child process. Metadata of pandas and other libraries are ignored.
 """
 
 from __future__ import annotations
+
+import random
 
 import numpy as np
 
@@ -13,18 +15,19 @@ from .table import Kind, Limits, UploadError, quoted
 
 _BATCH_ROWS = 4096
 _METADATA_BYTES = 4_000_000
+_CELL_BYTES = 8
 
 Decoded = tuple[str, Kind, np.ndarray, list[str]]
 """Name, kind, values and categories of a column, as in `table.Column`, with infinite numbers kept"""
 
 
-def decode(data: bytes, limits: Limits) -> list[Decoded]:
-    """Decode a file.
+def decode(data: bytes, limits: Limits) -> tuple[list[Decoded], int]:
+    """Decode a file, or a random part of its rows that fits.
 
     Returns
     -------
-    list of Decoded
-        One tuple per column.
+    pair of list of Decoded and int
+        One tuple per column, and the number of rows in the file.
 
     Raises
     ------
@@ -45,14 +48,17 @@ def decode(data: bytes, limits: Limits) -> list[Decoded]:
         fields = _checked_fields(file, limits)
         budget = [limits.expanded_bytes]
         columns = [_ColumnBuilder(field.name, budget) for field in fields]
-        n_rows = 0
+        n_rows, n_stated = 0, file.metadata.num_rows
+        most = min(limits.rows_that_fit(max(len(fields), 1)), n_stated)
+        chosen = np.array(sorted(random.Random(0).sample(range(n_stated), most)), dtype=np.int64)
         for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
+            inside = chosen[(chosen >= n_rows) & (chosen < n_rows + batch.num_rows)] - n_rows
             n_rows += batch.num_rows
-            if n_rows > limits.rows:  # the metadata may be wrong
-                raise UploadError(f"The table has more than {limits.rows} rows, the most allowed.")
+            if n_rows > n_stated:
+                raise UploadError("The Parquet file cannot be read: it has more rows than it states.")
             for column, values in zip(columns, batch.columns, strict=True):
-                column.append(values, limits.cell_characters)
-        return [column.decoded() for column in columns]
+                column.append(values, inside, limits.cell_characters)
+        return [column.decoded() for column in columns], n_rows
     except (UploadError, MemoryError):
         raise
     except Exception:  # on damaged files PyArrow raises various types, RuntimeError among them
@@ -66,12 +72,11 @@ def _checked_fields(file, limits):
     metadata, fields = file.metadata, list(file.schema_arrow)
     if len(fields) > limits.columns:
         raise UploadError(f"The table has {len(fields)} columns; at most {limits.columns} are allowed.")
-    if metadata.num_rows > limits.rows:
-        raise UploadError(f"The table has {metadata.num_rows} rows; at most {limits.rows} are allowed.")
-    if metadata.num_rows * len(fields) > limits.cells:
+    most = limits.expanded_bytes // _CELL_BYTES
+    if metadata.num_rows * len(fields) > most:
         raise UploadError(
-            f"{metadata.num_rows} rows of {len(fields)} columns are {metadata.num_rows * len(fields)} cells; at most "
-            f"{limits.cells} are allowed."
+            f"{metadata.num_rows} rows of {len(fields)} columns are {metadata.num_rows * len(fields)} cells; a random "
+            f"part can be read of at most {most}."
         )
     # Of row groups, not of columns: PyArrow crashes on the size of a column in some damaged metadata. Sizes that these
     # hide are bounded by the memory of the child.
@@ -115,13 +120,15 @@ class _ColumnBuilder:
         self.parts: list[np.ndarray] = []
         self.known: dict[str, int] = {}
 
-    def append(self, values, cell_characters: int) -> None:
+    def append(self, values, rows: np.ndarray, cell_characters: int) -> None:
+        """Add some rows of a batch."""
         import pyarrow as pa
 
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
         if any(is_a(values.type) for is_a in _binary(pa)):
             values = self._decoded_text(values)
+        values = values.take(pa.array(rows)) if len(rows) < len(values) else values
         kind = values.type
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             self.kind = "date"

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
 from . import arff, delimited, layouts, parquet, workbook
-from .rows import note_on_names
-from .table import CellColumn, Choices, Column, Limits, Table, UploadError, parse_number, quoted, unique_names
+from .layouts import Layout
+from .rows import note_on_names, note_on_part, random_part, typed
+from .table import CellColumn, Choices, Column, Guess, Limits, Table, UploadError, parse_number, quoted, unique_names
 
 FORMATS = ("CSV", "TSV", "Excel", "OpenDocument", "ARFF", "Parquet", "svmlight")
 _READABLE = f"{', '.join(FORMATS[:-1])} and {FORMATS[-1]} can be read"
@@ -55,9 +57,16 @@ _FOREIGN = {  # leading bytes of files that are uploaded by mistake
     b"\x80\x04": "a Python pickle",
     b"\x80\x05": "a Python pickle",
 }
-_GUESSED_ENCODING = "The text is not UTF-8 and was read as Windows-1252: check its letters."
+ENCODINGS = {
+    "cp1252": "Windows-1252 (Western European)",
+    "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "mac_roman": "Mac Roman",
+}
+"""Encodings of text that is not Unicode, which choices take"""
 _FIRST_CHARACTERS = 1 << 16
 _JSON = re.compile(r"\{\s*+\"|\[\s*+[\[{]")
+_QUERY = re.compile(r"^[^#\n]*\sqid:", re.MULTILINE)
 _PAIR = re.compile(r"(-?\d{1,19}):(\S+)", re.ASCII)
 
 
@@ -76,16 +85,16 @@ def read(
         raise UploadError("The file is empty; a table with a line for each row is needed.")
     form = _BY_ENDING.get(name.rpartition(".")[2].lower())
     if isinstance(data, bytes) and (data[:4] == b"PAR1" or form == "Parquet"):
-        return _check_minimum(_read_parquet(data, limits), limits)
+        return _check_minimum(_read_parquet(data, limits, choices), limits)
     if isinstance(data, bytes) and workbook.is_workbook(data):
         return _check_minimum(workbook.read(data, limits, choices), limits)
-    text, encoding = (data, "utf-8") if isinstance(data, str) else _decoded(data)
+    text, encoding = (data, "utf-8") if isinstance(data, str) else _decoded(data, choices)
     if "\0" in text:
         raise UploadError(f"The file has null bytes, so it is not text; {_READABLE}.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     _refuse_documents(text)
     if form == "svmlight" or (form in (None, "CSV") and _looks_like_svmlight(text)):
-        table = _read_svmlight(text, limits)
+        table = _read_svmlight(text, limits, choices)
     elif form == "ARFF" or arff.is_arff(text):
         table = arff.read(text, limits, choices)
     else:
@@ -93,8 +102,23 @@ def read(
         table = delimited.read(text, separators, limits, choices)
     if encoding != "utf-8" and not isinstance(table.by_pandas, str):
         table = replace(table, by_pandas={"encoding": encoding, **table.by_pandas})
-    notes = (_GUESSED_ENCODING, *table.notes) if encoding == "cp1252" else table.notes
-    return _check_minimum(replace(table, notes=notes), limits)
+    if isinstance(data, bytes) and encoding in ENCODINGS:
+        table = replace(table, guesses=(_guess_on_encoding(data, encoding), *table.guesses))
+    return _check_minimum(table, limits)
+
+
+def _guess_on_encoding(data: bytes, taken: str) -> Guess:
+    """Which of several encodings the text of a file has."""
+    others = tuple(one for one in ENCODINGS if one != taken and _text(data, one) is not None)
+    note = f"The text is not UTF-8 and was read as {ENCODINGS[taken].partition(' ')[0]}: check its letters."
+    return Guess("encoding", taken, others, note if taken == next(iter(ENCODINGS)) else "")
+
+
+def _text(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def _refuse_documents(text: str) -> None:
@@ -129,7 +153,7 @@ def _check_minimum(table: Table, limits: Limits) -> Table:
     return table
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
+def _decoded(data: bytes, choices: Choices) -> tuple[str, str]:
     """Text, and the name of its encoding."""
     for start, what in _FOREIGN.items():
         if data.startswith(start):
@@ -142,13 +166,15 @@ def _decoded(data: bytes) -> tuple[str, str]:
     try:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
-        try:
-            return data.decode("cp1252"), "cp1252"
-        except UnicodeDecodeError:
+        likely = next(iter(ENCODINGS))
+        encoding = choices["encoding"] if choices.get("encoding") in ENCODINGS else likely
+        text = _text(data, encoding)
+        if text is None:
             raise UploadError(
-                f"The text is neither UTF-8 nor Windows-1252 (byte {error.start + 1} is {data[error.start]:#04x}); "
-                "save it as UTF-8."
+                f"The text is neither UTF-8 nor {ENCODINGS[encoding].partition(' (')[0]} (byte {error.start + 1} is "
+                f"{data[error.start]:#04x}); save it as UTF-8."
             ) from None
+        return text, encoding
 
 
 # --- svmlight -------------------------------------------------------------------------------------------------------
@@ -162,20 +188,43 @@ def _looks_like_svmlight(text: str) -> bool:
     return False
 
 
-def _read_svmlight(text: str, limits: Limits) -> Table:
-    labels, places, values = [], [], []
-    largest, smallest, notes = -1, None, ()
+def _read_svmlight(text: str, limits: Limits, choices: Choices) -> Table:
+    largest, smallest, n_pairs = -1, limits.columns, 0
+    for _, pairs in _svmlight_rows(text, limits):
+        largest = max(largest, *pairs, -1)
+        smallest = min(smallest, *pairs, limits.columns)
+        n_pairs += len(pairs)
+    if not n_pairs:
+        raise UploadError("The file has no index:value pairs, which svmlight has after each label.")
+    limits.check(1, largest + 1)
+    places = range(min(smallest, 1), largest + 1)
+    rows, n_rows = random_part(_svmlight_rows(text, limits), limits.rows_that_fit(1 + len(places)))
+    X = np.zeros((len(rows), largest + 1))
+    for row, (_, pairs) in zip(X, rows, strict=True):
+        row[list(pairs)] = list(pairs.values())
+    columns = [Column.of_numbers("label", [label for label, _ in rows])]
+    columns += [Column.of_numbers(f"x{i}", X[:, i]) for i in places]
+    table = _typed_table(columns, [column.name for column in columns], "svmlight", choices)
+    notes = ["The numbers of queries, qid, were left out."] if _QUERY.search(text) else []
+    notes += [note_on_part(n_rows, len(rows), limits)] if len(rows) < n_rows else []
+    return replace(table, notes=tuple(notes), target="label")
+
+
+def _typed_table(columns, names: Sequence[str], form: str, choices: Choices) -> Table:
+    """A table of columns that are known, or whose cells are, with the kinds that were chosen."""
+    made, _, guesses = typed(columns, names, Layout("", 0, len(columns)), choices)
+    return Table(tuple(made), form, guesses=tuple(guesses))
+
+
+def _svmlight_rows(text: str, limits: Limits) -> Iterator[tuple[float, dict[int, float]]]:
+    """Label, and values by index, of each line."""
     for at, line in enumerate(io.StringIO(text), start=1):
         parts = line.partition("#")[0].split()
         if not parts:
             continue
-        labels.append(_svmlight_number(parts[0], at, "label"))
-        if len(labels) > limits.rows:
-            limits.check(len(labels), 1)
-        seen = set()
+        pairs: dict[int, float] = {}
         for part in parts[1:]:
             if part.startswith("qid:"):
-                notes = ("The numbers of queries, qid, were left out.",)
                 continue
             match = _PAIR.fullmatch(part)
             if match is None:
@@ -183,25 +232,10 @@ def _read_svmlight(text: str, limits: Limits) -> Table:
             index = int(match[1])
             if not 0 <= index <= limits.columns:
                 raise UploadError(f"Line {at} has the index {index}; indices from 0 to {limits.columns} are allowed.")
-            if index in seen:
+            if index in pairs:
                 raise UploadError(f"Line {at} has the index {index} twice; once is allowed.")
-            seen.add(index)
-            places.append((len(labels) - 1, index))
-            values.append(_svmlight_number(match[2], at, f"value of index {index}"))
-            largest = max(largest, index)
-            smallest = index if smallest is None else min(smallest, index)
-        limits.check(1, largest + 1)
-        if len(labels) * (largest + 2) > limits.cells:
-            limits.check(len(labels), largest + 2)
-    if not values:
-        raise UploadError("The file has no index:value pairs, which svmlight has after each label.")
-    X = np.zeros((len(labels), largest + 1))
-    rows, indices = np.array(places).T
-    X[rows, indices] = values
-    start = 0 if smallest == 0 else 1
-    columns = [Column.of_numbers("label", labels)]
-    columns += [Column.of_numbers(f"x{i}", X[:, i]) for i in range(start, largest + 1)]
-    return Table(tuple(columns), "svmlight", notes, target="label")
+            pairs[index] = _svmlight_number(match[2], at, f"value of index {index}")
+        yield _svmlight_number(parts[0], at, "label"), pairs
 
 
 def _svmlight_number(text: str, line: int, what: str) -> float:
@@ -214,20 +248,22 @@ def _svmlight_number(text: str, line: int, what: str) -> float:
 # --- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def _read_parquet(data: bytes, limits: Limits) -> Table:
+def _read_parquet(data: bytes, limits: Limits, choices: Choices) -> Table:
     if len(data) < 12 or data[:4] != b"PAR1" or data[-4:] != b"PAR1":
         raise UploadError("The Parquet file is damaged or incomplete: it must begin and end with the letters PAR1.")
-    decoded = parquet.decode(data, limits)
+    decoded, n_rows = parquet.decode(data, limits)
     if not decoded:
         raise UploadError("The Parquet file has no columns; at least two are needed.")
     columns = []
     raw_names = [part[0] for part in decoded]
-    for name, (_, kind, values, texts) in zip(unique_names(raw_names), decoded, strict=True):
+    for name, kind, values, texts in decoded:
         if kind != "text":
             columns.append(Column.of_numbers(name, values, kind))
             continue
         cells = CellColumn()
         cells.extend([texts[code] if code >= 0 else "" for code in values])
-        columns.append(cells.to_column(name))
-    limits.check(len(decoded[0][2]), len(columns))
-    return Table(tuple(columns), "Parquet", tuple(note_on_names(raw_names)))
+        columns.append(cells)
+    notes = note_on_names(raw_names)
+    n_read = len(decoded[0][2])
+    notes += [note_on_part(n_rows, n_read, limits)] if n_read < n_rows else []
+    return replace(_typed_table(columns, unique_names(raw_names), "Parquet", choices), notes=tuple(notes))

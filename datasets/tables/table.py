@@ -9,16 +9,16 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from .dates import days_of, days_without_marks
+from .dates import ORDERS, dates_among, days_of, days_without_marks
 from .missing import MISSING, present_among
-from .numerals import PLAIN, Style, parse as parse_number, parse_all
+from .numerals import PLAIN, Style, numbers_among, parse as parse_number, parse_all
 
 Kind = Literal["number", "date", "text", "empty"]
 
@@ -176,6 +176,13 @@ class Column:
         """Whether it has fewer than two distinct values."""
         return self.n_values < 2
 
+    def written(self, row: int) -> str:
+        """The number or date of a row as in a file, with all its digits."""
+        if self.kind != "number" or self.missing[row]:
+            return self.shown(row)
+        value = float(self.values[row])
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
     def shown(self, row: int) -> str:
         """The value of a row as printable text."""
         if self.missing[row]:
@@ -205,7 +212,8 @@ class Guess:
     Attributes
     ----------
     key : str
-        Name of the question: "separator", "names", "lines above", or "numbers in column 2".
+        Name of the question: "separator", "encoding", "names", "lines above", "sheet", "missing marks", "numbers in
+        column 2", "dates in column 2" or "kind of column 2"; the last is answered for columns without this guess too.
     taken : str
         The answer taken.
     others : tuple of str
@@ -274,6 +282,14 @@ class CellColumn:
 
     def __init__(self, marks: frozenset[str] = MISSING):
         self._codes, self._known, self._marks = array("i"), {}, marks
+        self._strays: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, column: Column) -> CellColumn:
+        """The numbers or dates of a column as texts."""
+        cells = cls(frozenset({""}))
+        cells.extend([column.written(row) for row in range(len(column.values))])
+        return cells
 
     def extend(self, cells: Iterable[str]) -> None:
         known = self._known
@@ -294,7 +310,26 @@ class CellColumn:
     def texts(self) -> list[str]:
         """The distinct texts that are not missing."""
         texts = [text.strip() for text in self._known]
-        return [text for text, there in zip(texts, present_among(texts, self._marks), strict=True) if there]
+        return [text for text, there in zip(texts, self._present(texts), strict=True) if there]
+
+    def marks(self) -> set[str]:
+        """The distinct texts that stand for a missing value."""
+        texts = [text.strip() for text in self._known]
+        present = present_among(texts, self._marks)
+        return {text for text, there in zip(texts, present, strict=True) if text and not there}
+
+    def keep(self, kind: str | None) -> None:
+        """Let texts that are no number, or no date, count as missing; of other kinds none."""
+        self._strays = frozenset()
+        among = {"number": numbers_among, "date": dates_among}.get(kind or "")
+        if among:
+            texts = self.texts()
+            self._strays = frozenset(texts).difference(among(texts))
+
+    def _present(self, texts: Sequence[str]) -> list[bool]:
+        """Which texts stand for a value."""
+        present = present_among(texts, self._marks)
+        return [there and text not in self._strays for text, there in zip(texts, present, strict=True)]
 
     def split(self, mask: np.ndarray) -> tuple[set[str], set[str]]:
         """The distinct cells, unchanged, of the rows in a mask, and of the others."""
@@ -303,28 +338,30 @@ class CellColumn:
         inside, outside = ({texts[code] for code in np.unique(codes[rows])} for rows in (mask, ~mask))
         return inside, outside
 
-    def to_column(self, name: str, way: Style | Literal["text", "text or date", "dates"] = PLAIN) -> Column:
-        """The column: numbers written in a way if all cells are, else dates if all are dates, else text."""
+    def to_column(self, name: str, way: Style | str = PLAIN) -> Column:
+        """The column: numbers written in a way if all cells are, else dates if all are dates, else text.
+
+        Other ways are "text", "text or date", "dates" for dates such as 20200131, and orders of `dates.ORDERS`.
+        """
         codes = np.frombuffer(self._codes, dtype=np.intc)
         texts = [text.strip() for text in self._known]
-        present = np.array(present_among(texts, self._marks), dtype=bool)
+        present = np.array(self._present(texts), dtype=bool)
         if not present.any():
             return Column(name, "empty", np.full(len(codes), np.nan))
         shown = [text for text, there in zip(texts, present, strict=True) if there]
-        kinds: list[tuple[Kind, list[float] | None, str]] = []
-        if way == "dates":
-            kinds = [("date", days_without_marks(shown), "")]
-        elif way != "text":
-            kinds = [("date", *days_of(shown))]
+        kind: Kind = "date"
+        numbers = None
         if isinstance(way, Style):
-            kinds.insert(0, ("number", parse_all(shown, way), ""))
-        for kind, numbers, note in kinds:
-            if numbers is not None:
-                values = np.full(len(texts), np.nan)
-                values[present] = numbers
-                column = Column.of_numbers(name, values[codes], kind)
-                return replace(column, note=note) if note else column
-        return _text_column(name, codes, texts, present)
+            numbers = parse_all(shown, way)
+            kind = "date" if numbers is None else "number"
+        if numbers is None and way != "text":
+            order = way if isinstance(way, str) and way in ORDERS else None
+            numbers = days_without_marks(shown) if way == "dates" else days_of(shown, order)
+        if numbers is None:
+            return _text_column(name, codes, texts, present)
+        values = np.full(len(texts), np.nan)
+        values[present] = numbers
+        return Column.of_numbers(name, values[codes], kind)
 
 
 def _text_column(name, codes, texts, present) -> Column:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime
 from importlib import import_module
+from itertools import chain, islice
 
 from .layouts import Layout, title_lines
 from .rows import assemble
@@ -20,6 +21,7 @@ from .table import NOT_BY_PANDAS, Choices, Guess, Limits, Table, UploadError, qu
 _OLD = b"\xd0\xcf\x11\xe0"
 _PARTS = frozenset({"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
 """Of these files in its archive a workbook has one"""
+_TITLE_ROWS = 50
 _DAMAGED = "The workbook cannot be read: it is damaged, incomplete or locked by a password."
 
 
@@ -45,22 +47,21 @@ def read(data: bytes, limits: Limits, choices: Choices) -> Table:
         ) from None
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        name, rows = _sheet(book, limits, choices)
+        sheet = _sheet(book, limits, choices)
+        rows = islice(sheet.iter_rows(), sheet.start[0], None)  # it begins above the first cell
+        first = list(islice(rows, _TITLE_ROWS))
     except (UploadError, MemoryError):
         raise
     except BaseException as error:  # a panic of the library is no Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         raise UploadError(_DAMAGED) from None
-    width = max(map(len, rows), default=0)
-    limits.check(1, width)
-    n_above = title_lines(rows[:50])
-    limits.check(len(rows) - n_above - 1, width)
-    layout = Layout("", n_above, width)
-    table = assemble(_numbered(rows, n_above, limits), layout, f"sheet {quoted(name)} of a workbook", limits, choices)
-    others = tuple(other for other in book.sheet_names if other != name)
-    note = f"Of {len(others) + 1} sheets {quoted(name)} was read." if others else ""
-    guesses = (Guess("sheet", name, others, note), *table.guesses)
+    layout = Layout("", title_lines(first), sheet.width)
+    numbered = _numbered(chain(first, rows), layout.n_above, limits)
+    table = assemble(numbered, layout, f"sheet {quoted(sheet.name)} of a workbook", limits, choices)
+    others = tuple(other for other in book.sheet_names if other != sheet.name)
+    note = f"Of {len(others) + 1} sheets {quoted(sheet.name)} was read." if others else ""
+    guesses = (Guess("sheet", sheet.name, others, note), *table.guesses)
     return replace(table, guesses=guesses, by_pandas=NOT_BY_PANDAS)
 
 
@@ -77,20 +78,20 @@ def _check_expanded(archive: zipfile.ZipFile, limits: Limits) -> None:
         )
 
 
-def _sheet(book, limits: Limits, choices: Choices) -> tuple[str, list[list]]:
-    """Name and rows of a sheet; one row more than allowed, so that the excess is seen."""
+def _sheet(book, limits: Limits, choices: Choices):
+    """The sheet to read."""
     names = [choices["sheet"]] if choices.get("sheet") in book.sheet_names else book.sheet_names
     for name in names:
         sheet = book.get_sheet_by_name(name)
         if sheet.width > 1:
             limits.check(1, sheet.width)
-            return name, sheet.to_python(nrows=limits.rows + 50)
+            return sheet
     raise UploadError("No sheet of the workbook has two columns; a target and something to predict it from are needed.")
 
 
-def _numbered(rows: list[list], n_above: int, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+def _numbered(rows: Iterable[list], n_above: int, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """Number and texts of the rows below a title that are not empty."""
-    for number, row in enumerate(rows[n_above:], n_above + 1):
+    for number, row in enumerate(islice(rows, n_above, None), n_above + 1):
         cells = [_text(cell) for cell in row]
         if max(map(len, cells)) > limits.cell_characters:
             raise UploadError(f"A cell of row {number} has more than {limits.cell_characters} characters.")

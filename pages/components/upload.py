@@ -9,23 +9,26 @@ from __future__ import annotations
 import csv
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import streamlit as st
 from starlette.formparsers import MultiPartParser
+from streamlit.delta_generator import DeltaGenerator
 
 import datasets
 from datasets.tables import readers
+from datasets.tables.frames import kinds_of
 from datasets.tables.layouts import SEPARATORS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
+from datasets.tables.readers import ENCODINGS
 from datasets.tables.roles import notes_on_left_out, possible_groups, suggest_columns, suggest_targets, target_task
-from datasets.tables.table import Guess, Limits, Table, UploadError, counted, printable, quoted
+from datasets.tables.table import Column, Guess, Limits, Table, UploadError, counted, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
 from pages.components import escaping, layout
 from pages.components.cautions import cautions
-from pages.components.controls import table_choices
+from pages.components.controls import steps, table_choices
 from pages.components.controls.table_choices import SAMPLES
 from pages.components.results import your_data as your_data_results
 from pages.components.server import limits, visits
@@ -35,13 +38,16 @@ LIMITS = Limits()
 MultiPartParser.spool_max_size = 2 * LIMITS.bytes
 
 _TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
-_WAITING = "choices of the link for your table"
+_WAITING, _KEPT, _IS_NEW = "choices of the link for your table", "choices in the link", "a table was opened"
+_COLUMN, _KIND = "column", "kind of the column"  # one widget for all tables, so that it keeps the focus
 _DEFAULT_SAMPLE, *_ = SAMPLES
 _FILE, _TEXT = "your file", "your text"
 _SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
 _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
-_MOST_GUESSES, _MOST_NAMED = 12, 3
+_KINDS = {"number": "number", "date": "date", "text": "classes"}
+_LEFT_OUT = "left out"
+_MOST_GUESSES, _MOST_NAMED, _PREVIEW_HEIGHT = 12, 3, 212
 _readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 
@@ -74,8 +80,8 @@ def show_limits() -> None:
     with st.expander("Limits", type="compact"):
         st.caption(
             f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; "
-            f"of a longer CSV or ARFF file a random part is read. At least {LIMITS.fewest_rows} rows. A target may "
-            f"have {LIMITS.classes} classes, a column of text {LIMITS.categories} different values."
+            f"of a longer table a random part is read. At least {LIMITS.fewest_rows} rows. A target may have "
+            f"{LIMITS.classes} classes, a column of text {LIMITS.categories} different values."
         )
 
 
@@ -174,6 +180,8 @@ def _open(
         _set(None, str(error))
         return False
     learning = table_choices.on_learning(asked, len(table.columns))
+    st.session_state[_IS_NEW] = True
+    st.session_state[_COLUMN] = 0
     _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning, sample), problem)
     return True
 
@@ -189,17 +197,25 @@ def _read_as_asked(read: Callable, data: bytes | str, ending: str, choices: dict
         return read(data, ending), {}, problem
 
 
-def _read_again(upload: Upload, guess: Guess, widget: str) -> None:
-    """Read a table with another answer to a guess; the table stays if it cannot be read so."""
-    choices = {**upload.choices, guess.key: st.session_state[widget]}
+def _take_back(guesses: Sequence[Guess], widget: str) -> None:
+    """Read the table with another answer to guesses of which each has it."""
+    _read_again(dict.fromkeys([guess.key for guess in guesses], st.session_state[widget]), _in_link())
+
+
+def _read_again(answers: Mapping[str, str], asked: Mapping[str, str], only: bool = False) -> None:
+    """Read the table with other answers, and choices on what is learned; if it cannot be read so, keep the reason.
+
+    The table is that of the session: what a control was shown with may be older.
+    """
+    upload: Upload = st.session_state[_TABLE]
+    choices = table_choices.on_reading({**({} if only else upload.choices), **answers})
     try:
         table = _read(upload.data, upload.ending, choices)
     except UploadError as error:
-        st.session_state[_ERROR] = f"{guess.key.capitalize()}: with this choice the table cannot be read. {error}"
-        st.session_state[widget] = guess.taken
+        st.session_state[_ERROR] = f"With this choice the table cannot be read. {error}"
         return
     same_columns = len(table.columns) == len(upload.table.columns)
-    learning = table_choices.on_learning(_in_link(), len(table.columns)) if same_columns else {}
+    learning = table_choices.on_learning(asked, len(table.columns)) if same_columns else {}
     _set(replace(upload, number=_next_number(), table=table, choices=choices, learning=learning), None)
 
 
@@ -229,7 +245,22 @@ def current_table() -> Upload | None:
         asked = table_choices.of_link()
         st.session_state[_WAITING] = {} if "sample" in asked else asked
         _take_sample(asked.get("sample", _DEFAULT_SAMPLE), asked if "sample" in asked else {})
+    elif steps.has_moved() and st.session_state[_TABLE] and not st.session_state[_WAITING]:
+        _follow_link(st.session_state[_TABLE])
     return st.session_state[_TABLE]
+
+
+def _follow_link(upload: Upload) -> None:
+    """Read and learn as the URL says after undo or redo; at other times a browser may tell an older one."""
+    asked = table_choices.of_link()
+    if asked == st.session_state.get(_KEPT, asked):
+        return
+    choices = table_choices.on_reading(asked)
+    if choices != upload.choices:
+        _read_again(choices, asked, only=True)
+        return
+    learning = table_choices.on_learning(asked, len(upload.table.columns))
+    _set(replace(upload, number=_next_number(), learning=learning), None)
 
 
 def _in_link() -> dict[str, str]:
@@ -241,7 +272,14 @@ def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
     """Put choices on a table into the URL, where those of a link stay until a visitor's own table has them."""
     named = upload.sample and (choices or upload.sample != _DEFAULT_SAMPLE)
     shown = {"sample": upload.sample, **choices} if named else choices
-    return table_choices.keep(st.session_state[_WAITING] or shown)
+    before = table_choices.of_link()
+    texts = table_choices.keep(st.session_state[_WAITING] or shown)
+    st.session_state[_KEPT] = table_choices.of_link()
+    if st.session_state.pop(_IS_NEW, False):
+        steps.forget()
+    if st.session_state[_KEPT] != before:
+        st.rerun()  # with the choice among the steps that undo takes back
+    return texts
 
 
 def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
@@ -253,31 +291,14 @@ def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
         if upload.sample
         else f"**{escaping.code(upload.name)}: {size}.**"
     )
-    taken = f"Read as {', '.join([table.format, *_answers(table)])}."
+    missing = sum(column.n_missing for column in table.columns)
+    gaps = f", {counted(missing, 'cell')} missing" if missing else ""
+    taken = f"Read as {table.format.partition(',')[0]}{gaps}."
     return " ".join([start, *map(escaping.markdown, [taken, *table.notes, *left_out])])
 
 
-def _answers(table: Table) -> Iterator[str]:
-    """The answers taken in reading a table but for those in the name of its format, each a few words."""
-    in_columns: dict[str, list[str]] = {}
-    for guess in table.guesses:
-        what, _, place = guess.key.partition(" in column ")
-        if place:
-            answer = guess.taken if what == "numbers" else f"{what} as {guess.taken}"
-            in_columns.setdefault(answer, []).append(quoted(table.names[int(place) - 1]))
-        elif what == "names":
-            yield "names in the first line" if guess.taken == "first line" else "no line of names"
-        elif what == "lines above" and guess.taken != "0":
-            yield f"{counted(int(guess.taken), 'line')} above it skipped"
-    for answer, names in in_columns.items():
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        yield f"{answer} in {', '.join(names[:_MOST_NAMED])}{more}"
-    if missing := sum(column.n_missing for column in table.columns):
-        yield f"{counted(missing, 'cell')} missing"
-
-
-def show_table(upload: Upload) -> None:
-    """Show a control for each guess of the reader, notes on columns, and the first rows."""
+def show_table(upload: Upload, asked: Asked) -> None:
+    """Show a control for each guess of the reader, notes on columns, and the first rows below headings with kinds."""
     table = upload.table
     _show_guesses(upload)
     notes = [guess.note for guess in table.guesses if guess.note]
@@ -285,29 +306,142 @@ def show_table(upload: Upload) -> None:
     if notes:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
-        st.info("\n\n".join(shown), icon=":material/info:")
-    st.markdown("The first rows:")
-    layout.table(your_data_results.first_rows(table))
-    st.markdown("The columns:")
-    layout.table(your_data_results.summary(table))
+        st.info("\n".join(f"- {note}" for note in shown), icon=":material/info:")
+    rows = your_data_results.first_rows(table)
+    heading = _key("heading", upload)
+    headings = {
+        label: st.column_config.Column(f"{name} · {asked.use(table.column(name))}")
+        for label, name in zip(rows, table.names, strict=True)
+    }
+    layout.table(
+        rows,
+        column_config=headings,
+        height=_PREVIEW_HEIGHT,
+        key=heading,
+        selection_mode="single-column",
+        on_select=lambda: _choose_heading(heading, list(rows)),
+    )
+    _show_column(upload, asked)
 
 
 def _show_guesses(upload: Upload) -> None:
-    """A control for each guess of the reader; another answer reads the table again."""
-    with st.container(horizontal=True, key="guesses"):
-        for guess in upload.table.guesses[:_MOST_GUESSES]:
-            widget = _key("guess", upload, guess.key)
-            what, _, place = guess.key.partition(" in column ")
-            of = f" in {escaping.code(upload.table.names[int(place) - 1])}" if place else ""
+    """A control for each guess of the reader, one for all columns with the same; another answer reads again."""
+    alike: dict[tuple, list[Guess]] = {}
+    for guess in upload.table.guesses:
+        what, of, _ = _parts(guess.key)
+        alike.setdefault((what, of, guess.taken, guess.others), []).append(guess)
+    with st.container(horizontal=True, gap="xsmall", key="guesses"):
+        for (what, of, taken, others), guesses in list(alike.items())[:_MOST_GUESSES]:
+            names = [upload.table.names[int(_parts(guess.key)[2]) - 1] for guess in guesses if of]
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            where = f" in {', '.join(map(printable, names[:_MOST_NAMED]))}{more}" if of else ""
+            widget = f"guess {guesses[0].key}"  # the same after reading again, so that it keeps the focus
+            st.session_state[widget] = taken
             st.selectbox(
-                what.capitalize() + of,
-                [guess.taken, *guess.others],
+                guesses[0].key.capitalize(),  # without the name, which Markdown would interpret here
+                sorted([taken, *others]),
                 key=widget,
-                format_func=lambda answer: SEPARATORS.get(answer, answer),
-                on_change=_read_again,
-                args=(upload, guess, widget),
-                width=220,
+                label_visibility="collapsed",
+                format_func=lambda answer, what=what, where=where: _answer(what, answer) + where,
+                on_change=_take_back,
+                args=(guesses, widget),
+                disabled=not others,
+                width=270,
             )
+
+
+def _parts(key: str) -> tuple[str, str, str]:
+    """What a guess is about, and the number of its column."""
+    what, of, place = key.partition(" of column " if key.startswith("kind") else " in column ")
+    return what, of, place
+
+
+def _answer(what: str, answer: str) -> str:
+    """An answer to a guess in a few words."""
+    match what:
+        case "separator":
+            return f"cells separated by {SEPARATORS[answer]}"
+        case "names":
+            return "names in the first line" if answer == "first line" else "no line of names"
+        case "lines above":
+            return f"{counted(int(answer), 'line')} above skipped" if answer != "0" else "no line above skipped"
+        case "encoding":
+            return ENCODINGS[answer]
+        case "sheet" | "dates":
+            return f"{what} {printable(answer)}"
+        case "missing marks":
+            return f"missing: {answer}"
+        case "numbers":
+            return answer
+        case "kind":
+            return f"{answer}s"
+    return f"{what} is {answer}"
+
+
+def _choose_heading(heading: str, labels: list[str]) -> None:
+    """Let the control of kinds be that of the column whose heading was clicked."""
+    for label in st.session_state[heading].selection.columns:
+        st.session_state[_COLUMN] = labels.index(label)
+
+
+def _show_column(upload: Upload, asked: Asked) -> None:
+    """The kind of a column, as a control, and whether it is looked at."""
+    names = upload.table.names
+    st.session_state[_COLUMN] = min(st.session_state.get(_COLUMN, 0), len(names) - 1)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kinds"):
+        place = st.selectbox(
+            "Column", range(len(names)), format_func=lambda at: printable(names[at]), key=_COLUMN, width=220
+        )
+        column = upload.table.columns[place]
+        now = _LEFT_OUT if asked.leaves_out(column) else _KINDS.get(column.kind) and column.kind
+        options = _KINDS if column.name in (asked.target, asked.groups) else {**_KINDS, _LEFT_OUT: _LEFT_OUT}
+        st.session_state[_KIND] = now
+        _segments("is", options, None, _KIND, on_change=_set_kind, args=(upload, asked, place))
+    st.caption(f"{counted(column.n_values, 'different value')}, {counted(column.n_missing, 'cell')} missing.")
+
+
+def _set_kind(upload: Upload, asked: Asked, place: int) -> None:
+    """Let a column be of another kind, or leave it out."""
+    column, kind = upload.table.columns[place], st.session_state[_KIND]
+    if kind in (_LEFT_OUT, column.kind):
+        others = [name for name in asked.columns if name != column.name]
+        st.session_state[asked.columns_key] = others if kind == _LEFT_OUT else [*others, column.name]
+        return
+    link = _in_link()
+    for key, change in (("with", set.add), ("without", set.discard)):
+        places = set(table_choices.positions(link.get(key, "")))
+        change(places, place)
+        link = {**link, key: table_choices.as_positions(sorted(places))}
+    _read_again({f"kind of column {place + 1}": kind}, link)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The choices in the sidebar, of which the learning problem is made."""
+
+    target: str
+    task: str
+    groups: str | None
+    columns: tuple[str, ...]
+    columns_key: str
+    """Of the control of the columns"""
+    scaling: str
+    imputation: str
+    start: Mapping[str, str]
+    """Answers of the link, where the controls of this target start"""
+    below: DeltaGenerator
+    """Place for the choice of a class"""
+
+    def leaves_out(self, column: Column) -> bool:
+        return column.name not in (self.target, self.groups, *self.columns)
+
+    def use(self, column: Column) -> str:
+        """What a column is taken for, in a word or two."""
+        if column.name == self.target:
+            return f"{'classes' if self.task == 'classification' else 'number'}, target"
+        if self.leaves_out(column):
+            return _LEFT_OUT
+        return _KINDS.get(column.kind, column.kind) + (", groups" if column.name == self.groups else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,46 +463,60 @@ class Chosen:
     """Answers of the link, where the controls of this target start"""
 
 
-def choose(upload: Upload) -> Chosen:
-    """Show the choices in the sidebar, and return the learning problem that they make of the table.
-
-    Raises
-    ------
-    UploadError
-        If the table does not allow these choices.
-    """
+def ask(upload: Upload) -> Asked:
+    """Show the choices in the sidebar."""
     with st.sidebar:
         st.markdown("**Learning problem**")
         target, task, start = _choose_target(upload)
         below = st.container()
         with st.expander("Columns, scaling, missing values"):
             groups = _choose_groups(upload, target, start)
-            columns, scaling, imputation = _choose_columns(upload, target, groups, start)
-    choices = (upload.number, target, columns, scaling, imputation, task, groups)
+            columns, columns_key = _choose_columns(upload, target, groups, start)
+            scaling = upload.learning.get("scaling", SCALINGS[0])
+            scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
+            imputation = upload.learning.get("imputation", IMPUTATIONS[0])
+            imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
+    return Asked(target, task, groups, columns, columns_key, scaling, imputation, start, below)
+
+
+def choose(upload: Upload, asked: Asked) -> Chosen:
+    """The learning problem that the choices make of the table.
+
+    Raises
+    ------
+    UploadError
+        If the table does not allow these choices.
+    """
+    target, task, columns, groups = asked.target, asked.task, asked.columns, asked.groups
+    if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
+        raise UploadError(f"No column is chosen. {left_out}")
+    choices = (upload.number, target, columns, asked.scaling, asked.imputation, task, groups)
     dataset = your_data_results.remembered(
-        ("dataset", *choices), lambda: prepare(upload.table, target, columns, scaling, imputation, task, LIMITS, groups)
+        ("dataset", *choices),
+        lambda: prepare(upload.table, target, columns, asked.scaling, asked.imputation, task, LIMITS, groups),
     )
-    with below:
-        label = _choose_class(upload, target, dataset, start)
+    with asked.below:
+        label = _choose_class(upload, target, dataset, asked.start)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
-    settings |= {"scaling": scaling, "imputation": imputation, "groups": groups, **_reading(upload)}
+    settings |= {"scaling": asked.scaling, "imputation": asked.imputation, "groups": groups, **_reading(upload)}
     warned = your_data_results.remembered(
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )
     left_out = notes_on_left_out(upload.table, target, (*columns, groups))
-    asked = {**upload.choices, **_asked(upload.table, settings, dataset)}
+    other = {**upload.choices, **_asked(upload.table, settings, dataset)}
     on_map = {key: places for key, places in _in_link().items() if key == "map"}
-    _keep(upload, asked | on_map)  # also where a view cannot be shown
-    return Chosen((*choices, label), dataset, binary, warned, left_out, settings, asked, start)
+    _keep(upload, other | on_map)  # also where a view cannot be shown
+    return Chosen((*choices, label), dataset, binary, warned, left_out, settings, other, asked.start)
 
 
 def _reading(upload: Upload) -> dict:
     """Settings of the program with which it reads the same file: by pandas, else by the reader of this page."""
     by_pandas = upload.table.by_pandas
     if isinstance(by_pandas, str):
-        return {"reading": None, "# reading": f"{by_pandas}: datasets.read_table does", "choices": dict(upload.choices)}
-    return {"reading": dict(by_pandas), "choices": {}}
+        why = f"{by_pandas}: datasets.read_table does"
+        return {"reading": None, "# reading": why, "kinds": {}, "choices": dict(upload.choices)}
+    return {"reading": dict(by_pandas), "kinds": kinds_of(upload.table), "choices": {}}
 
 
 def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:
@@ -454,19 +602,14 @@ def _choose_columns(
     names = upload.table.names
     out, added = ({names[at] for at in table_choices.positions(start.get(key, ""))} for key in ("without", "with"))
     likely = {*suggest_columns(upload.table, target), *added} - out
+    key = _key("columns", upload, names.index(target), groups is not None and names.index(groups))
     columns = st.multiselect(
         "Columns to predict it from",
         [name for name in names if name not in (target, groups)],
         default=[name for name in names if name in likely and name not in (target, groups)],
-        key=_key("columns", upload, names.index(target), groups is not None and names.index(groups)),
+        key=key,
     )
-    if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
-        raise UploadError(f"No column is chosen. {left_out}")
-    scaling = upload.learning.get("scaling", SCALINGS[0])
-    scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
-    imputation = upload.learning.get("imputation", IMPUTATIONS[0])
-    imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
-    return tuple(columns), scaling, imputation
+    return tuple(columns), key
 
 
 def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start: Mapping[str, str]) -> int | None:
@@ -485,9 +628,11 @@ def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start:
     )
 
 
-def _segments(label: str, options: dict[str, str], default: str, key: str) -> str:
-    """One of a few options, shown by their texts."""
-    return st.segmented_control(label, list(options), default=default, format_func=options.get, required=True, key=key)
+def _segments(label: str, options: dict[str, str], default: str | None, key: str, **when) -> str:
+    """One of a few options, shown by their texts; `when` has what is called on a change."""
+    return st.segmented_control(
+        label, list(options), default=default, format_func=options.get, required=True, key=key, **when
+    )
 
 
 def _binary_problem(dataset: datasets.Dataset, label: int | None) -> datasets.Dataset:
@@ -513,7 +658,7 @@ def show_problem(chosen: Chosen) -> None:
 def show_preparation(chosen: Chosen) -> None:
     """Show how the learning problem was made of the table."""
     dataset = chosen.dataset
-    st.markdown(
+    st.caption(
         f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
         "that are held out below."
     )

@@ -39,9 +39,16 @@ FILES = {
     "excel.csv": lines("sep=;\na;b\n", lambda i: f"{i};{i % 2}"),
     "pasted.txt": lines("", lambda i: f"{i % 3} qid:{i // 4} 1:{500 + i} 2:{i % 7}"),
     "months.csv": lines("Month,Sales\n", lambda i: f"1949-{i + 1:02d},{i * i % 17}"),
+    "kinds.csv": lines("day,code,size,y\n", lambda i: f"{1 + i}/{1 + i % 9}/2020,0{i},{i if i % 5 else 'x'},{i % 2}"),
     "comment.csv": lines("# made by an instrument\na,b\n", lambda i: f"{i},{i % 2}"),
 }
 SETTINGS = {name: getattr(your_data, name) for name in vars(your_data) if not name.startswith("_")}
+CHOICES = (
+    {},
+    {"names": "none"},
+    {"dates in column 1": "day/month/year"},
+    {"kind of column 1": "text", "kind of column 2": "text"},
+)
 BY_THE_READER = {"currency.csv": "does not take “$” off", "pasted.txt": "no reader of this format"}
 
 
@@ -57,13 +64,14 @@ def table_read_by(code: str) -> Table:
 
 
 @pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("choices", [{}, {"names": "none"}], ids=["guessed", "no names"])
+@pytest.mark.parametrize("choices", CHOICES, ids=["guessed", "no names", "day first", "other kinds"])
 def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypatch):
     data = FILES[file].encode()
     table = read(data, file, choices=choices)
     upload = Upload(1, file, file, table, data, file, choices, {})
     code = program("your_data", SETTINGS | {"file": file, **_reading(upload)})
-    reason = None if choices and file == "currency.csv" else BY_THE_READER.get(file)  # below a text all are texts
+    texts = choices.keys() & {"names", "kind of column 2"}  # below a text all are texts
+    reason = None if texts and file == "currency.csv" else BY_THE_READER.get(file)
     (line,) = [line for line in code.splitlines() if line.startswith("reading = ")]
     assert line.startswith("reading = None  # " if reason else "reading = {") and (reason or "") in line
     (tmp_path / file).write_bytes(data)

@@ -15,14 +15,19 @@ from .test_your_data import uploaded
 
 CHOICES = [
     *("separator:;", "separator:,", "separator:\t", "separator:\t+", "separator: ", "lines above:0", "names:none"),
-    *("names:first line", "sheet:Results: 2020", "numbers in column 12:text", "-999.9 in column 3:a number"),
+    *("names:first line", "sheet:Results: 2020", "kind of column 12:text", "-999.9 in column 3:a number"),
     *(f"numbers in column 1:{way}" for way in STYLES),
     *("target:2", "task:regression", "class:-1", "class:12", "without:1,3,500", "with:2", "scaling:range"),
-    *("imputation:drop", "map:3,10000", "groups:12", "numbers in column 2:dates", "sample:wine"),
+    *("imputation:drop", "map:3,10000", "groups:12", "kind of column 2:date", "sample:wine"),
+    *("encoding:cp1250", "missing marks:only empty cells", "dates in column 3:day/month/year"),
 ]
 OTHERS = ["", "names", "names:", "names:maybe", "target:0", "target:x", "without:1,,2", "without:", "map:1", "<b>:1"]
 OTHERS += [
-    "numbers in column 0:text",
+    "numbers in column 1:text",
+    "kind of column 0:text",
+    "kind of column 1:empty",
+    "encoding:utf-7",
+    "missing marks:NA",
     "sheet:",
     "sheet:a\nb",
     "class:123",
@@ -52,7 +57,7 @@ def test_choices_on_reading_are_those_that_the_reader_takes():
     answers = dict(text.partition(":")[::2] for text in CHOICES)
     reading, learning = table_choices.on_reading(answers), table_choices.on_learning(answers, 500)
     assert not reading.keys() & learning.keys() and reading.keys() | learning.keys() == answers.keys()
-    assert set(reading) == {key for key in answers if key in ("separator", "names", "sheet") or " " in key}
+    assert set(reading) == {key for key in answers if key in ("separator", "names", "sheet", "encoding") or " " in key}
     assert table_choices.on_learning(answers, 499) == {}  # a column is not there
 
 
@@ -75,18 +80,20 @@ def labelled(app: AppTest, kind: str, label: str):
 
 
 CHANGES = {
-    "numbers": [("selectbox", "Numbers in ` size `", "commas between thousands")],
+    "numbers": [("selectbox", "Numbers in column 1", "commas between thousands")],
     "names": [("selectbox", "Names", "none")],
     "target": [("selectbox", "Target", "grade"), ("button_group", "Treat it as", "classification")],
     "class": [("selectbox", "Class to separate from all others", 2)],
     "columns": [("multiselect", "Columns to predict it from", ["kind", "Id"])],
     "scaling": [("button_group", "Each column is scaled to", "range"), ("button_group", "Missing values", "drop")],
     "map": [("button_group", "Map of", "two columns"), ("selectbox", "Across", 2), ("selectbox", "Upwards", 0)],
+    "kinds": [("selectbox", "Column", 1), ("button_group", "is", "text"), ("button_group", "is", "left out")],
     "groups": [("selectbox", "Rows that belong together", "pair")],
     "several": [
         ("selectbox", "Target", "kind"),
         ("multiselect", "Columns to predict it from", ["Species", "size"]),
-        ("selectbox", "Numbers in ` size `", "text"),
+        ("selectbox", "Column", 0),
+        ("button_group", "is", "text"),
     ],
 }
 
@@ -102,7 +109,7 @@ def test_a_link_reads_the_same_table_the_same_way(changes, programs):
         assert not app.exception and not app.error
     link = in_address(app)
     changed = programs[-1]
-    assert changed != guessed and not any(name in text for text in link for name in ("size", "Species", "kind"))
+    assert changed != guessed and not any(name in text for text in link for name in ("size", "Species", "grade"))
 
     again = uploaded(opened("your_data", plain="true", table=link), DATA)
     assert not again.exception and not again.error

@@ -45,12 +45,11 @@ def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
 def test_texts_that_look_like_formulas_are_escaped():
     lines = [",".join([*FORMULAS, "n"]), *(",".join([*FORMULAS, f"-{i}.5"]) for i in range(20))]
     table = read_table("\n".join(lines), "x.csv")
-    shown = [your_data_results.summary(table), your_data_results.first_rows(table)]
-    for frame in shown:
-        text = frame.to_csv(index=False)
-        for formula in FORMULAS:
-            assert f"'{formula}" in text and f",{formula}" not in text and f"\n{formula}" not in text
-    assert list(shown[1]["n"]) == [f"-{i}.5" for i in range(20)]  # numbers stay numbers
+    shown = your_data_results.first_rows(table)
+    text = shown.to_csv(index=False)
+    for formula in FORMULAS:
+        assert f"'{formula}" in text and f",{formula}" not in text and f"\n{formula}" not in text
+    assert list(shown["n"]) == [f"-{i}.5" for i in range(20)]  # numbers stay numbers
     classes = read_table("\n".join(["y,a", *(f"{FORMULAS[i % 4]},{i}" for i in range(40))]), "x.csv")
     counts = your_data_results.class_counts(prepare(classes, "y", ["a"], "none", "fill", "classification", LIMITS))
     assert set(counts["class"]) == {f"'{formula}" for formula in FORMULAS}

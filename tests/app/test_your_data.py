@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets.tables.table import UploadError
+from datasets.tables.table import Table, UploadError
 from pages.components import sharing, upload
 from pages.components.results import your_data as results
 from pages.components.server.cache import n_bytes
@@ -119,13 +119,21 @@ def test_what_was_taken_stands_on_one_line():
     rows = [f"{i + 1};{i % 7},5;{i % 4};{'AB'[i // 30]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["A title", "Id;size;grade;Species", *rows]).encode())
     (line,) = [one.value for one in app.markdown if one.value.startswith("**` mine.csv `")]
-    assert line == (
-        "**` mine.csv `: 60 rows, 4 columns.** Read as CSV, cells separated by semicolons, 1 line above it skipped, "
-        "names in the first line, decimal commas in ` size `. ` Id ` was left out: it counts the rows."
-    )
+    assert line == "**` mine.csv `: 60 rows, 4 columns.** Read as CSV. ` Id ` was left out: it counts the rows."
+    taken = [(box.label, chosen(box)) for box in app.main.selectbox]
+    assert taken[:4] == [
+        ("Separator", "cells separated by semicolons"),
+        ("Lines above", "1 line above skipped"),
+        ("Names", "names in the first line"),
+        ("Numbers in column 2", "decimal commas in size"),
+    ]
     rows = [f"{i % 7},{i % 5 or ''},{'AB'[i % 2]}" for i in range(60)]
     app.file_uploader[0].set_value(("other.csv", "\n".join(rows).encode(), "")).run()
-    assert "Read as CSV, cells separated by commas, no line of names, 12 cells missing." in words(app)
+    assert "Read as CSV, 12 cells missing." in words(app) and chosen(guess_of(app, "Names")) == "no line of names"
+    rows = [f"{i % 7},5;{i % 4},25;{1 + i % 3},125;{i % 9},5;{'AB'[i % 2]}" for i in range(60)]
+    app.file_uploader[0].set_value(("third.csv", "\n".join(["a;b;c;d;y", *rows]).encode(), "")).run()
+    alike = guess_of(app, "Numbers in column 1")  # one control for several columns
+    assert chosen(alike) == "decimal commas in a, b, d" and not app.exception
 
 
 def test_text_can_be_pasted_and_is_read_once(monkeypatch):
@@ -183,7 +191,6 @@ BAD = {
     "cut.parquet": parquet(a=list(range(50)), b=list(range(50)))[:-10],
     "torn.parquet": b"PAR1" + bytes(range(256)) + b"PAR1",
     "lists.parquet": parquet(a=[[1]] * 50, b=list(range(50))),
-    "rows.parquet": parquet(a=[1] * 20_001, b=[2] * 20_001),
     "columns.csv": b"a" + b",b" * 501 + b"\n",
 }
 
@@ -234,29 +241,95 @@ def test_other_likely_targets_are_one_click_away():
     assert [one.label for one in app.button if "` Species `" in one.label]
 
 
+def chosen(box) -> str:
+    """What a box shows."""
+    return box.options[box.index]
+
+
 def guess_of(app: AppTest, label: str):
     return next(box for box in app.selectbox if box.label == label)
 
 
 @pytest.mark.slow
 def test_a_guess_that_is_taken_back_reads_the_table_again():
-    rows = [f"{i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
+    rows = [f"{1 + i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())
-    box = guess_of(app, "Numbers in ` size `")
-    assert box.value == "decimal commas" and app.session_state["your table"].table.columns[0].values[1] == 1.234
-    box.select("text").run()
-    assert not app.exception and app.session_state["your table"].table.columns[0].kind == "text"
+    box = guess_of(app, "Numbers in column 1")
+    assert box.value == "commas between thousands" and current(app).columns[0].values[0] == 1234
+    box.select("decimal commas").run()
+    assert not app.exception and current(app).columns[0].values[0] == 1.234
     guess_of(app, "Names").select("none").run()
     table = app.session_state["your table"]
-    assert table.table.n_rows == 61 and table.table.columns[0].kind == "text"  # both choices hold
-    assert table.choices == {"numbers in column 1": "text", "names": "none"}
+    assert table.table.n_rows == 61  # both choices hold
+    assert table.choices == {"numbers in column 1": "decimal commas", "names": "none"}
+
+
+def test_guesses_on_columns_that_are_alike_are_taken_back_together():
+    rows = [f"{1 + i % 7},{100 + i};{2 + i % 5},{200 + i};{'AB'[i % 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["a;b;y", *rows]).encode())
+    guess_of(app, "Numbers in column 1").select("commas between thousands").run()
+    assert not app.exception and [column.values[0] for column in current(app).columns[:2]] == [1100, 2200]
+
+
+def current(app: AppTest) -> Table:
+    return app.session_state["your table"].table
+
+
+def kind_of(app: AppTest):
+    (group,) = [group for group in app.get("button_group") if group.label == "is"]
+    return group
+
+
+def test_the_kind_of_a_column_is_changed_and_undone():
+    rows = [f"{i + 1},{i % 4},{i % 9 if i % 5 else 'tall'},{'AB'[i % 3 // 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["Id,code,size,Species", *rows]).encode())
+    columns = next(box for box in app.multiselect if box.label == "Columns to predict it from")
+    assert kind_of(app).value == "left out" and columns.value == ["code", "size"]
+    guess_of(app, "Column").select(1).run()
+    assert kind_of(app).value == "number"
+    kind_of(app).set_value("text").run()
+    assert current(app).column("code").kind == "text" and kind_of(app).value == "text"
+    guess_of(app, "Column").select(2).run()
+    kind_of(app).set_value("number").run()
+    assert current(app).column("size").n_missing == 12 and guess_of(app, "Column").value == 2
+    kind_of(app).set_value("left out").run()
+    link = ["kind of column 2:text", "kind of column 3:number", "without:3"]
+    assert app.query_params["table"] == link and not app.exception and not app.error
+    for kinds, left in ((["text", "number"], link[:2]), (["text", "text"], link[0]), (["number", "text"], None)):
+        app.button("undo").click().run()
+        assert [current(app).column(name).kind for name in ("code", "size")] == kinds
+        assert app.query_params.get("table") == left  # AppTest shows a single one as a text
+    assert app.button("undo").disabled and not app.exception
+    app.button("redo").click().run()
+    assert current(app).column("code").kind == "text" and app.query_params["table"] == link[0]
+
+
+def test_a_column_that_was_left_out_is_taken_in_as_another_kind():
+    rows = [f"{i + 1000},{i % 7},{'AB'[i % 2]}" for i in range(60)]
+    app = uploaded(opened("your_data"), "\n".join(["patient_id,size,Species", *rows]).encode())
+    assert kind_of(app).value == "left out"
+    kind_of(app).set_value("text").run()
+    assert not app.exception and not app.error and kind_of(app).value == "text"
+    columns = next(box for box in app.multiselect if box.label == "Columns to predict it from")
+    assert columns.value == ["patient_id", "size"]
+    assert app.query_params["table"] == ["kind of column 1:text", "with:1"]
+
+
+def test_a_kind_that_no_cell_has_is_refused_and_the_table_stays():
+    app = uploaded(opened("your_data"), table())
+    guess_of(app, "Column").select(1).run()
+    kind_of(app).set_value("date").run()
+    assert [error.value for error in app.error] == [
+        "With this choice the table cannot be read. No value of ` kind ` is a date."
+    ]
+    assert kind_of(app).value == "text" and app.get("plotly_chart")
 
 
 def test_a_choice_with_which_nothing_can_be_read_is_refused_and_the_table_stays():
     rows = [f"{i % 7},{i % 5},{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size,grade,Species", *rows]).encode())
     guess_of(app, "Separator").select("|").run()
-    assert not app.exception and [error.value for error in app.error if "with this choice" in error.value]
+    assert not app.exception and [error.value for error in app.error if "With this choice" in error.value]
     assert app.session_state["your table"].table.names == ("size", "grade", "Species")
     assert guess_of(app, "Separator").value == ","
 

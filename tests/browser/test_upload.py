@@ -5,6 +5,8 @@ Text of an uploaded file is shown as plain text, whatever it contains, and only 
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from conftest import settle, wait_until
 from playwright.sync_api import expect
@@ -62,7 +64,6 @@ def test_hostile_names_are_shown_as_text(open_page):
     page = open_page("your_data?plain=true")
     upload(page, hostile_csv(), "<img src=x onerror=window.hacked=1>.csv")
     check_nothing_takes_effect(page)
-    page.get_by_text("How your table was read").click()
     page.get_by_text("Columns, scaling, missing values").click()
     sidebar = page.locator("[data-testid=stSidebar]")
     sidebar.get_by_text("Columns to predict it from").wait_for()
@@ -135,17 +136,33 @@ def test_a_file_over_the_limit_is_refused_at_once(open_page):
 # --- a walk ---------------------------------------------------------------------------------------------------------
 
 ROWS = [(f"{1 + i % 7}.{100 + i * 17 % 900}", i * 3 % 11, "ja" if i % 5 < 3 else "nein") for i in range(60)]
+DAYS = [f"{1 + i % 12}/{1 + i * 5 % 12}/2020" for i in range(60)]
 #: German prices: 1.234 is 1234, but could be 1.234.
-GERMAN = "Preis;Menge;Art\n" + "".join(f"{price};{amount};{kind}\n" for price, amount, kind in ROWS)
+GERMAN = "Preis;Menge;Art;Tag\n" + "".join(
+    f"{price};{amount};{kind};{day}\n" for (price, amount, kind), day in zip(ROWS, DAYS, strict=True)
+)
 EXCEL = workbooks.workbook(
     Notes=[["a title"]], Sales=[["size", "grade", "kind"], *([i * 7 % 60, i % 5, "ab"[i % 2]] for i in range(60))]
 )
-PRICES = "Numbers in"
+PRICES = "Numbers in column 1"
 
 
 def first_price(page) -> str:
-    """The first cell of the preview, which is drawn on a canvas with a hidden table."""
-    return page.locator("[data-testid=stDataFrame] td[aria-colindex='1']").first.text_content()
+    """The first cell of the preview, which is drawn on a canvas with a hidden table; empty while it is not there."""
+    cells = page.locator("[data-testid=stDataFrame] td[aria-colindex='1']").all_text_contents()
+    return cells[0] if cells else ""
+
+
+def taken(page, guess: str, answer: str) -> None:
+    """Wait until the control of a guess shows an answer."""
+    expect(page.get_by_role("combobox", name=guess, exact=True)).to_have_value(answer)
+
+
+def chosen(page, guess: str, answer: str) -> None:
+    """Choose an answer at the control of a guess, once the page is at rest."""
+    settle(page)
+    page.get_by_role("combobox", name=guess, exact=True).click()
+    page.get_by_role("option", name=answer).click()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (PHONE, "dark")])
@@ -153,35 +170,42 @@ def first_price(page) -> str:
 def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_page, width, scheme):
     """Slow, because it uploads three files and opens a second page."""
     page = open_page("your_data?plain=true", width, scheme)
-    assert "This is a sample: Breast cancer" in main_text(page)
+    expect(page.get_by_text("This is a sample: Breast cancer")).to_be_visible()
     expect(page.locator(".st-key-points .main-svg").first).to_be_attached()
-    assert problems(page) == {}
+    wait_until(lambda: problems(page) == {})
 
     upload(page, EXCEL, "sales.xlsx")
     expect(page.get_by_text("60 rows, 3 columns.")).to_be_visible()
-    assert "Read as sheet Sales of a workbook, names in the first line." in " ".join(main_text(page).split())
-    assert problems(page) == {}
+    taken(page, "Sheet", "sheet Sales")
+    assert "Read as sheet Sales of a workbook." in " ".join(main_text(page).split())
+    wait_until(lambda: problems(page) == {})
 
     upload(page, b"<!doctype html><html><body><table></table></body></html>", "table.csv")
     expect(page.get_by_text("The file is a web page")).to_be_visible()
-    assert "60 rows" not in main_text(page) and page.locator(".js-plotly-plot").count() == 0
+    expect(page.get_by_text("60 rows")).to_have_count(0)
+    expect(page.locator(".js-plotly-plot")).to_have_count(0)
 
     upload(page, GERMAN.encode(), "preise.csv")
-    expect(page.get_by_text("decimal points in Preis")).to_be_visible()
-    page.get_by_text("How your table was read").click()
+    taken(page, PRICES, "decimal points in Preis")
+    expect(page.get_by_text("1.100 was read as 1.1, though it could be 1100")).to_be_visible()
     wait_until(lambda: first_price(page) == "1.1")
-    page.get_by_role("combobox", name=PRICES).click()
-    page.get_by_role("option", name="points between thousands").click()
-    expect(page.get_by_text("points between thousands in Preis")).to_be_visible()
-    settle(page)
+    chosen(page, PRICES, "points between thousands")
+    taken(page, PRICES, "points between thousands in Preis")
     wait_until(lambda: first_price(page) == "1100")
+    taken(page, "Dates in column 4", "dates day/month/year in Tag")
+    chosen(page, "Dates in column 4", "month/day/year")
+    taken(page, "Dates in column 4", "dates month/day/year in Tag")
+    expect(page).to_have_url(re.compile(r"dates\+in\+column\+4%3Amonth"))
     assert "table=numbers+in+column+1%3Apoints+between+thousands" in page.url
+    expect(page.get_by_text("though it could be")).to_have_count(0)
 
     again = open_page(page.url.split("/", 3)[3], width, scheme, apart=True)
-    assert "This is a sample" in main_text(again)
+    expect(again.get_by_text("This is a sample")).to_be_visible()
     upload(again, GERMAN.encode(), "preise.csv")
-    expect(again.get_by_text("points between thousands in Preis")).to_be_visible()
-    assert again.url == page.url and page.complaints == again.complaints == []
+    taken(again, PRICES, "points between thousands in Preis")
+    taken(again, "Dates in column 4", "dates month/day/year in Tag")
+    expect(again).to_have_url(page.url)
+    assert page.complaints == again.complaints == []
 
 
 def test_a_table_is_pasted_and_a_guess_put_right_with_the_keyboard_alone(open_page):
@@ -189,7 +213,7 @@ def test_a_table_is_pasted_and_a_guess_put_right_with_the_keyboard_alone(open_pa
     keys = page.keyboard
 
     def tab_to(role: str, name: str) -> None:
-        place = page.get_by_role(role, name=name).first
+        place = page.get_by_role(role, name=name, exact=role == "combobox").first
         for _ in range(60):
             if place.evaluate("part => part === document.activeElement"):
                 return
@@ -204,18 +228,47 @@ def test_a_table_is_pasted_and_a_guess_put_right_with_the_keyboard_alone(open_pa
     keys.insert_text(GERMAN)
     tab_to("button", "Read the text")
     keys.press("Enter")
-    expect(page.get_by_text("decimal points in Preis")).to_be_visible()
-    settle(page)
+    taken(page, PRICES, "decimal points in Preis")
     page.locator("h1").click()
-    for _ in range(60):
-        keys.press("Tab")
-        if "How your table was read" in page.evaluate("document.activeElement.innerText || ''"):
-            break
-    keys.press("Enter")
     tab_to("combobox", PRICES)
     keys.type("points between")
     expect(page.get_by_role("option")).to_have_count(1)
     keys.press("Enter")
-    expect(page.get_by_text("points between thousands in Preis")).to_be_visible()
-    settle(page)
+    taken(page, PRICES, "points between thousands in Preis")
     wait_until(lambda: first_price(page) == "1100")
+
+    page.locator("h1").click()
+    tab_to("combobox", "Column")
+    keys.type("Menge")
+    expect(page.get_by_role("option")).to_have_count(1)
+    keys.press("Enter")
+    expect(page.get_by_text("11 different values")).to_be_visible()
+    settle(page)
+    tab_to("radio", "number")
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    heading(page, "Menge · classes")
+    tab_to("button", "Undo")
+    keys.press("Enter")
+    heading(page, "Menge · number")
+
+
+def heading(page, text: str) -> None:
+    """Wait for a heading of the preview, and for the page to be at rest."""
+    expect(page.locator("[data-testid=stDataFrame] th", has_text=text)).to_be_attached()
+    settle(page)
+
+
+def test_a_click_on_a_heading_changes_the_kind_of_its_column(open_page):
+    page = open_page("your_data?plain=true", PHONE)
+    upload(page, GERMAN.encode(), "preise.csv")
+    heading(page, "Art · classes, target")
+    preview = page.locator("[data-testid=stDataFrame]")
+    preview.scroll_into_view_if_needed()
+    preview.click(position={"x": 150, "y": 18})
+    expect(page.get_by_role("combobox", name="Column", exact=True)).to_have_value("Menge")
+    page.get_by_role("radio", name="left out").or_(page.get_by_text("left out", exact=True)).first.click()
+    heading(page, "Menge · left out")
+    expect(page).to_have_url(re.compile("without%3A2"))
+    assert page.complaints == []

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from bad_files import corpus
 
-from datasets.tables.frames import table_of
+from datasets.tables.frames import kinds_of, table_of
 from datasets.tables.readers import read
 from datasets.tables.table import Limits, Table, UploadError
 
@@ -19,9 +19,9 @@ VOTES = ("republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y
 PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
 
 
-def by_pandas(data: bytes, arguments) -> Table:
-    arguments = json.loads(json.dumps(arguments))  # as the child process sends them
-    return table_of(pd.read_csv(io.BytesIO(data), **arguments))
+def by_pandas(data: bytes, ours: Table) -> Table:
+    arguments = json.loads(json.dumps(ours.by_pandas))  # as the child process sends them
+    return table_of(pd.read_csv(io.BytesIO(data), **arguments), kinds_of(ours))
 
 
 def assert_same(ours: Table, theirs: Table) -> None:
@@ -82,7 +82,32 @@ READ = {
     ),
     "truth values": (lines("a,b", "true,1", "TRUE,2", "false,3", times=6), {}, {"dtype"}),
     "numbers above texts": (lines("a,b", "007,1", "8,2", "x9,3", times=6), {}, {"dtype"}),
-    "numbers as texts": (cells("1,5", "2,25"), {"numbers in column 1": "text"}, {"sep"}),
+    "numbers as texts": (cells("1,5", "2,25"), {"kind of column 1": "text"}, {"sep"}),
+    "plain numbers as texts": (lines("a,b", "1,2", "03,4", times=6), {"kind of column 1": "text"}, {"dtype"}),
+    "dates as texts": (lines("a,b", "2020-01-31,2", "20200131,4", times=6), {"kind of column 1": "text"}, {"dtype"}),
+    "texts as numbers": (lines("a,b", "1.5,2", "x,4", "-7,1", times=6), {"kind of column 1": "number"}, {"na_values"}),
+    "texts as decimal commas": (
+        cells("1,5", "many", "1.000,25"),
+        {"kind of column 1": "number"},
+        {"sep", "decimal", "thousands", "na_values"},
+    ),
+    "texts as dates": (
+        lines("a,b", "1/2/2020,2", "x,4", "31/1/2020,1", times=6),
+        {"kind of column 1": "date"},
+        {"na_values"},
+    ),
+    "texts as dates without marks": (
+        lines("a,b", "20200131,2", "x,4", times=6),
+        {"kind of column 1": "date"},
+        {"na_values", "parse_dates", "date_format"},
+    ),
+    "day first": (lines("a,b", "1/2/2020,2", "2/3/2020,4", times=6), {"dates in column 1": "day/month/year"}, set()),
+    "day first by semicolons": (lines("a;b", "1/2/2020;2", "2/3/2020;4", times=6), {}, {"sep"}),
+    "only empty cells are missing": (
+        lines("a,b", "NA,2", ",4", "x,1", times=6),
+        {"missing marks": "only empty cells"},
+        {"na_values", "keep_default_na"},
+    ),
     "large numbers": (lines("a,b", f"{10**19},1", f"{10**20},2", "1e999,inf", times=6), {}, {"dtype", "na_values"}),
     "dates": (lines("a,b", "31/12/2019,1", "2/1/2020,2", ",3", times=6), {}, set()),
     "dates without marks": (
@@ -104,7 +129,7 @@ def test_pandas_reads_the_same_with_these_arguments(text, choices, names):
     ours = read(text, choices=choices)
     assert not isinstance(ours.by_pandas, str), ours.by_pandas
     assert set(ours.by_pandas) == names
-    assert_same(ours, by_pandas(text.encode(), ours.by_pandas))
+    assert_same(ours, by_pandas(text.encode(), ours))
 
 
 @pytest.mark.slow("reads a thousand files, half of them twice")
@@ -116,7 +141,7 @@ def test_pandas_reads_the_same_of_bad_files():
         except UploadError:
             continue
         if not isinstance(ours.by_pandas, str):
-            assert_same(ours, by_pandas(file.data, ours.by_pandas))
+            assert_same(ours, by_pandas(file.data, ours))
             n_read += 1
     assert n_read > 300
 
@@ -126,7 +151,7 @@ def test_pandas_is_told_the_encoding(encoding):
     data = lines("größe,b", "1,ä", "2,é", times=6).encode(encoding)
     ours = read(data)
     assert ours.by_pandas == ({} if encoding == "utf-8-sig" else {"encoding": encoding})
-    assert_same(ours, by_pandas(data, ours.by_pandas))
+    assert_same(ours, by_pandas(data, ours))
 
 
 @pytest.mark.parametrize(

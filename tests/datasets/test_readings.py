@@ -9,8 +9,10 @@ import time
 
 import numpy as np
 import pytest
+from bad_files import parquet
 
 from datasets.tables import layouts
+from datasets.tables.dates import ORDERS
 from datasets.tables.readers import read
 from datasets.tables.roles import left_out, notes_on_left_out, suggest_columns, suggest_target
 from datasets.tables.table import Table
@@ -93,7 +95,7 @@ def test_an_ambiguous_comma_is_said_to_be_so_and_can_be_read_the_other_way():
     lines = "x;y\n" + "3,142;1\n2,718;2\n" * 6
     (guess,) = [guess for guess in read(lines).guesses if guess.key == "numbers in column 1"]
     assert guess.taken == "decimal commas" and guess.note == "“x”: “3,142” was read as 3.142, though it could be 3142."
-    for answer, first in (("commas between thousands", 3142), ("decimal commas", 3.142), ("text", "3,142")):
+    for answer, first in (("commas between thousands", 3142), ("decimal commas", 3.142)):
         assert answer in (guess.taken, *guess.others)
         assert values(read(lines, choices={guess.key: answer}), "x")[0] == first
 
@@ -294,7 +296,78 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
 def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
     table = column_of(dates, "\t")
     assert table.column("x").kind == "date" and table.column("x").shown(1) == second
-    assert ("could be day/month/year" in table.column("x").note) == (not sure)
+    assert any("though it could be" in guess.note for guess in table.guesses) == (not sure)
+
+
+def test_the_order_of_ambiguous_dates_can_be_taken_back():
+    lines = "day;a\n" + "1/2/2020;1\n2/3/2020 06:30;2\n2020-05-06;3\n" * 4
+    british, american = (read(lines, choices={"dates in column 1": order}) for order in tuple(ORDERS)[::-1])
+    assert [british.columns[0].shown(i) for i in range(3)] == ["2020-02-01", "2020-03-02 06:30:00", "2020-05-06"]
+    assert [american.columns[0].shown(i) for i in range(2)] == ["2020-01-02", "2020-02-03 06:30:00"]
+    (guess,) = [guess for guess in read(lines).guesses if guess.key == "dates in column 1"]
+    assert (guess.taken, *guess.others) == tuple(ORDERS)[::-1]  # where decimal marks are commas, the day stands first
+    assert guess.note == "“day”: “1/2/2020” was read as 2020-02-01, though it could be 2020-01-02."
+    assert read(lines.replace(";", ",")).guesses[-1].taken == "month/day/year"
+
+
+# --- kinds ----------------------------------------------------------------------------------------------------------
+
+MIXED = "\n".join(
+    ["code,size,day,word", *(f"{i % 4},{i if i % 5 else 'tall'},2020-01-{10 + i},w{i % 3}" for i in range(20))]
+)
+
+
+def of_kind(text: str | bytes, kinds: dict[int, str], name: str = "") -> Table:
+    return read(text, name, choices={f"kind of column {place}": kind for place, kind in kinds.items()})
+
+
+def test_the_kind_of_a_column_can_be_chosen():
+    assert [column.kind for column in read(MIXED).columns] == ["number", "text", "date", "text"]
+    table = of_kind(MIXED, {1: "text", 2: "number", 3: "text"})
+    assert [column.kind for column in table.columns] == ["text", "number", "text", "text"]
+    assert table.columns[0].categories == ("0", "1", "2", "3") and table.columns[2].categories[0] == "2020-01-10"
+    assert table.columns[1].n_missing == 4 and table.columns[1].values[1] == 1  # what is no number is missing
+    assert not notes(table).strip() and not table.columns[1].note
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values_read"),
+    [
+        (("1.200,5", "n/k", "3"), "number", (1200.5, np.nan, 3)),
+        (("$5", "$1,000", "free"), "number", (5, 1000, np.nan)),
+        (("1/2/2020", "31/12/2020", "soon"), "date", (18293, 18627, np.nan)),
+        (("20200201", "later", "20201231"), "date", (18293, np.nan, 18627)),
+    ],
+)
+def test_cells_of_another_kind_than_the_chosen_one_are_missing(cells, kind, values_read):
+    lines = "x;y\n" + "".join(f"{cell};{i % 2}\n" for i, cell in enumerate(cells * 4))
+    assert read(lines).columns[0].kind == "text"
+    np.testing.assert_array_equal(of_kind(lines, {1: kind}).columns[0].values, values_read * 4)
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_a_kind_that_no_cell_has_is_refused(kind):
+    with pytest.raises(ValueError, match=f"No value of “word” is a {kind}"):
+        of_kind(MIXED, {4: kind})
+
+
+def test_kinds_can_be_chosen_in_files_whose_columns_have_types():
+    svm = of_kind("".join(f"{i % 2} 1:{i % 4} 2:2020010{1 + i % 9}\n" for i in range(20)), {2: "text", 3: "date"})
+    assert [column.kind for column in svm.columns] == ["number", "text", "date"] and svm.target == "label"
+    assert svm.columns[1].categories == ("0", "1", "2", "3") and svm.columns[2].shown(0) == "2020-01-01"
+    file = parquet({"a": [0.1 + 0.2, 5.0] * 10, "b": ["7", "x"] * 10})
+    typed = of_kind(file, {1: "text", 2: "number"}, "x.parquet")
+    assert typed.columns[0].categories == ("0.30000000000000004", "5") and typed.columns[1].n_missing == 10
+    arff = "@relation r\n@attribute a {1,2}\n@attribute b {u,v}\n@data\n" + "1,u\n2,v\n" * 6
+    assert [column.kind for column in of_kind(arff, {1: "number"}).columns] == ["number", "text"]
+
+
+def test_marks_of_missing_values_can_be_texts():
+    lines = "a,b\n" + "NA,1\n?,2\n,3\n" * 4
+    (guess,) = [guess for guess in read(lines).guesses if guess.key == "missing marks"]
+    assert (guess.taken, guess.others) == ("?, NA", ("only empty cells",)) and read(lines).columns[0].kind == "empty"
+    column = read(lines, choices={guess.key: "only empty cells"}).columns[0]
+    assert column.categories == ("NA", "?") and column.n_missing == 4
 
 
 @pytest.mark.parametrize(
@@ -314,11 +387,10 @@ def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name):
     lines = f"{name},y\n" + "".join(f"202001{i:02d},{i % 3}\n" for i in range(10, 32))
     table = read(lines)
     assert table.columns[0].kind == "date" and table.columns[0].shown(1) == "2020-01-11"
-    (guess,) = [guess for guess in table.guesses if guess.taken == "dates"]
+    (guess,) = [guess for guess in table.guesses if guess.taken == "date"]
     assert guess.note == f"“{name}”: “20200110” and the like were read as dates."
-    for answer, kind in (("decimal points", "number"), ("text", "text"), ("dates", "date")):
-        assert answer in (guess.taken, *guess.others)
-        assert read(lines, choices={guess.key: answer}).columns[0].kind == kind
+    for kind in (guess.taken, *guess.others):
+        assert read(lines, choices={guess.key: kind}).columns[0].kind == kind
 
 
 @pytest.mark.parametrize(

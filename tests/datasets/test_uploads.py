@@ -17,6 +17,7 @@ from datasets.dataset import Dataset
 from datasets.tables import parquet as parquet_module, preparation, roles, rows as rows_module
 from datasets.tables.readers import read
 from datasets.tables.table import Limits, Table, UploadError, printable, quoted, unique_names
+from tests import workbooks
 
 FILES = list(corpus())
 
@@ -115,6 +116,32 @@ def test_exceeded_limit_is_named_with_value_and_limit(limit):
     assert len(numbers) >= 2
 
 
+def of_numbers(form: str, n: int) -> tuple[bytes, str]:
+    """A file of numbers i.5, i % 2 and i % 7, and its name."""
+    rows = [[i + 0.5, i % 2, i % 7] for i in range(n)]
+    if form == "svmlight":
+        return "".join(f"{a} 1:{b} 2:{c}\n" for a, b, c in rows).encode(), "x.svm"
+    if form == "Excel":
+        return workbooks.workbook(Data=[["a", "b", "c"], *rows]), "x.xlsx"
+    columns = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))
+    return parquet(columns, row_group_size=300), "x.parquet"
+
+
+@pytest.mark.parametrize("form", ["svmlight", "Excel", "Parquet"])
+@pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
+def test_of_too_many_rows_of_any_format_a_random_part_is_read_with_a_note(form, limits):
+    if form == "Excel":
+        pytest.importorskip("python_calamine", reason="python-calamine is not installed")
+    table = read(*of_numbers(form, 1000), limits)
+    assert f"Of 1000 rows a random part of 200 was read: at most {limits.rows} rows and" in table.notes[-1]
+    rows = table.columns[0].values
+    assert table.n_rows == 200 and (np.diff(rows) > 0).all() and 400 < rows.mean() < 600
+    assert (table.columns[1].values == (rows - 0.5) % 2).all() and (table.columns[2].values == (rows - 0.5) % 7).all()
+    np.testing.assert_array_equal(read(*of_numbers(form, 1000), limits).columns[0].values, rows)
+    whole = read(*of_numbers(form, 200), limits)
+    assert whole.n_rows == 200 and not whole.notes
+
+
 @pytest.mark.parametrize("names", ["a,b,c\n", ""])
 @pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
 def test_of_too_many_rows_a_random_part_is_read_with_a_note(names, limits):
@@ -147,7 +174,7 @@ def test_a_column_says_which_rows_belong_together():
 def test_each_row_has_the_same_chance_to_be_read():
     kept = np.zeros(60)
     for seed in range(400):
-        rows = rows_module._random_part([[str(i)] for i in range(60)], 20, seed)[0]
+        rows = rows_module.random_part([[str(i)] for i in range(60)], 20, seed)[0]
         kept[[int(cell) for (cell,) in rows]] += 1
     assert kept.sum() == 400 * 20 and np.abs(kept - 400 / 3).max() < 5 * np.sqrt(400 * 2 / 9)
 
@@ -218,8 +245,12 @@ def test_decimal_commas_are_read(rows):
 
 
 def test_guesses_are_reported_in_notes():
-    notes = read(good_table().replace("kind", "größe").encode("cp1252"), "x.csv").notes
-    assert any("Windows-1252" in note for note in notes)
+    data = good_table().replace("kind", "größe").encode("cp1252")
+    guess = read(data, "x.csv").guesses[0]
+    assert (guess.key, guess.taken) == ("encoding", "cp1252") and "read as Windows-1252" in guess.note
+    assert guess.others == ("cp1250", "cp1251", "mac_roman")
+    other = read(data, "x.csv", choices={"encoding": "mac_roman"})
+    assert "grˆ\ufb02e" in other.names and other.by_pandas["encoding"] == other.guesses[0].taken == "mac_roman"
     assert any("“a”" in note for note in read("a,a,y\n" + "1,2,3\n" * 20).notes)
     stray = read("a,y\n" + "1,2\n" * 20 + "oops,3\n").columns[0]
     assert stray.kind == "text" and "“oops”" in stray.note
@@ -232,7 +263,7 @@ def test_guesses_are_reported_in_notes():
 def test_parquet_bomb_is_refused_before_it_expands():
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000
-    with pytest.raises(UploadError, match="100000000 rows; at most 20000"):
+    with pytest.raises(UploadError, match="200000000 cells; a random part can be read of at most 6250000"):
         read(bomb)
 
 
@@ -241,8 +272,8 @@ def test_parquet_rows_are_bounded_whatever_the_metadata(monkeypatch):
         return list(file.schema_arrow)
 
     monkeypatch.setattr(parquet_module, "_checked_fields", unchecked)
-    with pytest.raises(UploadError, match="more than 20000 rows"):
-        read(repeated(3_000_000))
+    table = read(repeated(3_000_000))
+    assert table.n_rows == 20_000 and "Of 3000000 rows a random part of 20000" in table.notes[-1]
 
 
 def test_unsupported_parquet_type_is_named():

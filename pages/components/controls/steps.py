@@ -19,7 +19,7 @@ from pages.components import browser
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
-_STEPS = "steps of the settings"
+_STEPS, _MOVED = "steps of the settings", "undo or redo was just pressed"
 _HERE = Path(__file__).parent
 _component = browser.component("steps", _HERE / "steps.js", '<div class="steps"></div>')
 _STYLE = (_HERE / "steps.css").read_text(encoding="utf-8")
@@ -45,6 +45,12 @@ class Steps:
             self.moving = False
         elif entry != self.entries[self.place]:
             self._go_to(entry)
+
+    def forget(self) -> None:
+        """Let the next settings be the first ones."""
+        self.entries = []
+        self.place = 0
+        self.moving = False
 
     def _go_to(self, entry: dict) -> None:
         # The browser's Back and Forward come here too.
@@ -72,7 +78,7 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
     steps = st.session_state.get(_STEPS)
     if steps is None or steps.page != page:
         steps = st.session_state[_STEPS] = Steps(page)
-    steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get(name) for name in names})
+    steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get_all(name) for name in names})
     names = tuple(names)
     with st.container(horizontal=True, key="steps"):
         keep_entries(page, steps.runs)
@@ -89,6 +95,17 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
             )
 
 
+def has_moved() -> bool:
+    """Whether undo or redo was pressed since this was asked."""
+    return st.session_state.pop(_MOVED, False)
+
+
+def forget() -> None:
+    """Drop the history of the page, whose settings are now on something else."""
+    if steps := st.session_state.get(_STEPS):
+        steps.forget()
+
+
 def keep_entries(page: str, runs: int = 0) -> None:
     """One entry a gesture in the browser's history; a page without settings needs it for the way to the next page."""
     st.html(f"<style>{_STYLE}</style>")
@@ -99,10 +116,11 @@ def _move(by: int, names: tuple[str, ...]) -> None:
     steps: Steps = st.session_state[_STEPS]
     if not steps.can_move(by):  # a second click before the first one is answered
         return
+    st.session_state[_MOVED] = True
     for name, value in steps.move(by).items():
         if name not in names:
             st.session_state[name] = value
-        elif value is None:
-            st.query_params.pop(name, None)
-        else:
+        elif value:
             st.query_params[name] = value
+        else:
+            st.query_params.pop(name, None)

@@ -12,9 +12,11 @@ from types import SimpleNamespace
 
 import streamlit as st
 
+from datasets.tables.dates import ORDERS
 from datasets.tables.layouts import SEPARATORS
 from datasets.tables.numerals import STYLES
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS
+from datasets.tables.readers import ENCODINGS
 from pages.components import escaping
 
 SAMPLES = {"breast": "Breast cancer", "wine": "White wine"}
@@ -32,7 +34,11 @@ _READING = {
     "lines above": r"\d{1,5}",
     "names": _any_of("first line", "none"),
     "sheet": r"[^\x00-\x1f]{1,100}",
-    rf"numbers in column {_COLUMN}": _any_of(*STYLES, "text", "dates"),
+    "encoding": _any_of(*ENCODINGS),
+    "missing marks": "only empty cells",
+    rf"numbers in column {_COLUMN}": _any_of(*STYLES),
+    rf"dates in column {_COLUMN}": _any_of(*ORDERS),
+    rf"kind of column {_COLUMN}": "number|date|text",
     rf"-?\d[\d.e+]{{0,8}} in column {_COLUMN}": _any_of("missing", "a number"),
 }
 _LEARNING = {
@@ -57,7 +63,7 @@ class TableChoices:
     """The choices in the URL, one text each."""
 
     key = "table"
-    is_setting = False
+    is_setting = True
 
     def sanitize(self, raw: list[str]) -> tuple[list[str] | None, str | None]:
         """The texts that are choices, and a note on the others."""

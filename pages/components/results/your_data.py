@@ -69,26 +69,11 @@ def forget() -> None:
     st.session_state.pop(_RESULTS, None)
 
 
-def summary(table: Table) -> pd.DataFrame:
-    """A row per column of a table: its kind, its values, and an example."""
-    return pd.DataFrame(
-        {
-            "column": [escaping.cell(name) for name in table.names],
-            "is": [column.kind + (", constant" if column.n_values == 1 else "") for column in table.columns],
-            "different values": [column.n_values for column in table.columns],
-            "missing": [column.n_missing for column in table.columns],
-            "for example": [
-                next((_shown(column, i) for i in np.flatnonzero(~column.missing)[:1]), "") for column in table.columns
-            ],
-        }
-    )
-
-
 def first_rows(table: Table) -> pd.DataFrame:
     """The first rows of a table, as text."""
     return pd.DataFrame(
         [[_shown(column, i) for column in table.columns] for i in range(min(table.n_rows, _SHOWN_ROWS))],
-        columns=[escaping.cell(printable(name, 40)) for name in table.names],
+        columns=[escaping.cell(name) for name in table.names],
     )
 
 

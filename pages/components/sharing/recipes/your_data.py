@@ -27,6 +27,7 @@ from rff_engine.figures.bounds import BOUND_NAMES
 # The experiment
 file = "yours.csv"  # or .tsv, .xlsx, .ods, .arff, .parquet, .svmlight
 reading = {}  # arguments of pandas.read_csv; None: datasets.read_table reads the file
+kinds = {}  # "text" for columns whose texts only look like dates; "day/month/year" or "month/day/year" for 3/4/2020
 choices = {}  # of datasets.read_table, such as {"names": "none"} where the first line is a row
 target = "class"
 columns = ("height", "width")  # to predict it from
@@ -142,7 +143,7 @@ if __name__ == "__main__":
     if reading is None:
         table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
     else:
-        table = table_of(pd.read_csv(file, **reading))
+        table = table_of(pd.read_csv(file, **reading), kinds)
     problem = datasets.prepare(table, target, columns, scaling, imputation, task, groups=groups)
     dataset = two_classes(problem, label)
     if view == "error against D":
