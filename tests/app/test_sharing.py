@@ -167,6 +167,8 @@ def agrees_along_beta(table, app, curves):
 def agrees_with_landmarks(table, app):
     path = "along beta"
     curves = {"test error": (path, "test_error", 100), "train error": (path, "train_error", 100)}
+    if table.loc[table["table"] == path, "bound"].notna().any():  # centroids have none
+        curves["bound"] = (path, "bound", 1)
     agrees_along_beta(table, app, curves | {"mean KL": (path, "KL", 1)})
     (weights,) = figures(app)["weights"]
     rows = table[table["table"] == "weights"].assign(speed=lambda t: np.hypot(t["omega_1"], t["omega_2"]))
@@ -195,7 +197,12 @@ def agrees_with_kernel(table, app):
 
 
 def agrees_with_learn_kernel(table, app):
-    curves = {"test error": ("errors along beta", "test_error", 100), "KL": ("KL along beta", "KL", 1)}
+    path = "KL along beta"
+    curves = {
+        "test error": ("errors along beta", "test_error", 100),
+        "KL": (path, "KL", 1),
+        "bound": (path, "bound", 1),
+    }
     agrees_along_beta(table, app, curves)
     errors = table[table["table"] == "errors"]
     for method in ("rff", "pbrff", "okrff"):

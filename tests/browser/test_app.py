@@ -180,16 +180,16 @@ def test_methods_are_chosen_one_by_one_and_choosing_none_shows_a_message(open_pa
 def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page, plain):
     marker = """() => {
         const plot = document.querySelector('.st-key-along_beta .js-plotly-plot');
-        return plot?.layout?.shapes?.map(shape => shape.x0);
+        return plot?.layout?.shapes?.filter(shape => shape.name === 'beta').map(shape => shape.x0);
     }"""
     page = open_page(f"landmarks?beta=1{plain}")
     scroll_to(page, "path")
-    wait_until(lambda: page.evaluate(marker) == [1, 1])
+    wait_until(lambda: page.evaluate(marker) == [1, 1, 1])
     before = figure(page, "along_beta")
     thumb = slider(page, "beta") if plain else page.locator(".live input[name=beta]")
     thumb.focus()
     thumb.press("End")
-    wait_until(lambda: page.evaluate(marker) == [1000, 1000])
+    wait_until(lambda: page.evaluate(marker) == [1000, 1000, 1000])
     assert figure(page, "along_beta")["data"] == before["data"]
 
 

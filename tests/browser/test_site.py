@@ -395,9 +395,9 @@ def test_figures_are_the_engines(open_file):
     page.evaluate(SHOW_ALL)
     expect(page.locator("[data-plot=along_beta] .main-svg").first).to_be_visible()
     path = landmark_path(LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 5, "random"), 1.0)
-    traces = page.evaluate(TRACES, "along_beta")
+    *traces, _ = page.evaluate(TRACES, "along_beta")
     percent = 100 * np.array([path.test_error, path.train_error])
-    for trace, expected in zip(traces, (*percent, path.kl), strict=True):
+    for trace, expected in zip(traces, (*percent, path.kl, path.bound), strict=True):
         np.testing.assert_allclose(trace["x"], path.betas, rtol=1e-6)
         np.testing.assert_allclose(trace["y"], expected, rtol=1e-6, atol=1e-9)
 

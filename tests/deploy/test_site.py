@@ -190,9 +190,10 @@ def test_the_other_views_are_the_engines(site):
 def test_figures_are_the_engines(site):
     settings = LandmarkSettings(replace(MOONS, n=100), 0.501, 20, 5, "random")
     section = section_of(site, "landmarks", "landmarks_path", n="100")
-    test, train, kl = section["figures"]["along_beta"]["figure"]["data"]
+    test, train, kl, bound, _ = section["figures"]["along_beta"]["figure"]["data"]
     path = landmark_path(settings, 1.0)
-    for trace, expected in ((test, 100 * path.test_error), (train, 100 * path.train_error), (kl, path.kl)):
+    errors = (test, 100 * path.test_error), (train, 100 * path.train_error)
+    for trace, expected in (*errors, (kl, path.kl), (bound, path.bound)):
         np.testing.assert_allclose(numbers_of(trace["y"]), expected, rtol=1e-6, atol=1e-9)
     assert f"at β = {path.betas[path.test_error.argmin()]:.3g}" in section["html"]
 
