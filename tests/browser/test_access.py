@@ -463,7 +463,7 @@ def test_play_does_not_glide_where_motion_is_reduced(open_page):
         for choice in ("reduce", "no-preference")
     )
     assert 2 <= len(calm) <= 4  # a step a second
-    assert len(lively) > 10
+    assert len(lively) > 6  # at every frame that a busy machine paints
 
 
 APP_MOVING = """() => document.getAnimations().map(animation => animation.effect?.target)
