@@ -174,7 +174,7 @@ def test_numbers_come_from_functions_that_the_page_itself_calls():
 
 
 def test_a_percentage_has_a_blank_before_its_sign():
-    values = SimpleNamespace(n=100, mu=5.0, eps=0.05, seed=0)
+    values = SimpleNamespace(n=100, mu=5.0, eps=0.05, seed=0, samples=1000)
     rate = BoundNumbers(values).printed_failures
     filled = lesson_numbers.fill("{{x}} {also.printed_failures:.1%}, {also.values.n}", "bounds", {"also": values})
     assert filled == f"{{x}} {100 * rate:.1f} %, 100"
