@@ -44,7 +44,8 @@ class BlockErrors(NamedTuple):
         """Of rows in their order (.., n), with the blocks' first rows; those after the limit-th error do not count."""
         counts = np.cumsum(wrong, axis=-1) - wrong < np.expand_dims(limit, -1)
         errors = counts & wrong
-        sizes, n_errors = (np.add.reduceat(one.astype(float), starts, axis=-1) for one in (counts, errors))
+        sizes = np.add.reduceat(counts.astype(float), starts, axis=-1)
+        n_errors = np.add.reduceat(errors.astype(float), starts, axis=-1)
         moments = [np.add.reduceat(errors * uniform**power, starts, axis=-1) for power in (1, 2)]
         return cls(sizes, n_errors, np.stack(moments, axis=-1), limit, level, epsilon)
 

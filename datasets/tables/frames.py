@@ -29,7 +29,7 @@ _LARGEST_INTEGER, _LONGEST_MARKS = 2.0**63, 2000
 
 
 def kinds_of(table: Table) -> dict[str, str]:
-    """What `table_of` must be told: the columns whose texts are no dates, though they look so, and orders of dates."""
+    """Answers for `table_of`: columns of texts that look like dates and are none, and orders of dates."""
     kinds = {}
     for column in table.columns:
         if column.kind == "text" and days_of(column.categories) is not None:
