@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from ...certified_classifier import CertifiedClassifier
 from ..reports import certificate as reports
 from ..studies import certificate
 from ..toy.certificates import rows_in_words
 from .output import Output, Progress
+
+_ARMS = {"test set": "the test set", "posterior": "the posterior", "progressive": "progressive validation"}
 
 
 def certify(options: Namespace) -> int:
@@ -16,22 +19,30 @@ def certify(options: Namespace) -> int:
         return _verify(options)
     if (options.dataset is None) == (options.table is None) or (options.table is None) != (options.target is None):
         raise ValueError("certify needs --dataset, or --table and --target, or --verify.")
-    others = ("classifier", "html", "aim") if options.table is None else ("D", "method")
+    others = ("classifier", "scheme", "blocks", "html", "aim") if options.table is None else ("D", "method")
     for name in others:
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} is of --{'dataset' if options.table else 'table'}, which is not given.")
+    if options.blocks is not None and options.scheme != "progressive":
+        raise ValueError("--blocks is of --scheme progressive, which is not given.")
+    if options.aim is not None and options.scheme == "progressive":
+        raise ValueError("--aim is of --scheme split; the rows of blocks teach as well.")
     return _certify_dataset(options) if options.table is None else _certify_table(options)
 
 
 def _certify_table(options: Namespace) -> int:
     output = Output(options.html)
+    blocks = (options.blocks or CertifiedClassifier().n_blocks) if options.scheme == "progressive" else None
     with Progress(f"fitting to {options.table}"):
-        record = reports.certify_table(options.table, options.target, options.classifier, options.epsilon, options.seed)
+        record = reports.certify_table(
+            options.table, options.target, options.classifier, options.epsilon, options.seed, blocks
+        )
     print(f"{record['file']}, {record['target']}: {record['rows']} rows, {len(record['columns'])} columns,")
     print(f"{len(record['classes'])} classes; {record['classifier']}\n")
     _print_terms(record["terms"], record["risk_bound"], record["arm"])
     print(f"\n{reports.sentence(record)}")
-    print(rows_in_words(record["errors on them"], record["rows of the bound"], options.epsilon, options.aim))
+    if blocks is None:
+        print(rows_in_words(record["errors on them"], record["rows of the bound"], options.epsilon, options.aim))
     for caution in record["cautions"]:
         print(f"Caution: {caution}")
     output.write(reports.page(record))
@@ -43,7 +54,9 @@ def _verify(options: Namespace) -> int:
     record = reports.verify(options.verify)
     if options.table is not None:
         classifier = record["classifier"] if "." in record["classifier"] else None
-        again = reports.certify_table(options.table, record["target"], classifier, record["epsilon"], record["seed"])
+        again = reports.certify_table(
+            options.table, record["target"], classifier, record["epsilon"], record["seed"], record.get("blocks")
+        )
         differing = [key for key in record if key not in ("file", "versions") and record[key] != again.get(key)]
         if differing:
             raise ValueError(f"--table is {options.table!r}, which gives another {differing[0]} than {options.verify}.")
@@ -55,7 +68,7 @@ def _print_terms(terms, bound: float, arm: str) -> None:
     print(f"{'term':<44} {'nats':>8} {'risk':>8}")
     for name, nats, risk in terms:
         print(f"{name:<44} {nats:>8.2f} {risk:>8.2%}")
-    print(f"{'certified risk':<44} {'':>8} {bound:>8.2%}, by the {arm}")
+    print(f"{'certified risk':<44} {'':>8} {bound:>8.2%}, by {_ARMS[arm]}")
 
 
 def _certify_dataset(options: Namespace) -> int:

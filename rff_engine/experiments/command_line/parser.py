@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from rff_engine import __version__
 
+from ...certified_classifier import SCHEMES
 from .. import datasets
 from ..studies.certificate import METHODS
 from ..studies.protocols import PRESETS, PROTOCOLS, TARGETS, TARGETS_OF_LI
@@ -266,6 +267,9 @@ def _add_certify(parser) -> None:
     parser.add_argument("--target", metavar="COLUMN", help="of --table: the column to predict")
     words = "of --table, such as sklearn.ensemble.RandomForestClassifier (default: a vote on 200 frequencies)"
     parser.add_argument("--classifier", metavar="PATH", help=words)
+    words = "of --table: progressive lets rows of the bound teach, in blocks, after they test (default split)"
+    parser.add_argument("--scheme", choices=SCHEMES, help=words)
+    parser.add_argument("--blocks", type=_whole(1, 10**12), metavar="B", help="of --scheme progressive (default 5)")
     parser.add_argument("--html", metavar="FILE", help="of --table: write the certificate there, as one page")
     words = "of --table: say how many rows certify this risk (default: halfway from the error to its bound)"
     parser.add_argument("--aim", type=_PROBABILITY, metavar="RISK", help=words)

@@ -17,6 +17,7 @@ import pandas as pd
 import scipy
 import sklearn
 from sklearn.base import is_classifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -27,6 +28,7 @@ from ...figures.document import Document
 from .. import datasets as sets
 
 _OWN = "a vote on 200 random Fourier features of scaled columns"
+_OWN_OF_BLOCKS = "ridge regression of the labels on 200 random Fourier features of scaled columns"
 _N_COMPONENTS = 200
 _VERSIONS = {"python": platform.python_version()} | {
     module.__name__: module.__version__ for module in (rff_engine, numpy, scipy, sklearn)
@@ -34,7 +36,9 @@ _VERSIONS = {"python": platform.python_version()} | {
 _RECORD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 
 
-def certify_table(file: str, target: str, classifier: str | None, epsilon: float, seed: int) -> dict[str, Any]:
+def certify_table(
+    file: str, target: str, classifier: str | None, epsilon: float, seed: int, blocks: int | None = None
+) -> dict[str, Any]:
     """Fit a certified classifier to a table, and say all that its certificate depends on.
 
     Rows with missing values are dropped, and columns that tell rows apart are left out, before anything is learned.
@@ -46,7 +50,10 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
     target : str
         The column to predict.
     classifier : str or None
-        Import path of a classifier that needs no arguments; None stands for a vote on random Fourier features.
+        Import path of a classifier that needs no arguments; None stands for a vote on random Fourier features, or for
+        ridge regression on them in blocks.
+    blocks : int or None
+        Of progressive validation; None leaves the rows of the bound out of what is learned.
 
     Returns
     -------
@@ -64,7 +71,8 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
     dataset = sets.prepare(table, target, columns, "none", "drop", "classification")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model = _model(classifier, epsilon, seed).fit(dataset.X, dataset.y)
+        model = _model(classifier, epsilon, seed, blocks).fit(dataset.X, dataset.y)
+    of_blocks = {} if blocks is None else {"blocks": blocks, "rows of each block": model.block_sizes_.tolist()}
     return {
         "file": Path(file).name,
         "sha256": sha256(data).hexdigest(),
@@ -72,7 +80,7 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
         "columns": list(columns),
         "rows": dataset.n_samples,
         "classes": [dataset.label_names[label] for label in model.classes_.tolist()],
-        "classifier": classifier or _OWN,
+        "classifier": classifier or (_OWN if blocks is None else _OWN_OF_BLOCKS),
         "seed": seed,
         "epsilon": epsilon,
         "rows of the bound": len(model.bound_rows_),
@@ -82,7 +90,7 @@ def certify_table(file: str, target: str, classifier: str | None, epsilon: float
         "risk_bound": model.risk_bound_,
         "cautions": [str(one.message) for one in caught if issubclass(one.category, UserWarning)],
         "versions": _VERSIONS,
-    }
+    } | of_blocks
 
 
 def _read(file: str, option: str) -> bytes:
@@ -92,10 +100,15 @@ def _read(file: str, option: str) -> bytes:
         raise ValueError(f"{option} is {file!r}, which cannot be read: {error.strerror}.") from None
 
 
-def _model(classifier: str | None, epsilon: float, seed: int) -> CertifiedClassifier:
+def _model(classifier: str | None, epsilon: float, seed: int, blocks: int | None) -> CertifiedClassifier:
+    model = CertifiedClassifier(epsilon=epsilon, random_state=seed)
+    if blocks is not None:
+        model.set_params(scheme="progressive", n_blocks=blocks)
     if classifier is None:
-        maps = make_pipeline(StandardScaler(), RandomFourierFeatures(n_components=_N_COMPONENTS))
-        return CertifiedClassifier(maps, epsilon=epsilon, random_state=seed)
+        maps = StandardScaler(), RandomFourierFeatures(n_components=_N_COMPONENTS)
+        if blocks is None:
+            return model.set_params(features=make_pipeline(*maps))
+        return model.set_params(estimator=make_pipeline(*maps, RidgeClassifier()))
     module, _, name = classifier.rpartition(".")
     try:
         made = getattr(import_module(module), name)()
@@ -106,22 +119,31 @@ def _model(classifier: str | None, epsilon: float, seed: int) -> CertifiedClassi
             f"--classifier is {classifier!r}; the import path of a classifier that needs no arguments is needed, such "
             "as sklearn.ensemble.RandomForestClassifier."
         )
-    return CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=made)
+    return model.set_params(estimator=made)
 
 
 def sentence(record: dict[str, Any]) -> str:
     """What may be said aloud; the percentage is rounded up."""
     percent = math.ceil(round(1000 * record["risk_bound"], 6)) / 10
-    return (
+    certified = (
         f"With confidence {100 * (1 - record['epsilon']):g} % at most {percent:g} % of new rows like these are "
-        "misclassified."
+        "misclassified"
     )
+    classifiers = len(record.get("rows of each block", []))
+    if classifiers < 2:
+        return f"{certified}."
+    return f"{certified}, if each is predicted by a random one of the {classifiers} blocks' classifiers."
 
 
 def page(record: dict[str, Any]) -> str:
     """The certificate as one page in HTML, which holds its record."""
     document = Document(f"Certificate for {record['target']} in {record['file']}")
     document.words(sentence(record))
+    if "blocks" in record:
+        document.words(
+            "The classifier of a block learned from all rows before it and was tested on those of the block. It is "
+            "drawn in proportion to the rows of its block that count."
+        )
     document.words(
         "It assumes that the rows are independent draws from one distribution, and that new rows come from the same. "
         + " ".join(f"Caution: {caution}" for caution in record["cautions"])
@@ -163,5 +185,9 @@ def _follows(record: dict[str, Any]) -> bool:
     if record["arm"] == "test set":
         epsilon = math.exp(-sum(nats for _, nats, _ in terms))
         right &= math.isclose(bounds.test_set(round(n * terms[0][2]), n, epsilon), bound, rel_tol=1e-9)
+    if record["arm"] == "progressive":
+        right &= sum(record["rows of each block"]) == n and bound >= terms[0][2]
+        right &= math.isclose(record["errors on them"] / n, terms[0][2], rel_tol=1e-9)
+    if record["arm"] != "posterior":
         right &= math.isclose(terms[1][1], -math.log(record["epsilon"]), rel_tol=1e-9)
     return right

@@ -91,7 +91,7 @@ def rows_in_words(n_errors: int, n: int, epsilon: float, aim: float | None = Non
     as_seen, fewest, most = map(_rows, held_out.rows_for(aim))
     return (
         f"To certify {100 * aim:.3g} % takes {as_seen} to count errors on, if the risk is the share that errs here, "
-        f"{n_errors} of {n}. At the ends of its 95 % interval it takes {fewest} and {most}."
+        f"{n_errors} of {n}. At the ends of its 95 % interval it takes {fewest} and {most.rstrip(',')}."
     )
 
 

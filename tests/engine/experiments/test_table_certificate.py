@@ -101,6 +101,40 @@ def test_a_number_that_is_changed_everywhere_is_refused(table, page, capsys):
     assert "which gives another " in capsys.readouterr().err
 
 
+def test_blocks_have_the_certificate_of_their_classifiers(table, capsys):
+    frame = pd.read_csv(table)
+    X, y = frame.drop(columns="target").to_numpy(), frame["target"]
+    model = rff.CertifiedClassifier(estimator=GaussianNB(), random_state=0, scheme="progressive", n_blocks=4).fit(X, y)
+    file = table.with_name("blocks.html")
+    blocks = ["--scheme", "progressive", "--blocks", "4"]
+    assert main([*of(table), "--classifier", BAYES, *blocks, "--html", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert main(["certify", "--verify", str(file), "--table", str(table)]) == 0
+    record = certificate.verify(str(file))
+    sizes = record["rows of each block"]
+    assert record["risk_bound"] == model.risk_bound_ and sizes == model.block_sizes_.tolist()
+    assert [term[2] for term in record["terms"]] == [term.risk for term in model.certificate_]
+    spoken = f"are misclassified, if each is predicted by a random one of the {len(sizes)} blocks' classifiers."
+    assert spoken in certificate.sentence(record) and certificate.sentence(record) in said
+    assert "to count errors on" not in said and "by progressive validation" in said
+    for change in ({"errors on them": 0}, {"rows of each block": sizes[1:]}, {"epsilon": 0.1}):
+        file.write_text(certificate.page({**record, **change}), encoding="utf-8")
+        assert main(["certify", "--verify", str(file)]) == 2
+    other = {**record, "blocks": 5}
+    file.write_text(certificate.page(other), encoding="utf-8")
+    assert main(["certify", "--verify", str(file), "--table", str(table)]) == 2
+
+
+def test_blocks_need_no_classifier_of_ones_own(table, capsys):
+    assert main([*of(table), "--scheme", "progressive"]) == 0
+    assert "ridge regression of the labels on 200 random Fourier features" in capsys.readouterr().out
+
+
+def test_one_block_is_one_classifier(table):
+    record = certificate.certify_table(str(table), "target", BAYES, 0.05, 0, blocks=1)
+    assert len(record["rows of each block"]) == 1 and "random one" not in certificate.sentence(record)
+
+
 def test_the_percentage_is_rounded_up():
     for bound, said in ((0.0501, "5.1"), (0.05, "5"), (0.3, "30"), (1.0, "100")):
         assert f"at most {said} % of new rows" in certificate.sentence({"risk_bound": bound, "epsilon": 0.05})
@@ -126,6 +160,12 @@ def test_the_percentage_is_rounded_up():
         ),
         (["--table", "{table}", "--target", "target", "--D", "5"], "--D is of --dataset, which is not given."),
         (["--dataset", "breast", "--aim", "0.1"], "--aim is of --table, which is not given."),
+        (["--table", "{table}", "--target", "target", "--blocks", "5"], "--blocks is of --scheme progressive, which"),
+        (
+            ["--table", "{table}", "--target", "target", "--scheme", "progressive", "--aim", "0.1"],
+            "--aim is of --scheme split; the rows of blocks teach as well.",
+        ),
+        (["--dataset", "breast", "--scheme", "progressive"], "--scheme is of --table, which is not given."),
         (["--verify", "no.html"], "--verify is 'no.html', which cannot be read"),
         (["--verify", "{table}"], "which holds no certificate"),
     ],
