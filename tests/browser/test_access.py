@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import settle, show_all, wait_until
-from test_layout import PHONE, at_each_width, problems
+from test_layout import PHONE, WIDTHS as ALL_WIDTHS, at_each_width, problems
 
 from pages.components import catalogue
 
@@ -108,7 +108,8 @@ def findings(page) -> list[tuple[str, str, str]]:
     A place is the `data-testid` of the element or of the nearest around it, and axe-core's selector.
     """
     wait_until(lambda: equations_are_open(page))
-    page.evaluate(axe_core())
+    if page.evaluate("() => !window.axe"):
+        page.evaluate(axe_core())
     return [
         tuple(found)
         for found in page.evaluate(
@@ -128,12 +129,16 @@ def findings(page) -> list[tuple[str, str, str]]:
 
 def equations_are_open(page) -> bool:
     """Whether all folded equations are open; opens one that is not. A part that is drawn again closes its own."""
-    equations = page.locator("[data-testid=stExpander]").filter(has_text="The equation")
-    closed = equations.filter(has_not=page.locator("details[open]"))
-    if closed.count():
-        closed.first.locator("summary").click()
-        return False
-    return all(equation.is_visible() for equation in equations.locator(".katex").all())
+    return page.evaluate(
+        """() => {
+            const folded = [...document.querySelectorAll('[data-testid=stExpander]')]
+                .filter(expander => expander.textContent.includes('The equation'));
+            const closed = folded.find(expander => !expander.querySelector('details[open]'));
+            closed?.querySelector('summary').click();
+            return !closed && folded.flatMap(expander => [...expander.querySelectorAll('.katex')])
+                .every(equation => equation.checkVisibility({visibilityProperty: true}));
+        }"""
+    )
 
 
 @dataclass(frozen=True)
@@ -187,14 +192,17 @@ def look_at(request, open_page, looked_at, kinds):
             show_all(page)
             opened, moving = state(page), page.evaluate(APP_MOVING)
             looked_at[path, first] = seen(page, path, first, opened, moving, kinds)
+            layout, _ = seen_by_width(page, [WIDTHS[first]])
             page.emulate_media(color_scheme=second, reduced_motion="reduce")
             page.set_viewport_size({"width": WIDTHS[second], "height": 900})
             turned(page, second)
             show_all(page)
             looked_at[path, second] = seen(page, path, second, state(page), moving, kinds)
-            resized = seen_by_width(page, path)
+            # Painting a page for another width takes as long as axe-core, so no width comes twice.
+            rest = sorted(set(ALL_WIDTHS) - set(WIDTHS.values()), reverse=True)
+            others, phone = seen_by_width(page, [WIDTHS[second], *rest])
             for one in (first, second):
-                looked_at[path, one] = replace(looked_at[path, one], **resized)
+                looked_at[path, one] = replace(looked_at[path, one], layout=layout | others, phone=phone)
         return looked_at[path, scheme]
 
     return look
@@ -218,14 +226,15 @@ def seen(page, path: str, scheme: str, opened: dict, moving: list, kinds: set) -
     return Look(opened, moving, faint, findings(page) if (path, scheme) in LOOKS else [], *walked)
 
 
-def seen_by_width(page, path: str) -> dict:
-    """Problems of the layout at every width at which a page has one, and the findings of axe-core on a phone."""
+def seen_by_width(page, widths) -> tuple[dict, list]:
+    """Problems of the layout at each of the widths that has one, and the findings of axe-core on a phone."""
     layout, phone = {}, []
-    for width in at_each_width(page):
+    for width in at_each_width(page, widths):
+        wait_until(lambda: equations_are_open(page))
         layout[width] = problems(page)
         if width == PHONE:
             phone = findings(page)
-    return {"layout": {width: found for width, found in layout.items() if found}, "phone": phone}
+    return {width: found for width, found in layout.items() if found}, phone
 
 
 def state(page) -> dict:

@@ -94,10 +94,10 @@ def problems(page) -> dict:
     return {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
 
 
-def at_each_width(page):
-    """The widths of `WIDTHS`, each when the page has it."""
+def at_each_width(page, widths=WIDTHS):
+    """The widths, each when the page has it."""
     page.evaluate("document.activeElement.blur()")  # the focus shows help
-    for width in WIDTHS:
+    for width in widths:
         resize(page, width)
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")  # sliders cover what is scrolled
         yield width
