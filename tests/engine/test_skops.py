@@ -10,7 +10,8 @@ from sklearn.svm import LinearSVC
 import rff_engine as rff
 from rff_engine.kernels import KERNELS as NAMED
 
-io = pytest.importorskip("skops.io", reason="skops is not installed")
+#: In one process: importing skops takes a second.
+pytestmark = pytest.mark.xdist_group("skops")
 
 ESTIMATORS = [value for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
 KERNELS = [
@@ -26,6 +27,11 @@ KERNELS = [
 
 
 @pytest.fixture(scope="session")
+def io():
+    return pytest.importorskip("skops.io", reason="skops is not installed")
+
+
+@pytest.fixture(scope="session")
 def sample():
     X = np.random.default_rng(0).normal(size=(60, 3))
     return X, (X[:, 0] > 0).astype(int)
@@ -35,7 +41,7 @@ def output(model, X) -> np.ndarray:
     return model.transform(X) if hasattr(model, "transform") else model.decision_function(X)
 
 
-def reread(model):
+def reread(io, model):
     """The model from its file, which names no types but those of this package."""
     data = io.dumps(model)
     names = io.get_untrusted_types(data=data)
@@ -46,31 +52,31 @@ def reread(model):
 @pytest.mark.slow("fits every estimator")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_fitted_estimator_gives_the_same_output(estimator, sample):
+def test_a_fitted_estimator_gives_the_same_output(estimator, io, sample):
     X, y = sample
     model = estimator().fit(X, y)
-    again = reread(model)
+    again = reread(io, model)
     np.testing.assert_array_equal(output(again, X), output(model, X))
     assert repr(again) == repr(model)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_an_estimator_keeps_its_kernel(kernel, sample):
+def test_an_estimator_keeps_its_kernel(kernel, io, sample):
     X, y = sample
     model = rff.PseudoPosteriorFeatures(kernel, 5, 50, random_state=0).fit(X, y)
-    again = reread(model)
+    again = reread(io, model)
     assert again.kernel == kernel
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     again.partial_fit(X, y)
 
 
-def test_a_pipeline_predicts_the_same(sample):
+def test_a_pipeline_predicts_the_same(io, sample):
     X, y = sample
     model = make_pipeline(rff.RandomFourierFeatures(n_components=20, random_state=0), LinearSVC()).fit(X, y)
-    np.testing.assert_array_equal(reread(model).decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(reread(io, model).decision_function(X), model.decision_function(X))
 
 
-def test_types_that_are_not_trusted_are_refused(sample):
+def test_types_that_are_not_trusted_are_refused(io, sample):
     data = io.dumps(rff.RandomFourierFeatures(n_components=5).fit(*sample))
     with pytest.raises(io.exceptions.UntrustedTypesFoundException, match="RandomFourierFeatures"):
         io.loads(data)
