@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.linear_model import RidgeClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -44,14 +44,18 @@ KEYS = ["dataset", "split", "D"]
 SHIPPED = frame.DATA / "seven_sets.csv"
 
 
+def learner(dataset: str, split: int, D: int) -> Pipeline:
+    steps = [StandardScaler(with_mean=False)] if dataset in SCALED else []
+    return make_pipeline(*steps, RandomFourierFeatures(None, D, random_state=split), RidgeClassifier())
+
+
 def rows_of(dataset: str, split: int, D: int) -> list[dict]:
     parts = datasets.random_split(datasets.load(dataset), split)
     certified = CertifiedSplit(parts, split)
     X, y = sp.csr_array(certified.X), certified.y  # no kernel depends on where the zero is
-    steps = [StandardScaler(with_mean=False)] if dataset in SCALED else []
-    learner = make_pipeline(*steps, RandomFourierFeatures(None, D, random_state=split), RidgeClassifier())
-    tests = [CertifiedClassifier(None, one, EPSILON, split, learner).fit(X, y) for one in FRACTIONS]
-    blocks = CertifiedClassifier(None, 0.5, EPSILON, split, learner, "progressive").fit(X, y)
+    ridge = learner(dataset, split, D)
+    tests = [CertifiedClassifier(None, one, EPSILON, split, ridge).fit(X, y) for one in FRACTIONS]
+    blocks = CertifiedClassifier(None, 0.5, EPSILON, split, ridge, "progressive").fit(X, y)
     n = len(blocks.bound_rows_)
     return [
         {name: one.risk_bound_ for name, one in zip(TESTS, tests, strict=True)}
