@@ -6,20 +6,23 @@ import numpy as np
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
-from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
+from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA
 from pages.components.controls.toy_data import map_extent, toy_sample
-from pages.components.controls.widgets import Number, Options, Scale, mount
+from pages.components.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
 from pages.components.results.certificates import (
     COUNTS,
     METHODS,
     CertificateSettings,
     certificate_curves,
+    certified_blocks,
     certified_vote,
+    live_blocks,
     live_certificate,
     peeking,
 )
 from pages.components.sharing.recipes import certificates as recipe
-from rff_engine.experiments.toy.certificates import CertifiedVote, PosteriorCertificate
+from rff_engine._hollow import copies_in_words
+from rff_engine.experiments.toy.certificates import CertifiedBlocks, CertifiedVote, PosteriorCertificate
 from rff_engine.figures import certificates as figures
 from rff_engine.figures.live import scales
 from rff_engine.figures.style import METHOD_NAMES
@@ -28,6 +31,15 @@ from rff_engine.figures.style import METHOD_NAMES
 TARGET = 0.1
 ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
 
+LEARNING, TEACHING = QUESTIONS = "What does it cost?", "May test points teach?"
+QUESTION = Tabs("question", "Question", None, QUESTIONS, LEARNING)
+INTRODUCTIONS = {
+    LEARNING: "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen "
+    "its step away from the prior, compare numbers of frequencies, and see **what each look at the data costs**.",
+    TEACHING: "Points of a test set only count errors. Here they come in blocks that **test first, then teach**, and "
+    "there still is a **[[bound]]** on the error. Press Play, and compare with the same points as a test set.",
+}
+
 FREQUENCIES = Scale("D", "Frequencies D", "Number of cosines and sines that the voters weigh.", COUNTS, 20)
 STRETCH = Number(
     "stretch",
@@ -35,11 +47,20 @@ STRETCH = Number(
     "0 leaves the weights that the prior's points chose, 1 goes to those with the smallest bound, 3 far beyond them.",
     *scales.STRETCH,
 )
+BLOCKS = Scale(
+    "blocks",
+    "Blocks of points that test and then teach",
+    "The second half of the points is divided into so many; the first half teaches beforehand.",
+    (1, 2, 3, 5, 10, 20),
+    5,
+)
+ARRIVED = Number("arrived", "Share of the blocks that have come", None, *scales.ARRIVED)
 
 #: The settings whose votes at every D have been asked for, as the session keeps it.
 REACHED = "certified at every D"
 
 CONTROLS = (
+    QUESTION,
     "Features",
     Options("method", "Frequencies", None, tuple(METHODS), METHOD_NAMES["pbrff"]),
     replace(BETA, default=1.0, only_if=("method", (METHOD_NAMES["pbrff"],))),
@@ -69,10 +90,20 @@ CONTROLS = (
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         0.05,
     ),
+    BLOCKS,
+    ARRIVED,
     "Data",
     replace(DATA, default="checkerboard"),
     NOISE,
     replace(N_POINTS, label="Points n, prior and bound together", low=50, high=4000, default=2000, step=50),
+    Scale(
+        "copies",
+        "Copies of each point",
+        "So often each point stands among the n, as in a table that repeats rows. Those of the prior and of the bound "
+        "then share points, and are not independent.",
+        (1, 2, 5),
+        1,
+    ),
     SEED,
     PLAIN,
 )
@@ -117,13 +148,13 @@ def new_points(_: int) -> None:
     st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
 
 
-def show_certificate(vote: CertifiedVote, certificate: PosteriorCertificate, values) -> None:
+def show_certificate(settings: CertificateSettings, vote: CertifiedVote, certificate, values) -> None:
     """The vote, and its certificate term by term."""
-    sample = toy_sample(toy_data(values))
+    sample = toy_sample(settings.data)
     left, right = st.columns([2, 3])
     with left:
         layout.figure(
-            figures.vote_map(vote.votes(values.stretch), sample.X, sample.y, map_extent(toy_data(values))),
+            figures.vote_map(vote.votes(values.stretch), sample.X, sample.y, map_extent(settings.data)),
             "**The deeper the colour, the more of the voters agree.**",
             f"Votes for the class +1 less those for −1, and all {values.n} points. Where the votes are divided, the "
             "map is pale.",
@@ -178,6 +209,46 @@ def show_arms(vote: CertifiedVote, values) -> None:
         key="arms",
         alt="Bars of the bounds that the classifier has, with its error on fresh points",
     )
+
+
+def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) -> None:
+    """Points that test a classifier and then teach the next, beside the same points as a test set."""
+    seen = (
+        f"**Blocks certify {layout.percent(blocks.risk_bound)}, the same points as a test set "
+        f"{layout.percent(blocks.test_set_bound)}.** Press Play: a block comes, is tested, then teaches."
+    )
+    details = (
+        "Half of the points teach a first classifier. The others come in blocks: each point is tested by the "
+        "classifier of all points before its block, errors are ringed, then the block teaches and the boundary moves. "
+        "**Certified is a random one of these classifiers for each new point.** None has seen the points that test it, "
+        f"so the bound fails for at most the fraction ε = {values.eps:g} of samples. Counting ends at one of a few "
+        "numbers of errors that are fixed on the first half (dots, the smallest is filled); to have several costs a "
+        "little. Dashed: the first classifier alone, tested by all of these points. With fewer points n each block "
+        "teaches more."
+    )
+    if values.plain or not live.asks:
+        layout.figure(
+            figures.blocks_and_test_set(blocks),
+            seen,
+            details,
+            key="teaching",
+            alt="Certified risk against the number of counted points, with the bound of the same points as a test set",
+        )
+    else:
+        packed = live_blocks(settings, METHODS[values.method], values.D, values.blocks)
+        live.mount("blocks", packed, values, (ARRIVED,))
+        layout.caption_below(seen, details)
+    layout.equation(
+        "progressive validation",
+        r"\sum_{t}\Big(-c_t\ln(1-r_t)-\sum_{i\in E_t}\ln(1-V_ir_t)\Big)\le q,\qquad\Pr(\Gamma_K>q)=\varepsilon",
+        r"$r_t$ is the risk of block $t$'s classifier, $c_t$ of its points are right, those in $E_t$ err, each with a "
+        r"$V_i$ uniform on $(0,1)$. Counting ends at $K$ errors, and $\Gamma_K$ is a sum of $K$ independent "
+        "exponential variables of mean 1. Certified is the largest mean of the $r_t$, weighted by points, that this "
+        "allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the learner "
+        "is ridge regression of the labels on the chosen features.",
+    )
+    if live.asks:  # the static edition shows all parts at once
+        hide_in_sidebar([STRETCH.key, "prior", "tries", ARRIVED.key])
 
 
 def show_curves(curves, values) -> None:
@@ -243,37 +314,47 @@ def show_equations() -> None:
     )
 
 
-def numbers(vote: CertifiedVote, certificate: PosteriorCertificate, settings: CertificateSettings):
+def numbers(settings: CertificateSettings, values):
     """The table of the page, from the results that its figures show."""
+    vote = certified_vote(settings, METHODS[values.method], values.D)
+    certificate = vote.certificate(values.stretch)
     peeked = peeking(certificate.n_bound, settings.epsilon)
-    return recipe.numbers(vote, certificate, COUNTS, certificate_curves(settings), peeked)
+    blocks = certified_blocks(settings, METHODS[values.method], values.D, values.blocks)
+    return recipe.numbers(vote, certificate, COUNTS, certificate_curves(settings), peeked, blocks)
 
 
-def main() -> None:
-    tour = lessons.Tour("certificates", CONTROLS)
-    values = mount(CONTROLS, tour)
-    layout.title(
-        "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen its "
-        "step away from the prior, compare numbers of frequencies, and see **what each look at the data costs**.",
-    )
-    tour.show()
-    with layout.show_errors():
-        settings = CertificateSettings(
-            toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
-        )
-        vote = certified_vote(settings, METHODS[values.method], values.D)
-        certificate = vote.certificate(values.stretch)
-        if values.plain:
-            show_certificate(vote, certificate, values)
-        else:
-            show_live(settings, certificate, values, tour.runs)
+def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> None:
+    """The vote, its certificate, and what each look at the points costs."""
+    vote = certified_vote(settings, METHODS[values.method], values.D)
+    certificate = vote.certificate(values.stretch)
+    if values.plain:
+        show_certificate(settings, vote, certificate, values)
+    else:
+        show_live(settings, certificate, values, in_lesson)
     layout.explain(EXPLANATION)
     show_equations()
     deferred.show("arms", lambda: show_arms(vote, values))
     deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
     deferred.show("rows", lambda: show_rows(certificate))
     deferred.show("peeking", lambda: show_peeking(peeking(certificate.n_bound, values.eps), values))
-    sharing.offer("certificates", CONTROLS, values, lambda: numbers(vote, certificate, settings))
+    if live.asks:
+        hide_in_sidebar([BLOCKS.key, ARRIVED.key])
+
+
+def main() -> None:
+    tour = lessons.Tour("certificates", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(INTRODUCTIONS[values.question])
+    tour.show()
+    settings = CertificateSettings.of(values)
+    if said := copies_in_words(*settings.sample):
+        st.warning(said, icon=":material/warning:")
+    with layout.show_errors(), QUESTION.show():
+        if values.question == TEACHING:
+            show_blocks(settings, certified_blocks(settings, METHODS[values.method], values.D, values.blocks), values)
+        else:
+            show_learning(settings, values, tour.runs)
+    sharing.offer("certificates", CONTROLS, values, lambda: numbers(settings, values))
 
 
 if __name__ == "__main__":

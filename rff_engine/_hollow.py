@@ -21,11 +21,8 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
         return
     columns = [_numbers(column) for column in X.T]
     names = range(len(columns)) if names is None else names
-    if copies := n_copies(np.column_stack(columns), y):
-        warn(
-            f"{copies} of {len(y)} rows are copies of others: the rows that teach and those of the bound share them, "
-            "and the certificate says nothing; keep one of each."
-        )
+    if said := copies_in_words(np.column_stack(columns), y):
+        warn(said)
     telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y)]
     if telling:
         warn(
@@ -38,6 +35,17 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
             f"The rows are in the order of a column ({_listed(in_order)}): where each depends on those before, as in a "
             "series, the certificate says nothing about later ones."
         )
+
+
+def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
+    """What copies of rows do to a certificate, or nothing."""
+    copies = n_copies(X, y)
+    if not copies:
+        return ""
+    return (
+        f"{copies} of {len(y)} rows are copies of others: the rows that teach and those of the bound share them, and "
+        "the certificate says nothing; keep one of each."
+    )
 
 
 def n_copies(X: ArrayLike, y: ArrayLike) -> int:

@@ -49,7 +49,7 @@ from .estimators import (
 )
 from .kernels import GaussianKernel, as_kernel
 from .linear import linear_svm_path
-from .progressive import BlockErrors, choices, error_limits, level_of
+from .progressive import BlockErrors, Progress, choices, error_limits, level_of
 
 if TYPE_CHECKING:  # scikit-learn has no types
     from ._typing import BaseEstimator, ClassifierMixin
@@ -145,6 +145,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         `features_` and the five attributes after it.
     estimators_, block_sizes_ : list of B classifiers, ndarray of shape (B,)
         With the progressive scheme: the classifiers of `predict`, and by how many rows each was tested.
+    progress_ : Progress
+        With the progressive scheme: the rows in their order, which of them are errors, and where counting might end.
     features_ : transformer
         The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
@@ -201,6 +203,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     n_errors_: int | None
     test_set_bound_: float | None
     bound_rows_: np.ndarray
+    progress_: Progress
 
     def __init__(
         self,
@@ -329,8 +332,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
             if wrong.sum() >= limits[-1]:
                 break
         level = level_of(limits, self.epsilon)
-        tried = [BlockErrors.up_to(limit, level, self.epsilon, wrong, uniform, starts) for limit in limits]
-        best = min(tried, key=lambda one: float(one.bound))
+        self.progress_ = Progress(order[n_prior:], starts, wrong, uniform, limits, level, self.epsilon)
+        best = min(map(self.progress_.ending_at, limits), key=lambda one: float(one.bound))
         kept = best.sizes > 0
         self.estimators_ = [one for one, counts in zip(fitted, kept[: len(fitted)], strict=True) if counts]
         self.block_sizes_ = best.sizes[kept].astype(int)

@@ -17,7 +17,7 @@ from scipy.special import gammainccinv, gammaln, xlog1py, xlogy
 from ._typing import ArrayLike
 from .certificates import CONFIDENCE, CertificateTerm
 
-__all__ = ["BlockErrors", "choices", "error_limits", "largest_mean_risk", "level_of"]
+__all__ = ["BlockErrors", "Progress", "choices", "error_limits", "largest_mean_risk", "level_of"]
 
 #: Numbers of errors at which counting may end: multiples of the number that is forecast, and of its spread.
 _LIMITS = np.array([[0.7, -0.5], [0.85, -0.25], [1.0, 0.0], [1.0, 1.0]])
@@ -66,6 +66,40 @@ class BlockErrors(NamedTuple):
             CertificateTerm(CONFIDENCE, -float(np.log(self.epsilon)), alone - error),
             CertificateTerm(chosen, float(np.log(self.epsilon / self.level)), float(self.bound) - alone),
         )
+
+
+class Progress(NamedTuple):
+    """n rows in the order in which they came to B classifiers, and numbers of errors at which counting might end."""
+
+    rows: np.ndarray
+    """(n,), of the sample"""
+    starts: np.ndarray
+    """(B,), the first row of each block, among these"""
+    wrong: np.ndarray
+    """(n,), whether the classifier of the rows before its block errs; False after the last limit"""
+    uniform: np.ndarray
+    """(n,), V of `BlockErrors.moments`"""
+    limits: tuple[int, ...]
+    level: float
+    epsilon: float
+
+    def ending_at(self, limit: int) -> BlockErrors:
+        """The certificate, if counting ends at a number of errors."""
+        return BlockErrors.up_to(limit, self.level, self.epsilon, self.wrong, self.uniform, self.starts)
+
+    def bounds_after(self, counts: np.ndarray) -> np.ndarray:
+        """What the first rows give, for numbers of them (N,), each as if counting was to end at their next error."""
+        ends = np.append(self.starts[1:], len(self.rows))
+        at = np.clip(counts[:, None], self.starts, ends)
+
+        def added(values) -> np.ndarray:
+            total = np.append(0.0, np.cumsum(values))
+            return total[at] - total[self.starts]
+
+        limits = (np.cumsum(self.wrong) - self.wrong)[counts - 1] + 1
+        moments = np.stack([added(self.wrong * self.uniform**power) for power in (1, 2)], axis=-1)
+        sizes = (at - self.starts).astype(float)
+        return BlockErrors(sizes, added(self.wrong), moments, limits, self.level, self.epsilon).bound
 
 
 def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray:

@@ -268,7 +268,7 @@ PAGES = (
         _LEARN,
         question="What can a classifier promise about itself?",
         shows="a vote over the plane; its certificate term by term, beside test error and test-set bound; both against "
-        "D for three methods; the rows that a bound of 10 % would take",
+        "D for three methods; the rows that a bound of 10 % would take; blocks of points that test, then teach",
         documentation=("examples/06_certified_classifier.py", "certificates.md"),
         view="certificate",
         pictures=(
@@ -277,7 +277,11 @@ PAGES = (
             Picture("steps", "Risk at every step"),
         ),
         reading=Reading("the certified risk of the vote", "{after.certificate.risk_bound:.1%}"),
-        grid=Grid(({"method": EVERY}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")})),
+        grid=Grid(
+            ({"method": EVERY}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")}),
+            sections_only=("blocks", "arrived"),
+            tabs="question",
+        ),
         asks_at=("D",),
     ),
     Page(

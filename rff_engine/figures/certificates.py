@@ -22,7 +22,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from ..experiments.toy.certificates import Certificate, Peeking, PosteriorCertificate
+    from ..experiments.toy.certificates import Certificate, CertifiedBlocks, Peeking, PosteriorCertificate
 
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
@@ -40,7 +40,7 @@ TERM_LABELS = {
     "looks": ("D chosen after looking", "#D55E00"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
-ARM_LABELS = {"test set": "count the errors", "posterior": "learn, and pay for it"}
+ARM_LABELS = {"test set": "points that only test", "posterior": "points that also teach"}
 ERROR_COLOUR = "#8C8C8C"
 TOTAL_COLOUR = "#009E73"
 
@@ -91,22 +91,22 @@ def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
     least = min(bounds.values())
     for arm, bound in bounds.items():
         colour = TOTAL_COLOUR if bound == least else ERROR_COLOUR
-        _bar(fig, ARM_LABELS[arm], colour, 100 * bound, 0.0, f"at most {100 * bound:.3g} %")
+        _bar(fig, ARM_LABELS[arm], colour, 100 * bound, 0.0, f"at most {100 * bound:.3g} %", f"≤ {100 * bound:.3g} %")
     fig.add_vline(x=100 * error, line={"color": ERROR_COLOUR, "width": 2, "dash": "dot"})
     add_note(fig, 100 * error, 1, f"error on fresh points {100 * error:.3g} %", yref="paper", yanchor="bottom")
-    fig.update_xaxes(title="risk, %", range=[0, 118 * max(*bounds.values(), error)])
+    fig.update_xaxes(title="at most so many % of new points err", range=[0, 130 * max(*bounds.values(), error)])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
     return finish(fig, 230, margin=fixed_margin(left=178, top=40), bargap=0.35)
 
 
-def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:
+def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str, shown: str = "") -> None:
     fig.add_bar(
         x=[length],
         y=[label],
         base=[base],
         orientation="h",
         marker={"color": colour},
-        text=[f"{length:.2g}"],
+        text=[shown or f"{length:.2g}"],
         textposition="outside",
         cliponaxis=False,
         showlegend=False,
@@ -217,6 +217,46 @@ def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], t
     fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
     fig.update_yaxes(title="certified risk, %", rangemode="tozero")
     return finish(fig, 380, margin=fixed_margin(top=64))
+
+
+def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
+    """What is certified as blocks come, with the test set's bound on the same points."""
+    fig = Sheet()
+    fig.add_scatter(
+        x=blocks.counts,
+        y=100 * blocks.bounds,
+        mode="lines",
+        line={"color": TOTAL_COLOUR, "width": 3},
+        name="blocks, certified so far",
+        hovertemplate="%{x} points: %{y:.3g} %<extra></extra>",
+    )
+    reached = blocks.ends[blocks.ends[:, 0] <= blocks.counts[-1]]
+    fig.add_scatter(
+        x=reached[:, 0],
+        y=100 * reached[:, 1],
+        mode="markers",
+        marker={"color": TOTAL_COLOUR, "size": 10, "symbol": "diamond"},
+        name="ends fixed beforehand",
+        hovertemplate="counted up to %{x} points: %{y:.3g} %<extra></extra>",
+    )
+    for name, risk, dash in (
+        (f"test set of all {blocks.n_bound} points", blocks.test_set_bound, "dash"),
+        ("error on fresh points", blocks.test_error, "dot"),
+    ):
+        fig.add_scatter(
+            x=[0, blocks.n_bound],
+            y=[100 * risk] * 2,
+            mode="lines",
+            line={"color": ERROR_COLOUR, "width": 2, "dash": dash},
+            name=name,
+            hovertemplate=f"%{{y:.3g}} %<extra>{name}</extra>",
+        )
+    for start in np.cumsum(blocks.sizes)[:-1]:
+        fig.add_vline(x=int(start), line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
+    highest = 100 * min(1.0, 2.5 * max(blocks.risk_bound, blocks.test_set_bound))
+    fig.update_xaxes(title="points that were counted")
+    fig.update_yaxes(title="risk, %", range=[0, highest])
+    return finish(fig, 420, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
 
 
 def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Figure:

@@ -40,7 +40,8 @@ FAR = {
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "plain": True, "union": 20}
     | {"question": "Does it hold?", "samples": 70},
     "certificates": {"method": METHOD_NAMES["pbrff"], "data": "xor", "n": 150, "noise": 0.2, "seed": 4, "sigma": 0.501}
-    | {"beta": 10.0, "D": 10, "stretch": 0.6, "prior": 0.5, "tries": 2, "eps": 0.2, "plain": True},
+    | {"beta": 10.0, "D": 10, "stretch": 0.6, "prior": 0.5, "tries": 2, "eps": 0.2, "plain": True}
+    | {"blocks": 3, "arrived": 0.5, "copies": 2, "question": "What does it cost?"},
     "real_data": {
         "study": "landmarks",
         "split": "random",
@@ -55,7 +56,7 @@ FAR = {
     | {"method": "Cluster, nearest rows", "landmarks": 100, "plain": True},
     "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }
-OF_THE_VIEW = {"plain", "price", "bound", "question", "ties"}
+OF_THE_VIEW = {"plain", "price", "bound", "question", "ties", "arrived"}
 NAMED_OTHERWISE = {"how": "selection", "similarities": "methods", "what": "target"}
 
 
@@ -258,6 +259,14 @@ def agrees_with_certificates(table, app):
         certified, tested = (one for one in figures(app)["against_D"] if one.get("legendgroup") == method)
         np.testing.assert_allclose(values(certified["y"]), 100 * own["risk_bound"], atol=1e-9)
         np.testing.assert_allclose(values(tested["y"]), 100 * own["test_error"], atol=1e-9)
+    app.session_state["question"] = "May test points teach?"
+    app.run()
+    of_blocks, by_scheme = (table[table["table"] == name] for name in ("blocks", "blocks and test set"))
+    line, _, test_set, error = figures(app)["teaching"]
+    np.testing.assert_allclose(values(line["x"]), of_blocks["points"])
+    np.testing.assert_allclose(values(line["y"]), 100 * of_blocks["risk_bound"])
+    assert test_set["y"][0] == pytest.approx(100 * by_scheme["risk_bound"].iloc[1])
+    assert error["y"][0] == pytest.approx(100 * by_scheme["test_error"].iloc[0])
 
 
 def agrees_with_approximate(table, app):

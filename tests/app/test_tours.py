@@ -121,6 +121,7 @@ FIXED = {
     "theorem-that-fails": {"0.8": 1 - 1 / 5, "0.5": 1 / 2},
     "draws-that-keep-apart": {"300": 300, "59": 59},  # rows and columns, see the checks
     "frequencies-that-know-the-data": {"11": 11, "100": 2 * 50},  # columns, and features of 50 frequencies
+    "what-may-be-looked-at": {"40": 200 / 5},  # points that differ
     "move-do-not-draw": {"80": 80},  # steps of the descent, see the checks
 }
 
@@ -563,6 +564,13 @@ def looked_3(before, after):
     assert (peeking(1000, 0.05).paid <= 0.05).all()
 
 
+def looked_4(before, after):
+    once, repeated = CertificateNumbers(before).certificate, CertificateNumbers(after).certificate
+    assert 0.4 < once.test_error < once.risk_bound
+    assert repeated.test_error > 0.4 and repeated.risk_bound < 0.45 * repeated.test_error  # less than half
+    assert repeated.n_bound == once.n_bound
+
+
 def choose_2(before, after):
     dear, cheap = Adaptive(before), Adaptive(after)
     assert dear.hill()[0] > 1.9 and cheap.hill()[0] < 1.15
@@ -617,7 +625,7 @@ CHECKS = {
     "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4),
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
-    "what-may-be-looked-at": (looked_1, looked_2, looked_3),
+    "what-may-be-looked-at": (looked_1, looked_2, looked_3, looked_4),
     "draws-that-keep-apart": (apart_1, apart_2, apart_3, apart_4),
     "frequencies-that-know-the-data": (know_1, know_2, know_3, know_4),
     "points-choose-frequencies": (choose_1, choose_2, choose_3),

@@ -364,6 +364,7 @@ def test_the_noise_of_centroids_is_in_the_sidebar(open_page):
         ("learn_kernel", ["PBRFF: inverse temperature β", "OKRFF: radius ρ/N", "Bandwidth σ", "Noise"]),
         ("bounds", ["Inverse temperature β"]),
         ("certificates", ["Step away from the prior's weights", "Frequencies D"]),
+        ("certificates?question=May+test+points+teach%3F", ["Points counted"]),
     ],
 )
 @pytest.mark.more(after=2)
@@ -830,6 +831,52 @@ def test_the_votes_of_every_d_come_when_the_reader_points_at_its_slider(open_pag
     assert shown["shown"][0] != "…" and "looked at several D" in shown["words"]
 
 
+VIEW = "document.querySelector('.live').view"
+BLOCKS = """(view => ({
+    ...view.shown, map: Array.from(view.map), words: view.root.querySelector('.readout').textContent,
+    said: ['test-set', 'blocks'].map(name => view.root.querySelector(`.${name}-value`).textContent),
+}))(document.querySelector('.live').view)"""
+
+
+def test_blocks_test_and_then_teach_as_in_the_engine_and_the_place_is_in_the_link(open_page):
+    sample, fresh = (datasets.make_toy("checkerboard", n, 0.1, seed) for n, seed in ((400, 0), (2000, 1_000_003)))
+    extent = float(np.ceil(4.2 * np.abs(sample.X).max()) / 4)
+    stream = int(np.random.SeedSequence((0, 5)).generate_state(1)[0])
+    points = sample.X, sample.y, fresh.X, fresh.y, extent, rff.GaussianKernel(0.251)
+    blocks = toy_certificates.certified_blocks(*points, "pbrff", 20, 5, 1.0, 0.05, stream)
+    page = open_live(open_page, "certificates?question=May+test+points+teach%3F&n=400")
+    shown, n_counted = page.evaluate(BLOCKS), int(blocks.sizes.sum())
+    assert (shown["count"], shown["errors"]) == (n_counted, blocks.wrong.sum())
+    assert shown["said"] == [f"{100 * risk:.1f} %" for risk in (blocks.test_set_bound, blocks.risk_bound)]
+    assert f"A random one of the {len(blocks.sizes)} classifiers" in shown["words"]
+    for part, taught in ((0.35, 0.0), (0.9, 2 / 3)):  # of the second block
+        place = (1 + part) / len(blocks.sizes)
+        page.evaluate(f"(view => {{ view.inputs.arrived.value = {place}; view.paint(); }})({VIEW})")
+        shown = page.evaluate(BLOCKS)
+        count = shown["count"]
+        assert count == blocks.sizes[0] + round(min(part / 0.7, 1) * blocks.sizes[1])
+        assert shown["errors"] == blocks.wrong[:count].sum() and shown["taught"] == pytest.approx(taught, abs=0.02)
+        assert shown["bound"] == pytest.approx(blocks.bounds[blocks.counts <= count][-1], abs=1e-6)
+        expected = np.clip(blocks.maps[1:3], -1, 1)
+        between = (1 - shown["taught"]) * expected[0] + shown["taught"] * expected[1]
+        np.testing.assert_allclose(shown["map"], between.ravel(), atol=2e-3)
+        assert ("Now it teaches" if taught else "Block 2 of") in shown["words"]
+    page.locator(".live input[name=arrived]").press("Home")
+    page.wait_for_function(SETTLED.format("arrived", "0"))
+    assert page.evaluate(BLOCKS)["count"] == 0
+    page.locator(".live .play").click()
+    page.wait_for_function(f"() => {VIEW}.ended && !{VIEW}.playTimer")
+    page.wait_for_url(lambda url: "arrived" not in url)  # the default
+    chart = page.locator(".live canvas.certified")
+    chart.scroll_into_view_if_needed()
+    box, frame = chart.bounding_box(), page.evaluate(f"{VIEW}.frame")
+    page.mouse.click(
+        box["x"] + frame["left"] + 0.25 / 1.03 * (frame["right"] - frame["left"]), box["y"] + box["height"] / 2
+    )
+    page.wait_for_function(f"() => Math.abs({VIEW}.shown.count - 50) <= 1")
+    assert page.complaints == []
+
+
 def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page):
     page = open_live(open_page, "bounds")
     chart = page.locator(".live canvas.parts")
@@ -857,6 +904,7 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
         ("approximate", "Sample errs by"),
         ("adaptive", "over all points"),
         ("certificates", "votes over the plane"),
+        ("certificates?question=May+test+points+teach%3F", "blocks certify"),
     ],
 )
 @pytest.mark.more(after=2)

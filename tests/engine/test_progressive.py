@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
-from rff_engine.progressive import BlockErrors, choices, error_limits, largest_mean_risk, level_of
+from rff_engine.progressive import BlockErrors, Progress, choices, error_limits, largest_mean_risk, level_of
 
 TREE = rff.CertifiedClassifier(
     estimator=DecisionTreeClassifier(max_depth=3), prior_fraction=0.3, random_state=0, scheme="progressive", n_blocks=4
@@ -207,3 +207,23 @@ def test_few_rows_and_many_blocks_still_certify():
 def test_what_is_not_allowed_is_named(settings, said):
     with pytest.raises(ValueError, match=said):
         clone(TREE).set_params(**settings).fit(*load_iris(return_X_y=True))
+
+
+def test_the_bound_after_so_many_rows_is_that_of_a_certificate_which_ends_there():
+    rng = np.random.default_rng(0)
+    n, starts = 60, np.array([0, 15, 40])
+    progress = Progress(np.arange(n), starts, rng.random(n) < 0.2, rng.random(n), (4, 8), 0.03, 0.05)
+    bounds = progress.bounds_after(np.arange(1, n + 1))
+    for limit in (1, 4, 8):
+        row = np.flatnonzero(progress.wrong)[limit - 1]
+        assert bounds[row] == pytest.approx(float(progress.ending_at(limit).bound))
+
+
+def test_the_rows_of_a_fit_are_its_progress():
+    X, y = load_iris(return_X_y=True)
+    model = clone(TREE).fit(X, y)
+    progress = model.progress_
+    counted = progress.rows[: model.block_sizes_.sum()]
+    np.testing.assert_array_equal(np.sort(counted), model.bound_rows_)
+    assert progress.wrong[: len(counted)].sum() == model.n_errors_
+    assert min(float(progress.ending_at(limit).bound) for limit in progress.limits) == model.risk_bound_

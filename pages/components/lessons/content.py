@@ -506,6 +506,22 @@ LESSONS = (
                 {"prior": 0.5, "tries": 1},
                 {"tries": 10},
             ),
+            Step(
+                LEDGER,
+                "200 points, and so much noise that hardly anything can be learned; half of them choose the weights, "
+                "the others are counted. The vote errs on {before.certificate.test_error:.0%} of fresh points, and "
+                "{before.certificate.risk_bound:.0%} is certified: little to promise, but true.",
+                "Now there are only 40 points like these, and each stands five times among the 200, as after a "
+                "careless join of tables. What is certified?",
+                ("About as much as before", "Less than half of the true error", "More than before"),
+                1,
+                "{after.certificate.risk_bound:.0%}, and on fresh points the vote errs on "
+                "{after.certificate.test_error:.0%}. Copies of one point are in both halves: what is learned by heart "
+                "in one is counted as right in the other. A bound assumes independent rows; keep one of each.",
+                {"method": "RFF (prior)", "prior": 0.5, "tries": 1, "n": 200, "noise": 0.5, "sigma": 0.1, "D": 100}
+                | {"copies": 1},
+                {"copies": 5},
+            ),
         ),
         {"method": "PBRFF (pseudo-posterior)", "data": "checkerboard", "n": 2000, "noise": 0.1, "seed": 0}
         | {"sigma": 0.251, "beta": 1.0, "D": 20, "eps": 0.05},

@@ -334,9 +334,7 @@ class CertificateNumbers:
 
     def __init__(self, values: SimpleNamespace):
         self.values = values
-        self.settings = CertificateSettings(
-            toy_data(values), values.sigma, values.beta, values.tries, values.prior, values.eps
-        )
+        self.settings = CertificateSettings.of(values)
 
     @property
     def certificate(self) -> PosteriorCertificate:

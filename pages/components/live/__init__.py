@@ -46,7 +46,8 @@ def mount(
 
     Parameters
     ----------
-    name : {"opening", "prior", "landmarks", "kernel", "bounds", "promises", "certificate", "descent", "approximation"}
+    name : str
+        One of `rff_engine.figures.live.parts.VIEWS`.
     packed : dict
         From the view's ``pack_`` function.
     values : namespace

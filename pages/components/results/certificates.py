@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from types import SimpleNamespace
+from typing import Self
 
 import numpy as np
 
 import rff_engine as rff
+from pages.components.controls.toy import toy_data
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import certificates as toy_certificates
-from rff_engine.figures.live.packing import pack_certificate
+from rff_engine.figures.live.packing import pack_blocks, pack_certificate
 from rff_engine.figures.style import METHOD_NAMES
 
 #: Methods by their labels.
@@ -28,11 +31,32 @@ class CertificateSettings:
     """The points, and how the classifier is fitted and certified, except for its frequencies."""
 
     data: ToyData
+    """The points that differ"""
     sigma: float
     beta: float
     tries: int
     prior_fraction: float
     epsilon: float
+    copies: int = 1
+    """How often each of them stands among the points"""
+
+    @classmethod
+    def of(cls, values) -> Self:
+        """Those of the controls of the page."""
+        data = replace(toy_data(values), n=values.n // values.copies)
+        return cls(data, values.sigma, values.beta, values.tries, values.prior, values.eps, values.copies)
+
+    @property
+    def sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """All points, (n, 2), and their labels."""
+        sample = toy_sample(self.data)
+        return np.repeat(sample.X, self.copies, axis=0), np.repeat(sample.y, self.copies)
+
+    @property
+    def points(self) -> tuple:
+        """All points, fresh ones, and half the side of the plane, as `certified_vote` takes them."""
+        fresh = toy_fresh_sample(self.data)
+        return *self.sample, fresh.X, fresh.y, map_extent(self.data)
 
     @property
     def choices(self) -> tuple:
@@ -45,10 +69,7 @@ class CertificateSettings:
 @shared_cache
 def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_certificates.CertifiedVote:
     """The certified vote of a method with D frequencies."""
-    sample = toy_sample(settings.data)
-    fresh = toy_fresh_sample(settings.data)
-    points = sample.X, sample.y, fresh.X, fresh.y, map_extent(settings.data)
-    kernel = rff.GaussianKernel(settings.sigma)
+    points, kernel = settings.points, rff.GaussianKernel(settings.sigma)
     (vote,) = workers.compute(toy_certificates.certified_votes, *points, kernel, method, (D,), *settings.choices)
     return read_only(vote)
 
@@ -58,6 +79,29 @@ def live_certificate(settings: CertificateSettings, method: str, counts: tuple[i
     """Data of the live view, with the votes at these numbers of frequencies."""
     votes = workers.results({D: partial(certified_vote, settings, method, D) for D in counts})
     return pack_certificate(votes, toy_sample(settings.data), map_extent(settings.data), COUNTS)
+
+
+@shared_cache
+def certified_blocks(
+    settings: CertificateSettings, method: str, D: int, n_blocks: int
+) -> toy_certificates.CertifiedBlocks:
+    """Blocks that test and then teach, with the same points as a test set; half of the points teach beforehand."""
+    beta, *_, epsilon, seed = settings.choices
+    blocks = workers.compute(
+        toy_certificates.certified_blocks,
+        *settings.points,
+        rff.GaussianKernel(settings.sigma),
+        *(method, D, n_blocks, beta, epsilon, seed),
+    )
+    return read_only(blocks)
+
+
+@shared_cache
+def live_blocks(settings: CertificateSettings, method: str, D: int, n_blocks: int) -> dict:
+    """The same, packed for the live view."""
+    blocks = certified_blocks(settings, method, D, n_blocks)
+    X, y = settings.sample
+    return pack_blocks(blocks, SimpleNamespace(X=X, y=y), map_extent(settings.data))
 
 
 @shared_cache

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
@@ -139,17 +141,21 @@ def certified_classifier(
     ValueError
         If a value is not allowed, or the prior's rows hold one class only.
     """
-    check_choice(method, "method", METHODS)
-    D = check_count(n_components, "n_components")
     rng = as_rng(random_state)
-    make = {
-        "rff": lambda seed: RandomFourierFeatures(kernel, D, random_state=seed),
-        "pbrff": lambda seed: PseudoPosteriorFeatures(kernel, D, _N_CANDIDATES, beta=beta, random_state=seed),
-        "okrff": lambda seed: OptimizedKernelFeatures(kernel, D, _N_CANDIDATES, rho="bound", random_state=seed),
-    }[method]
-    maps = [make(draw_seed(rng)) for _ in range(check_count(tries, "tries"))]
+    seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
+    maps = [_feature_map(method, kernel, n_components, beta, seed) for seed in seeds]
     # Cosines of a few hundred points are as good in float32, and are computed ten times as fast.
     return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(np.asarray(X, np.float32), y)
+
+
+def _feature_map(method: str, kernel: SpectralKernel, n_components: int, beta: float, seed: int | None) -> Any:
+    check_choice(method, "method", METHODS)
+    D = check_count(n_components, "n_components")
+    if method == "rff":
+        return RandomFourierFeatures(kernel, D, random_state=seed)
+    if method == "pbrff":
+        return PseudoPosteriorFeatures(kernel, D, _N_CANDIDATES, beta=beta, random_state=seed)
+    return OptimizedKernelFeatures(kernel, D, _N_CANDIDATES, rho="bound", random_state=seed)
 
 
 def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Certificate:
@@ -342,3 +348,100 @@ def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
     held_out = test_set(errors, n, epsilon)
     paid = [fails(gibbs_classifier(errors / n, 0.0, 0.0, n, epsilon, int(k)), k) for k in counts]
     return Peeking(counts, fails(held_out, counts), fails(alone, counts), np.array(paid))
+
+
+@dataclass(frozen=True)
+class CertifiedBlocks:
+    """Blocks of points that test a classifier each and then teach the next, and the same points as a test set.
+
+    The points of the other half teach the first classifier. The test set counts the errors of this one alone.
+    """
+
+    rows: np.ndarray
+    """(n,), the points in their order: first those that teach only, then those of the blocks"""
+    n_first: int
+    """Points that teach only"""
+    sizes: np.ndarray
+    """(B,), points that are counted in each block; none after counting ends"""
+    wrong: np.ndarray
+    """(sum of sizes,), errors among them"""
+    maps: np.ndarray
+    """(B, G, G), what each block's classifier says at the cells of the plane, negative for the class -1"""
+    counts: np.ndarray
+    """(N,), numbers of counted points"""
+    bounds: np.ndarray
+    """(N,), what each would certify, if counting had been to end there"""
+    ends: np.ndarray
+    """(L, 2), at numbers of errors that were fixed on the first half: points that are counted up to there, and bound"""
+    risk_bound: float
+    """The smallest of these, on the mean risk of the blocks' classifiers"""
+    test_error: float
+    """Of a random one of them for each fresh point"""
+    test_set_bound: float
+    test_set_error: float
+    """Of the first classifier, on the fresh points"""
+    n_bound: int
+    """Points of the test set: all of the second half"""
+
+
+_COUNTS = 300
+
+
+def certified_blocks(
+    X: ArrayLike,
+    y: np.ndarray,
+    X_test: ArrayLike,
+    y_test: np.ndarray,
+    extent: float,
+    kernel: SpectralKernel,
+    method: str,
+    n_components: int,
+    n_blocks: int,
+    beta: float = 10.0,
+    epsilon: float = 0.05,
+    random_state: int = 0,
+    cells: int = 61,
+) -> CertifiedBlocks:
+    """Certify ridge regression of the labels on features by progressive validation, and by a test set.
+
+    Parameters
+    ----------
+    X, y, X_test, y_test, extent, cells
+        As in `certified_vote`.
+    kernel, method, n_components, beta, epsilon
+        As in `certified_classifier`.
+    n_blocks : int
+        B, of the second half of the points.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed.
+    """
+    X = np.asarray(X, np.float32)
+    X_test = np.asarray(X_test, np.float32)
+    learner = make_pipeline(_feature_map(method, kernel, n_components, beta, None), RidgeClassifier())
+    # The same seed, so that both have the same halves and the same first classifier.
+    settings = {"epsilon": epsilon, "random_state": random_state, "estimator": learner}
+    model = CertifiedClassifier(scheme="progressive", n_blocks=n_blocks, **settings).fit(X, y)
+    held_out = CertifiedClassifier(**settings).fit(X, y)
+    progress, n_counted = model.progress_, int(model.block_sizes_.sum())
+    ends = [progress.ending_at(limit) for limit in progress.limits]
+    counts = np.unique(np.append(np.linspace(1, n_counted, _COUNTS), np.cumsum(model.block_sizes_)).astype(int))
+    plane = plane_points(cell_centres(extent, cells)).astype(np.float32)
+    first = np.setdiff1d(np.arange(len(y)), progress.rows)
+    return CertifiedBlocks(
+        rows=np.append(first, progress.rows),
+        n_first=len(first),
+        sizes=model.block_sizes_,
+        wrong=progress.wrong[:n_counted],
+        maps=np.stack([one.decision_function(plane).reshape(cells, cells) for one in model.estimators_]),
+        counts=counts,
+        bounds=progress.bounds_after(counts),
+        ends=np.array([[one.sizes.sum(), float(one.bound)] for one in ends]),
+        risk_bound=model.risk_bound_,
+        test_error=float(np.mean(model.predict(X_test) != y_test)),
+        test_set_bound=held_out.risk_bound_,
+        test_set_error=float(np.mean(held_out.predict(X_test) != y_test)),
+        n_bound=len(held_out.bound_rows_),
+    )

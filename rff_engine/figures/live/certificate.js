@@ -190,6 +190,9 @@ class LiveCertificate extends LiveView {
     const tied = this.tied && this.value("stretch") === 0;
     this.find(".test-value").textContent = this.waits ? "…" : tied ? "all tie" : percent(test);
     this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
+    const broken = !this.waits && test > certificate.bound;
+    this.find(".arrow").textContent = broken ? ">" : "≤";
+    this.find(".bound-value").classList.toggle("broken", broken);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
     const short = this.votes.get(this.onScreen).step ** 2 / 2 < NO_LENGTH;

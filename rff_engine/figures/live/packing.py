@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...experiments.toy.adaptive import Descent
     from ...experiments.toy.approximation import ApproximationRows, FrequencySequence, MethodView
     from ...experiments.toy.bounds import BoundCurves
-    from ...experiments.toy.certificates import CertifiedVote
+    from ...experiments.toy.certificates import CertifiedBlocks, CertifiedVote
     from ...experiments.toy.kernel import UnitPrior
     from ...experiments.toy.landmarks import Decision, LandmarkProblem
     from ...experiments.toy.learning import Candidates, FrequencyPlane
@@ -297,6 +297,30 @@ def pack_certificate(
             "terms": [certificate_style.TERM_LABELS[name] for name in _TERMS],
             "total": certificate_style.TOTAL_COLOUR,
             "grey": certificate_style.ERROR_COLOUR,
+        }
+    )
+
+
+def pack_blocks(blocks: CertifiedBlocks, sample: Sample, extent: float) -> dict[str, Any]:
+    """Data of the live view of blocks that test and then teach; points are in the order in which they come."""
+    return _with_version(
+        {
+            "points": as_base64(sample.X[blocks.rows], "<f4"),
+            "labels": as_base64(sample.y[blocks.rows], "i1"),
+            "first": blocks.n_first,
+            "sizes": blocks.sizes.tolist(),
+            "wrong": as_base64(blocks.wrong, "u1"),
+            "maps": as_base64(for_colours(np.clip(blocks.maps, -1, 1)), "<f4"),
+            "counts": as_base64(blocks.counts, "<u2"),
+            "bounds": as_base64(blocks.bounds, "<f4"),
+            "ends": blocks.ends.tolist(),
+            "risk_bound": blocks.risk_bound,
+            "test_error": blocks.test_error,
+            "test_set_bound": blocks.test_set_bound,
+            "test_set_error": blocks.test_set_error,
+            "n_bound": blocks.n_bound,
+            "extent": extent,
+            "total": certificate_style.TOTAL_COLOUR,
         }
     )
 

@@ -13,7 +13,10 @@ from .packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
 from .scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
 
 FOLDER = Path(__file__).parent
-VIEWS = ("opening", "prior", "landmarks", "kernel", "bounds", "promises", "certificate", "descent", "approximation")
+VIEWS = (
+    *("opening", "prior", "landmarks", "kernel", "bounds", "promises", "certificate", "blocks", "descent"),
+    "approximation",
+)
 #: Constants of the JavaScript modules, declared in constants.d.ts.
 CONSTANTS: dict[str, Any] = {
     **{"PALETTE": palette(), "BETAS": BETAS, "PATH_BETAS": PATH_BETAS, "WIDTHS": WIDTHS},

@@ -36,6 +36,8 @@ SIGMA_LIVE = (*SIGMA[:2], 50)
 NOISE = (0.0, 0.5, 0.1, 0.01)
 #: Length of the step away from the prior's weights.
 STRETCH = (0.0, 3.0, 1.0, 0.02)
+#: Share of the blocks that have come.
+ARRIVED = (0.0, 1.0, 1.0, 0.01)
 #: Inverse temperatures of curves.
 BETAS = powers(*BETA)
 #: Those of curves of errors, which cost more.
@@ -51,4 +53,5 @@ SLIDERS = {
     "rho": _logarithmic(*RHO),
     "noise": _even(*NOISE),
     "stretch": _even(*STRETCH),
+    "arrived": _even(*ARRIVED[:3], 0.002),
 }

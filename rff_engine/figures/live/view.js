@@ -474,11 +474,17 @@ export class LiveView {
     this.reported = { positions, rows: this.landmarkRows, time: performance.now() };
   }
 
+  /** How far Play moves its slider in 40 milliseconds, unless the slider's step is larger. */
+  get pace() {
+    return 0.03;
+  }
+
   /** Run a slider, beta in most views, to its end; with reduced motion in few steps. */
   play() {
     const { input } = this.track;
+    const { pace } = this;
     const end = Number(input.max);
-    const step = reducedMotion() ? 0.5 : Math.max(0.03, Number(input.step) || 0);
+    const step = reducedMotion() ? (0.5 / 0.03) * pace : Math.max(pace, Number(input.step) || 0);
     this.halt();
     if (Number(input.value) >= end) input.value = input.min;
     this.showPlaying(true);
@@ -487,7 +493,7 @@ export class LiveView {
       this.request();
       if (Number(input.value) >= end) this.stop();
     };
-    this.playTimer = setInterval(tick, reducedMotion() ? 1000 : (40 * step) / 0.03);
+    this.playTimer = setInterval(tick, reducedMotion() ? 1000 : (40 * step) / pace);
   }
 
   stop() {

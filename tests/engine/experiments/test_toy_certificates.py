@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
 import datasets
 import rff_engine as rff
@@ -179,3 +181,36 @@ def test_figures_of_errors_show_the_numbers():
 def test_a_value_that_is_not_allowed_is_named(settings, message):
     with pytest.raises(ValueError, match=message):
         certified(**settings)
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    points = SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5
+    return toy.certified_blocks(*points, rff.GaussianKernel(0.5), "rff", 10, 4, epsilon=0.1, random_state=3)
+
+
+def test_blocks_and_test_set_have_the_same_halves_and_the_same_first_classifier(blocks):
+    n = len(SAMPLE.y)
+    np.testing.assert_array_equal(np.sort(blocks.rows), np.arange(n))
+    assert blocks.n_first + blocks.n_bound == n and blocks.sizes.sum() == len(blocks.wrong) <= blocks.n_bound
+    learner = make_pipeline(rff.RandomFourierFeatures(rff.GaussianKernel(0.5), 10), RidgeClassifier())
+    model = rff.CertifiedClassifier(epsilon=0.1, random_state=3, estimator=learner).fit(np.float32(SAMPLE.X), SAMPLE.y)
+    assert model.risk_bound_ == blocks.test_set_bound
+    np.testing.assert_array_equal(model.bound_rows_, np.sort(blocks.rows[blocks.n_first :]))
+    first = blocks.rows[blocks.n_first :][: blocks.sizes[0]]
+    wrong = model.predict(np.float32(SAMPLE.X[first])) != SAMPLE.y[first]
+    np.testing.assert_array_equal(wrong, blocks.wrong[: blocks.sizes[0]])
+
+
+def test_the_line_of_blocks_passes_through_its_ends_and_the_least_is_certified(blocks):
+    assert blocks.ends[:, 1].min() == blocks.risk_bound
+    counted, bound = blocks.ends[blocks.ends[:, 1].argmin()]
+    assert counted == blocks.sizes.sum() == blocks.counts[-1]
+    reached = blocks.wrong[-1]  # the end is an error, or that of the points
+    assert not reached or blocks.bounds[-1] == pytest.approx(bound)
+    drawn = figures.blocks_and_test_set(blocks)
+    assert {round(trace.y[0], 6) for trace in drawn.data[2:]} == {
+        round(100 * risk, 6) for risk in (blocks.test_set_bound, blocks.test_error)
+    }
+    packed = packing.pack_blocks(blocks, SAMPLE, 1.5)
+    assert packed["sizes"] == blocks.sizes.tolist() and packed["risk_bound"] == blocks.risk_bound

@@ -15,6 +15,7 @@ from rff_engine.experiments.toy import certificates
 # The experiment
 data = "checkerboard"
 n = 2000  # points for prior and bound together
+copies = 1  # how often each point stands among these
 noise = 0.1  # standard deviation added to every coordinate
 seed = 0
 sigma = 0.251  # bandwidth of the Gaussian prior
@@ -25,9 +26,10 @@ stretch = 1.0  # step away from the prior's weights, 1 to those with the smalles
 tries = 1  # draws of frequencies that are compared
 prior = 0.0  # share of the points for the prior
 eps = 0.05  # allowed failures
+blocks = 5  # into which the second half of the points is divided, to test and then to teach
 
 
-def numbers(vote, certificate, D_values, curves, peeked) -> pd.DataFrame:
+def numbers(vote, certificate, D_values, curves, peeked, blocked) -> pd.DataFrame:
     """All numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
     arms = vote.model.arm_bounds_
     tables = {
@@ -45,6 +47,15 @@ def numbers(vote, certificate, D_values, curves, peeked) -> pd.DataFrame:
                 "looks_paid_for": peeked.paid,
             }
         ),
+        "blocks": pd.DataFrame({"points": blocked.counts, "risk_bound": blocked.bounds}),
+        "blocks and test set": pd.DataFrame(
+            {
+                "scheme": ["blocks", "test set"],
+                "n_bound": [blocked.sizes.sum(), blocked.n_bound],
+                "risk_bound": [blocked.risk_bound, blocked.test_set_bound],
+                "test_error": [blocked.test_error, blocked.test_set_error],
+            }
+        ),
     }
     return pd.concat(tables, names=["table"]).reset_index("table").convert_dtypes()
 
@@ -56,9 +67,11 @@ def summary(certified) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    sample = datasets.make_toy(data, n, noise, seed)
+    sample = datasets.make_toy(data, n // copies, noise, seed)
     fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)
-    points = sample.X, sample.y, fresh.X, fresh.y, 1.0, rff.GaussianKernel(sigma)
+    X = np.repeat(sample.X, copies, axis=0)
+    y = np.repeat(sample.y, copies)
+    points = X, y, fresh.X, fresh.y, 1.0, rff.GaussianKernel(sigma)
     stream = int(np.random.SeedSequence((seed, 5)).generate_state(1)[0])  # not that of the points
     settings = beta, tries, prior, eps, stream
     names = {"RFF (prior)": "rff", "PBRFF (pseudo-posterior)": "pbrff", "OKRFF (optimized kernel)": "okrff"}
@@ -69,5 +82,6 @@ if __name__ == "__main__":
     certificate = vote.certificate(stretch)
     looks = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
     peeked = certificates.peeking(certificate.n_bound, eps, looks)
-    table = numbers(vote, certificate, D_values, curves, peeked)
+    blocked = certificates.certified_blocks(*points, names[method], D, blocks, beta, eps, stream)
+    table = numbers(vote, certificate, D_values, curves, peeked, blocked)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
