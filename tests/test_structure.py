@@ -52,6 +52,7 @@ def test_no_upward_imports():
     assert structure.upward_imports(ROOT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2])
 def test_no_circles_between_files_and_folders(depth):
     for folder in {path.parent for path in MODULES.values()}:
@@ -106,6 +107,7 @@ def test_records_of_pages_import_nothing_of_the_app():
     }
 
 
+@pytest.mark.slow
 def test_pages_without_runs_need_no_store_of_results():
     """They are imported where two libraries are missing that exist in no browser."""
     pages = [page.name for page in PAGES if page.grid and page.path] + ["errata"]

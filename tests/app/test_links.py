@@ -42,6 +42,7 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         assert not (symbols & keys) - {control.key}, control.label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "query", "said", "left"),
     [

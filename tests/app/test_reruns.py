@@ -140,6 +140,7 @@ def test_every_number_outside_the_spreads_has_a_cause_that_a_rerun_shows(shipped
     assert len(outside) == seen.outside and outside["cause"].notna().all() and seen.unexplained == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"),
     [

@@ -118,6 +118,7 @@ def two(queue, gone):
     return owner, watcher, run
 
 
+@pytest.mark.slow
 def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
     owner, watcher, run = two
     assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Stop watching"}
@@ -140,6 +141,7 @@ def test_a_watcher_can_leave_a_run_and_return(two):
     assert watcher.buttons() == {"Stop watching"}
 
 
+@pytest.mark.slow
 def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
     owner, watcher, run = two
     watcher.press("Stop watching")

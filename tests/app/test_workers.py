@@ -129,6 +129,7 @@ def test_a_script_that_waits_for_workers_leaves_its_slot_to_others(one_worker, m
         assert workers.results({"only": waiting}) == {"only": True}
 
 
+@pytest.mark.slow
 def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
     settings = approximation.approximation_settings("wine", "Laplacian", 1.0, 1.5, 12)
     methods = ["monte_carlo", "orthogonal", "nystroem"]

@@ -115,6 +115,7 @@ def test_a_sample_can_be_tried_and_saved():
     assert app.session_state["your table"].data.count("\n") == 4899
 
 
+@pytest.mark.slow
 def test_what_was_taken_stands_on_one_line():
     rows = [f"{i + 1};{i % 7},5;{i % 4};{'AB'[i // 30]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["A title", "Id;size;grade;Species", *rows]).encode())
@@ -280,6 +281,7 @@ def kind_of(app: AppTest):
     return group
 
 
+@pytest.mark.slow
 def test_the_kind_of_a_column_is_changed_and_undone():
     rows = [f"{i + 1},{i % 4},{i % 9 if i % 5 else 'tall'},{'AB'[i % 3 // 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["Id,code,size,Species", *rows]).encode())

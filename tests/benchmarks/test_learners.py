@@ -16,6 +16,7 @@ def rows() -> pd.DataFrame:
     return pd.read_csv(learners.SHIPPED)
 
 
+@pytest.mark.slow
 def test_the_documented_certificate_of_boosting_is_reached_again():
     text = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
     cells = re.search(r"^\| breast \| 213 \| (.*) \|$", text, re.MULTILINE)[1]

@@ -11,6 +11,7 @@ from benchmarks.studies import certificates, chosen_beta, excess_losses, frame, 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "page"),
     [

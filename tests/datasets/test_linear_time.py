@@ -58,11 +58,13 @@ def test_all_patterns_of_the_readers_are_found():
     assert compiled == len({id(pattern) for pattern in PATTERNS.values()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pattern_takes_linear_time(name):
     assert slow_cell(PATTERNS[name]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [

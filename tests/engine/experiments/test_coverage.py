@@ -123,6 +123,7 @@ def test_worst_case_losses_are_alignment_losses_of_a_constant(case):
     np.testing.assert_array_equal(many.deviations, many.true_loss - many.losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "mu"), [(20, 1.5), (100, 5.0), (1000, 10.0)])
 def test_failures_of_promises_are_those_of_their_probabilities(n, mu):
     """The mean of the exact probabilities over the true losses drawn, and of the worst case at a true loss of 1/4."""

@@ -90,6 +90,7 @@ NEWER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", NEWER)
 def test_a_run_of_newer_code_is_listed_and_refused_in_one_sentence(what, capsys, store):
     arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]

@@ -240,6 +240,7 @@ def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
 RERUNS = (0.040, 0.050, 0.051, 0.052, 0.053, 0.049, 0.060, 0.048)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", [0.0, 0.004])
 @pytest.mark.parametrize("splits", [(), (0.03, 0.04, 0.05), (0.050, 0.051, 0.052)])
 def test_chance_is_the_share_of_draws_that_the_others_leave_outside(splits, rounding):
@@ -253,6 +254,7 @@ def test_chance_is_the_share_of_draws_that_the_others_leave_outside(splits, roun
     assert found == outside.mean() and (outside.any() or rounding > 0 or 0.03 in splits)
 
 
+@pytest.mark.slow
 def test_chance_of_splits_counts_where_draws_are_few():
     judged = [one_cell(RERUNS[i], splits=RERUNS[:i] + RERUNS[i + 1 :])["agreement"].item() for i in range(len(RERUNS))]
     for draws in ((), (0.05,), (0.05, 0.06)):

@@ -125,6 +125,7 @@ def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
     assert few / many == pytest.approx(4, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", toy.SEQUENCES)
 @pytest.mark.parametrize("r", [1, 7, 33])
 def test_the_first_of_a_sample_are_distributed_as_a_sample_of_as_many(method, r):

@@ -23,6 +23,7 @@ def too_many(failures):
     return failures > binom.ppf(0.999, DRAWS, EPSILON)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [simulate_classifiers, simulate_landmark_classifiers])
 @pytest.mark.parametrize("case", CLASSIFIER_CASES)
 @pytest.mark.parametrize("n", [5, 100])
@@ -40,6 +41,7 @@ def test_the_smaller_of_two_bounds_holds_for_the_vote_that_it_is_about(case, n):
     assert found.slack.shape == (DRAWS,) and not too_many(found.failures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CLASSIFIER_CASES)
 @pytest.mark.parametrize(("n", "n_blocks"), [(5, 5), (60, 4)])
 def test_the_mean_risk_of_the_blocks_is_bounded_for_a_learner_that_watches_its_luck_as_well(case, n, n_blocks):
