@@ -42,7 +42,7 @@ violations: list[str] = []
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', {value: {saveData: %s}, configurable: true})"
 
 #: Files of the first group of tests; the others form the second, which takes about as long.
-PICTURES = {"test_live", "test_lessons", "test_player", "test_app"}
+PICTURES = {"test_live", "test_lessons", "test_player", "test_app", "test_class"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects and pytest-xdist reads the groups
