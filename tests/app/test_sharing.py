@@ -78,14 +78,19 @@ def offered(monkeypatch):
 def launch(page: str, settings: dict | None = None, query: dict | None = None) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     app.query_params.update(query or {})
+    settings = settings or {}
+    chosen(app, settings)  # before the page is computed
     if page != "start":
         app.switch_page(f"pages/{page}.py").run()
-    # A control that depends on another appears after that one is set.
-    for _ in range(2 if settings else 0):
-        for key, value in settings.items():
-            app.session_state[key] = value
-        app.run()
+    if settings:  # a control that depends on another appears after that one is set
+        chosen(app, settings).run()
     assert not app.exception and not app.error
+    return app
+
+
+def chosen(app: AppTest, settings: dict) -> AppTest:
+    for key, value in settings.items():
+        app.session_state[key] = value
     return app
 
 
