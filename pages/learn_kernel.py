@@ -19,7 +19,6 @@ from pages.components.controls.toy import (
     PLAIN,
     SEED,
     SIGMA_LIVE,
-    toy_data,
 )
 from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Scale, mount
@@ -34,6 +33,7 @@ from pages.components.results.learning import (
     PriorWeights,
     PseudoPosterior,
     Weighting,
+    candidate_settings,
     candidate_weights,
     candidates,
     drawn_kernel,
@@ -63,6 +63,12 @@ RADIUS = Scale(
     0.01,
 )
 WIDTH = replace(SIGMA_LIVE, default=0.251)
+_STRETCHES = tuple(stretch for stretch in SIGMA_LIVE.values if 0.2 <= stretch < 3.2)
+ELLIPSE = (
+    Scale("along", "Prior stretched along its axis", "Above 1: faster frequencies along the axis.", _STRETCHES, 1.0),
+    Scale("across", "Prior stretched across its axis", "Above 1: faster frequencies across it.", _STRETCHES, 1.0),
+    Number("angle", "Angle of the prior's axis, degrees", "From the horizontal, counterclockwise.", 0, 179, 0, 1),
+)
 
 CONTROLS = (
     "Learning",
@@ -72,6 +78,7 @@ CONTROLS = (
     Scale("D", "Features drawn: frequencies D", None, tuple(D for D in FREQUENCY_COUNTS if CURVE_COUNTS[-1] >= D), 10),
     "Prior",
     WIDTH,
+    *ELLIPSE,
     Scale("N", "Candidates N", "Frequencies drawn from the prior.", (50, 100, 200, 500, 1000, 2000, 5000), 2000),
     "Data",
     replace(DATA_OR_OWN, default="checkerboard"),
@@ -119,8 +126,8 @@ def heading(method: str, summary: toy_learning.WeightSummary, N: int) -> str:
 def show_live(values, settings: CandidateSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
     if values.mu == LIVE_ORDER:
-        # Another width divides the same draws, another noise moves the same points: the view needs no server for them.
-        packed, sliders = drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH)
+        # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
+        packed, sliders = drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
         sliders += () if settings.data.points else (NOISE_OR_COPIES,)
     else:
         packed, sliders = live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
@@ -131,10 +138,10 @@ def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weight
     """The live view as Plotly figures, made again when a slider is released."""
     with layout.show_errors():
         frequency_extent, delta_extent = plane_extents(settings)
-        plane = frequency_plane(settings.data, values.sigma, frequency_extent)
+        plane = frequency_plane(settings.data, values.sigma, frequency_extent, settings.ellipse)
         posterior = toy_learning.plane_posterior(plane, values.beta)
         weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
-        maps = {"rff": prior_map(values.sigma, delta_extent)} | {
+        maps = {"rff": prior_map(values.sigma, delta_extent, settings.ellipse)} | {
             method: weighted_map(settings, weightings[method], delta_extent) for method in ("pbrff", "okrff")
         }
     layout.figure(
@@ -237,8 +244,9 @@ def show_path(values, settings: CandidateSettings) -> None:
         layout.lowest_error(ERROR_BETAS, error, path.betas, path.bound),
         "Can a bound choose β? Results for every [[β]]; dotted: yours. Above, the error of D features of PBRFF; "
         "between, the PAC-Bayes-kl bound on the alignment loss over pairs, which with probability 95 % holds for every "
-        "β at once; below, the [[KL]] divergence: how far the weights have moved from the prior, at most ln N. Too "
-        "small a β learns nothing, too large a β puts all weight on one cosine.",
+        "β at once, if the prior was fixed before looking at labels; below, the [[KL]] divergence: how far the weights "
+        "have moved from the prior, at most ln N. Too small a β learns nothing, too large a β puts all weight on one "
+        "cosine.",
         key="along_beta",
         alt="Test error of PBRFF, a bound and KL divergence against beta, with a line at the current beta",
     )
@@ -271,7 +279,7 @@ def show_comparison(values) -> None:
         return
 
     def show_side(own, name: str) -> None:
-        settings = CandidateSettings(toy_data(own), own.sigma, own.N)
+        settings = candidate_settings(own)
         weightings = weightings_of(own)
         learned = {method.upper(): weightings[method] for method in ("pbrff", "okrff")}
         errors = {
@@ -310,7 +318,7 @@ def main() -> None:
         tour.show_row()
     tour.show_card()
     with layout.show_errors():
-        settings = CandidateSettings(toy_data(values), values.sigma, values.N)
+        settings = candidate_settings(values)
         weightings = weightings_of(values)
         show_comparison(values)
         with canvas.beside(values.points):
@@ -319,11 +327,15 @@ def main() -> None:
             else:
                 show_plain(values, settings, weightings)
     layout.caption_below(
-        "**The prior kernel depends on distance alone; the learned kernels repeat the pattern of the classes.**",
+        "**Weights choose only among what was drawn: turn the white circle, the prior, away from a bright spot, and "
+        "its wave is lost.**",
+        "The white circle is one standard deviation of the prior; its ends stretch and turn it, by keyboard too, and "
+        "the candidates move with it. The kernel of a circle depends on distance alone; the learned kernels repeat the "
+        "pattern of the classes. "
         "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
-        f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight, and a "
-        "frequency that was not drawn cannot be learned. [[Bottom|Last]]: the similarity of two points whose "
-        "difference is δ. At a large β the learned kernels become a single wave.",
+        f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight. "
+        "[[Bottom|Last]]: the similarity of two points whose difference is δ. At a large β the learned kernels become "
+        "a single wave.",
     )
     layout.equation(*POSTERIOR_EQUATION)
     layout.equation(*OKRFF_EQUATION)

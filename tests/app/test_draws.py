@@ -83,6 +83,15 @@ def points(packed: dict, noise: float, dtype: str) -> np.ndarray:
     return (positions + noise * normals).reshape(-1, 2)
 
 
+def test_an_ellipse_changes_nothing_that_the_live_view_gets_but_the_settings():
+    app = opened("learn_kernel")
+    first, turned = sent(app), {"along": 3.16, "across": 0.2, "angle": 179}
+    for key, value in turned.items():
+        app.session_state[key] = value
+    app.run()
+    assert sent(app) == first | {"settings": first["settings"] | turned}
+
+
 def test_candidates_of_the_draws_are_the_engines():
     settings = learning.CandidateSettings(ToyData("xor", 50, 0.2, 4), 0.631, 100)
     draws = learning.drawn_kernel(settings)["draws"]

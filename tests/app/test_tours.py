@@ -34,7 +34,13 @@ from pages.components.lessons.numbers import (
 from pages.components.results.approximation import DRAWS
 from pages.components.results.certificates import peeking
 from pages.components.results.landmarks import landmark_problem
-from pages.components.results.learning import CURVE_COUNTS, candidates, feature_errors_at, frequency_plane
+from pages.components.results.learning import (
+    CURVE_COUNTS,
+    candidate_weights,
+    candidates,
+    feature_errors_at,
+    frequency_plane,
+)
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.experiments.toy.coverage import promise_failures
 from rff_engine.experiments.toy.plane import cell_centres, plane_points
@@ -383,6 +389,14 @@ def spectrum_4(before, after):
     assert 0.4 < lost.learned_error < 0.5 and many > 0.35
 
 
+def spectrum_5(before, after):
+    flat, turned = Learning(before), Learning(after)
+    assert candidates(flat.settings).loss.min() > 0.48 > 0.45 > candidates(turned.settings).loss.min()
+    Q, omega = candidate_weights(turned.settings, turned.posterior), candidates(turned.settings).omega
+    assert Q[omega.prod(axis=1) > 0].sum() > 0.9  # on the two spots along the ellipse
+    assert turned.learned_error < 0.3 < 0.4 < flat.learned_error
+
+
 def peeking_1(before, after):
     few, many = BoundNumbers(before), BoundNumbers(after)
     gaps = [bounds.theorem_3 - bounds.risk for bounds in (few, many)]
@@ -622,7 +636,7 @@ CHECKS = {
     "average-of-cosines": (cosines_1, cosines_2, cosines_3, cosines_4),
     "prior-to-cosine": (prior_1, prior_2, prior_3, prior_4),
     "beat-the-rbf-map": (rbf_1, rbf_2, rbf_3, rbf_4),
-    "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4),
+    "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4, spectrum_5),
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
     "what-may-be-looked-at": (looked_1, looked_2, looked_3, looked_4),

@@ -527,6 +527,60 @@ def test_learned_kernels_are_the_engines(open_page, learned):
         assert shown["summary"]["okrff"]["divergence"] == pytest.approx(rff.power_divergence(optimized, 2.0), abs=1e-3)
 
 
+END = """name => {
+    const {view} = document.querySelector('.live');
+    const box = document.querySelector('canvas.plane-loss').getBoundingClientRect();
+    const at = (v, sign) => (sign * v / (2 * view.data.frequency_extent) + 0.5) * box.width, [x, y] = view.ends[name];
+    return [box.left + at(x, 1), box.top + at(y, -1), box.left + box.width / 2, box.top + box.height / 2];
+}"""
+
+
+def test_the_priors_ellipse_is_dragged_and_its_candidates_are_the_engines(open_page):
+    page = open_live(open_page, "learn_kernel")
+    page.locator("canvas.plane-loss").scroll_into_view_if_needed()
+    before = page.evaluate(SHOWN)
+    x, y, u, v = page.evaluate(END, "axis")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(u + 40, v + 40, steps=3)  # downwards: at 135 degrees
+    page.wait_for_function("() => document.querySelector('.live').view.ellipse.angle === 135")
+    page.mouse.up()
+    page.wait_for_function(SETTLED.format("angle", 135))
+    x, y, u, v = page.evaluate(END, "side")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(u + (x - u) / 2, v + (y - v) / 2, steps=3)
+    page.mouse.up()
+    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('across')) < 0.6")
+    settle(page)
+    along, across, angle = page.evaluate("Object.values(document.querySelector('.live').view.ellipse)")
+    assert along > 1 > across and angle == 135
+    expect(page.locator(".live .turned")).to_be_visible()
+    held = page.evaluate(SHOWN)
+    sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
+    prior = toy_learning.TurnedGaussianKernel(0.251, along, across, angle)
+    drawn = toy_learning.draw_candidates(sample.X, sample.y, prior, 2000, 0)
+    weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 0.01, 2.0)
+    np.testing.assert_allclose(held["loss"], drawn.loss, rtol=1e-9)
+    np.testing.assert_allclose(held["Q"], np.concatenate(weights), atol=1e-7)
+    page.get_by_role("button", name="Make it a circle again").click()
+    page.wait_for_function("() => !new URL(location.href).search")
+    settle(page)
+    assert page.evaluate(SHOWN) == before
+
+
+def test_arrow_keys_turn_the_priors_ellipse_and_undo_turns_it_back(open_page):
+    page = open_live(open_page, "learn_kernel")
+    angle = page.get_by_role("slider", name="Angle of the prior's axis, degrees")
+    for name, key, value in (("Stretch of the prior along its axis", "ArrowRight", 1.05), ("Angle", "ArrowUp", 1)):
+        slider = page.locator(".live").get_by_role("slider", name=name)
+        slider.press(key)
+        page.wait_for_function(SETTLED.format("angle" if name == "Angle" else "along", value))
+    expect(angle).to_have_attribute("aria-valuetext", "1")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("() => document.querySelector('.live').view.ellipse.angle === 0")
+
+
 def test_a_frequency_in_focus_shows_its_wave_and_its_loss(open_page, learned):
     sample, drawn, _, _ = learned
     page = open_live(open_page, "learn_kernel")

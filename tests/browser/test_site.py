@@ -253,6 +253,17 @@ def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
     np.testing.assert_allclose(shown["maps.okrff"], kernel.ravel(), atol=1 / 255)
 
 
+def test_a_turned_prior_is_in_the_link_and_its_candidates_are_the_engines(open_file):
+    page = open_file("learn_kernel", "along=2&across=0.501&angle=45")
+    settings = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000, (2.0, 0.501, 45))
+    shown = numbers_of(page, "data.omega", "data.loss")
+    np.testing.assert_allclose(shown["data.omega"], candidates(settings).omega.ravel(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(shown["data.loss"], candidates(settings).loss, rtol=1e-6)
+    page.get_by_role("slider", name="Angle").press("ArrowLeft")
+    page.wait_for_function("() => location.hash.includes('angle=44')")
+    assert page.complaints == []
+
+
 def test_the_view_follows_a_slider_that_is_held(open_file):
     page = open_file("landmarks")
     sigma = page.locator(".live").get_by_role("slider", name="Bandwidth")

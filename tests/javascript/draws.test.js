@@ -40,9 +40,10 @@ function landmarksOf({ train, test: fresh, draws, sigma, noise, C, rows, landmar
 }
 
 /** @param {any} problem */
-function kernelOf({ train, draws, sigma, noise }) {
+function kernelOf({ train, draws, sigma, along, across, angle, noise }) {
   const of = { train: sampleOf(train), frequencies: Float64Array.from(draws) };
-  return kernelData(of, sigma, noise, { widths: engine.widths.shown, plane: 7, map: cells });
+  const ellipse = { along, across, angle };
+  return kernelData(of, sigma, ellipse, noise, { widths: engine.widths.shown, plane: 7, map: cells });
 }
 
 for (const [k, problem] of engine.landmark_problems.entries()) {

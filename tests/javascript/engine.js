@@ -12,7 +12,7 @@ function readNumbers() {
   const { ENGINE_NUMBERS, PYTHON } = process.env;
   if (ENGINE_NUMBERS) return readFileSync(ENGINE_NUMBERS, "utf-8");
   const script = ["-m", "tests.javascript.engine_numbers"];
-  return execFileSync(PYTHON ?? ".venv/bin/python", script, { cwd: ROOT, encoding: "utf-8" });
+  return execFileSync(PYTHON ?? ".venv/bin/python", script, { cwd: ROOT, encoding: "utf-8", maxBuffer: 2 ** 26 });
 }
 
 /** What engine_numbers.py prints: from the file ENGINE_NUMBERS, or else by running it. */

@@ -160,6 +160,8 @@ def certificates(X: np.ndarray, y: np.ndarray, test_X: np.ndarray, test_y: np.nd
 
 #: Widths, noises, and costs of the SVM, for which the same draws make a problem.
 WIDTHS, NOISES, COSTS = (0.126, 0.501, 2.0), (0.0, 0.37, 0.1), (1.0, 0.01, 100.0)
+#: Stretches of the prior along an axis and across it, and its angle: none, and both ends of the sliders.
+ELLIPSES = ((1.0, 1.0, 0), (3.16, 0.2, 37), (0.2, 3.16, 179))
 RADII = (1e-4, 0.01, 0.3, 1.0)
 
 
@@ -195,18 +197,20 @@ def landmark_problems() -> list[dict]:
 def kernel_problems() -> list[dict]:
     """Data of views of a learned kernel from draws."""
     cases = []
-    for sigma, noise in zip(WIDTHS, NOISES, strict=True):
+    for sigma, noise, ellipse in zip(WIDTHS, NOISES, ELLIPSES, strict=True):
         train, _ = drawn("checkerboard", N, 5)
         X, y = train["positions"] + noise * train["normals"], train["y"]
         extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
-        candidates = toy_learning.draw_candidates(X, y, rff.GaussianKernel(sigma), 60, 5)
-        plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(sigma), scales.WIDTHS / sigma, 7)
+        kernel = toy_learning.TurnedGaussianKernel(sigma, *ellipse)
+        candidates = toy_learning.draw_candidates(X, y, kernel, 60, 5)
+        plane = toy_learning.frequency_plane(X, y, kernel, scales.WIDTHS / sigma, 7)
         cases.append(
             {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
+            | dict(zip(("along", "across", "angle"), ellipse, strict=True))
             | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
             | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII}
             | {"optimized": [rff.optimized_kernel_weights(candidates.loss, rho, 2.0) for rho in RADII]}
-            | {"kernel": toy_kernels.kernel_map(rff.GaussianKernel(sigma), 2 * extent, CELLS)}
+            | {"kernel": toy_kernels.kernel_map(kernel, 2 * extent, CELLS)}
         )
     return cases
 

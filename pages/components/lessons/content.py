@@ -320,6 +320,19 @@ LESSONS = (
                 {"D": 10},
                 {"sigma": 1.0},
             ),
+            Step(
+                LOSS_PLANE,
+                "A slow prior again, σ = 0.794, stretched along one axis: its ellipse lies flat between the bright "
+                "spots, and 10 frequencies of PBRFF err on {before.learned_error:.0%}.",
+                "Turn the same ellipse by 45°. Which bright spots can PBRFF use now?",
+                ("None: the prior is no wider", "The two that the ellipse reaches", "All four: the labels decide"),
+                1,
+                "{after.learned_error:.0%}: the wave of the two spots along the ellipse was drawn, that of the other "
+                "two was not. But whoever turns a prior until the labels agree has learned from them: the bound below "
+                "holds only for an ellipse fixed beforehand.",
+                {"D": 10, "sigma": 0.794, "along": 2.51, "across": 0.501},
+                {"angle": 45},
+            ),
         ),
         {"data": "checkerboard", "sigma": 0.251, "beta": 10.0},
     ),

@@ -38,9 +38,9 @@ from pages.components.results.certificates import (
 from pages.components.results.kernel import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.components.results.landmarks import LandmarkSettings, landmark_view
 from pages.components.results.learning import (
-    CandidateSettings,
     PriorWeights,
     PseudoPosterior,
+    candidate_settings,
     candidate_weights,
     feature_errors_at,
 )
@@ -124,7 +124,7 @@ class LearningNumbers:
     """Numbers of the page on kernel learning."""
 
     def __init__(self, values: SimpleNamespace):
-        self.values, self.settings = values, CandidateSettings(toy_data(values), values.sigma, values.N)
+        self.values, self.settings = values, candidate_settings(values)
         self.posterior = PseudoPosterior(values.beta)
         self.summary = toy_learning.weight_summary(candidate_weights(self.settings, self.posterior), values.mu)
 

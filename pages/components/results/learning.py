@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import rff_engine as rff
+from pages.components.controls.toy import toy_data
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
@@ -20,6 +21,11 @@ CURVE_COUNTS, CURVE_DRAWS = (1, 2, 5, 10, 20, 50), 10
 ERROR_BETAS = scales.powers(*scales.BETA[:2], 2)
 
 
+#: Stretch of the prior along its axis and across it, and the angle of the axis in degrees.
+Ellipse = tuple[float, float, float]
+CIRCLE: Ellipse = (1.0, 1.0, 0.0)
+
+
 @dataclass(frozen=True)
 class CandidateSettings:
     """Everything that the losses of the candidates depend on."""
@@ -27,6 +33,12 @@ class CandidateSettings:
     data: ToyData
     sigma: float
     n_candidates: int
+    ellipse: Ellipse = CIRCLE
+
+
+def candidate_settings(values) -> CandidateSettings:
+    """The settings of the page's controls."""
+    return CandidateSettings(toy_data(values), values.sigma, values.N, (values.along, values.across, values.angle))
 
 
 @dataclass(frozen=True)
@@ -66,18 +78,20 @@ Weighting = PriorWeights | PseudoPosterior | OptimizedKernel
 
 
 @shared_cache
-def frequency_plane(data: ToyData, sigma: float, extent: float) -> toy_learning.FrequencyPlane:
+def frequency_plane(
+    data: ToyData, sigma: float, extent: float, ellipse: Ellipse = CIRCLE
+) -> toy_learning.FrequencyPlane:
     sample = toy_sample(data)
-    return read_only(toy_learning.frequency_plane(sample.X, sample.y, rff.GaussianKernel(sigma), extent))
+    kernel = toy_learning.TurnedGaussianKernel(sigma, *ellipse)
+    return read_only(toy_learning.frequency_plane(sample.X, sample.y, kernel, extent))
 
 
 @shared_cache
 def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
     sample = toy_sample(settings.data)
+    kernel = toy_learning.TurnedGaussianKernel(settings.sigma, *settings.ellipse)
     return read_only(
-        toy_learning.draw_candidates(
-            sample.X, sample.y, rff.GaussianKernel(settings.sigma), settings.n_candidates, settings.data.seed
-        )
+        toy_learning.draw_candidates(sample.X, sample.y, kernel, settings.n_candidates, settings.data.seed)
     )
 
 
@@ -88,8 +102,8 @@ def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.n
 
 
 @shared_cache
-def prior_map(sigma: float, extent: float) -> np.ndarray:
-    return read_only(toy_kernels.kernel_map(rff.GaussianKernel(sigma), extent))
+def prior_map(sigma: float, extent: float, ellipse: Ellipse = CIRCLE, cells: int = 121) -> np.ndarray:
+    return read_only(toy_kernels.kernel_map(toy_learning.TurnedGaussianKernel(sigma, *ellipse), extent, cells))
 
 
 @shared_cache
@@ -153,8 +167,8 @@ def plane_extents(settings: CandidateSettings) -> tuple[float, float]:
 
 
 def drawn_kernel(settings: CandidateSettings) -> dict:
-    """Draws packed for the live view, which makes the candidates of any width and noise from them."""
-    return _drawn_kernel(replace(settings, data=settings.data.without_noise, sigma=1.0))
+    """Draws packed for the live view, which makes the candidates of any width, ellipse and noise from them."""
+    return _drawn_kernel(replace(settings, data=settings.data.without_noise, sigma=1.0, ellipse=CIRCLE))
 
 
 @shared_cache
@@ -171,7 +185,7 @@ def live_kernel(settings: CandidateSettings, rho_shares: tuple[float, ...], mu: 
     sampled = candidates(settings)
     sample = toy_sample(settings.data)
     optimized = np.stack([OptimizedKernel(share, mu)(sampled.loss, sampled.n) for share in rho_shares])
-    prior_kernel = toy_kernels.kernel_map(rff.GaussianKernel(settings.sigma), delta_extent, packing.KERNEL_CELLS)
-    plane = frequency_plane(settings.data, settings.sigma, frequency_extent)
+    prior_kernel = prior_map(settings.sigma, delta_extent, settings.ellipse, packing.KERNEL_CELLS)
+    plane = frequency_plane(settings.data, settings.sigma, frequency_extent, settings.ellipse)
     extents = frequency_extent, delta_extent, map_extent(settings.data)
     return packing.pack_kernel(plane, sampled, optimized, sample, prior_kernel, mu, *extents)

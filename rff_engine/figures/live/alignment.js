@@ -5,6 +5,7 @@
 import { cellCentres, cosineOfTurns, labelSpectrum, largest, least } from "./maths.js";
 
 /** @import { Floats, Numbers } from "./maths.js" */
+/** @typedef {{ along: number, across: number, angle: number }} Ellipse factors along an axis and across it, and its angle in degrees */
 
 /**
  * Points at a noise, or as they are where their noise is not known apart.
@@ -131,6 +132,40 @@ export function gaussianMap(x, z, sigma, extent, cells) {
   const map = new Float64Array(cells ** 2);
   for (let k = 0, to = 0; k < cells; k++) for (let i = 0; i < cells; i++, to++) map[to] = across[k] * along[i];
   return map;
+}
+
+/**
+ * The symmetric matrix that stretches the plane along an axis and across it, as its entries xx, xy and yy.
+ *
+ * @param {Ellipse} ellipse
+ * @returns {[number, number, number]}
+ */
+export function stretching({ along, across, angle }) {
+  const [c, s] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  return [along * c * c + across * s * s, (along - across) * c * s, along * s * s + across * c * c];
+}
+
+/**
+ * Points of the plane, stretched.
+ *
+ * @param {Float64Array} points (n, 2) @param {[number, number, number]} matrix from `stretching`
+ */
+export function stretched(points, [xx, xy, yy]) {
+  return points.map((value, k) => (k % 2 ? xy * points[k - 1] + yy * value : xx * value + xy * points[k + 1]));
+}
+
+/**
+ * A Gaussian bump around 0 over the cells of [-extent, extent]^2, (cells, cells), of points that are stretched first.
+ *
+ * @param {[number, number, number]} matrix from `stretching` @param {number} width
+ * @param {number} extent @param {number} cells
+ */
+export function stretchedMap([xx, xy, yy], width, extent, cells) {
+  const centres = cellCentres(extent, cells);
+  return Float64Array.from({ length: cells ** 2 }, (_, at) => {
+    const [x, y] = [centres[at % cells], centres[Math.floor(at / cells)]];
+    return Math.exp(-((xx * x + xy * y) ** 2 + (xy * x + yy * y) ** 2) / (2 * width ** 2));
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
 import { INK } from "./colours.js";
 import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "./constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
-import { circle, paintPoints, paintRing, place, pointerIn } from "./marks.js";
+import { circle, diamond, fillAndOutline, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
   cellCentres,
   concentration,
@@ -37,12 +37,17 @@ import { LiveView, mounting } from "./view.js";
 
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
+const ELLIPSE_POINTS = 73;
+const HANDLE_REACH = 22; // pixels within which the pointer takes hold of an end of the ellipse
 
 /** @type {Learned[]} */
 const LEARNED = ["pbrff", "okrff"];
 
 /** @type {Method[]} */
 const METHODS = ["rff", ...LEARNED];
+
+/** Sliders of the prior's ellipse, which stand for its handles. */
+const ELLIPSE = ["along", "across", "angle"];
 
 /** @type {("prior" | "loss" | "posterior")[]} */
 const PLANES = ["prior", "loss", "posterior"];
@@ -70,14 +75,26 @@ class LiveKernel extends LiveView {
    * @type {Record<Method, number[]>} */
   order;
 
+  /** The end of the prior's ellipse that is dragged.
+   * @type {"axis" | "side" | undefined} */
+  held;
+
   /** @param {Root} root */
   constructor(root) {
     super(root);
+    for (const name of ELLIPSE) {
+      this.inputs[name].onfocus = this.inputs[name].onblur = () => this.request(); // it stands for a handle
+    }
+    this.find(".put-back").onclick = () => {
+      for (const name of ELLIPSE) this.inputs[name].value = "0";
+      this.settle();
+      this.request();
+    };
     for (const name of PLANES) this.addPlane(name);
     this.panel("canvas.data", (c, w) => this.paintData(c, w));
     for (const method of LEARNED) {
       const { canvas } = this.panel(`canvas.dots-${method}`, (c, w) => this.paintDots(c, w, method));
-      canvas.onpointermove = (event) => this.setFocus({ candidate: this.candidateAt(event, canvas) });
+      this.takeHold(canvas, (event) => ({ candidate: this.candidateAt(event, canvas) }));
       canvas.onpointerleave = () => this.setFocus({});
     }
     const ranks = this.panel("canvas.ranks", (c, w, h) => this.paintRanks(c, w, h)).canvas;
@@ -103,12 +120,13 @@ class LiveKernel extends LiveView {
   addPlane(name) {
     const { canvas } = this.panel(`canvas.plane-${name}`, (c, w) => {
       this.planes[name].paint(c, w, w);
+      this.paintEllipse(c, w);
       this.paintFocus(c, w, this.data.frequency_extent);
     });
-    canvas.onpointermove = (event) => {
+    this.takeHold(canvas, (event) => {
       const { x, y } = pointerIn(event, canvas, this.data.frequency_extent);
-      this.setFocus({ omega: [x, y] });
-    };
+      return { omega: [x, y] };
+    });
     canvas.onpointerleave = canvas.onblur = () => this.setFocus({});
     canvas.onkeydown = (event) => this.moveFocus(event);
   }
@@ -123,7 +141,20 @@ class LiveKernel extends LiveView {
       this.drawn = { version, train, frequencies: unpackedArray(frequencies, Float64Array) };
     }
     const shown = { widths: WIDTHS, plane: PLANE_CELLS, map: CELLS };
-    return { ...data, ...kernelData(this.drawn, this.sigma, this.noise, shown, extent) };
+    const { sigma, noise, ellipse } = this;
+    const same = this.data?.sigma === sigma && this.data.sample === `${version} ${noise}`;
+    const known = same ? this.data.plane_loss : undefined;
+    return { ...data, ...kernelData(this.drawn, sigma, ellipse, noise, shown, extent, known) };
+  }
+
+  get version() {
+    return this.given.draws ? `${super.version} ${Object.values(this.ellipse)}` : super.version;
+  }
+
+  /** Factors of the prior's frequencies along its axis and across it, and the angle of the axis. */
+  get ellipse() {
+    const [along, across] = ELLIPSE.map((name) => roundedPower(Number(this.inputs[name].value)));
+    return { along, across, angle: this.value("angle") };
   }
 
   /** The radius of OKRFF at each step of its slider. */
@@ -171,6 +202,69 @@ class LiveKernel extends LiveView {
   }
 
   // --- input --------------------------------------------------------------------------------------------------------
+
+  /** Whether the prior's ellipse can be turned here: where the view makes the candidates. */
+  get turnable() {
+    return "angle" in this.given.settings && !this.inputs.angle.closest("label").hidden;
+  }
+
+  /** Ends of the prior's ellipse of one standard deviation: of its axis, and across it. */
+  get ends() {
+    const { along, across, angle } = this.ellipse;
+    const [c, s] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+    return {
+      axis: [(along * c) / this.sigma, (along * s) / this.sigma],
+      side: [(-across * s) / this.sigma, (across * c) / this.sigma],
+    };
+  }
+
+  /**
+   * Let the ends of the prior's ellipse be dragged; elsewhere the pointer chooses what is in focus.
+   *
+   * @param {HTMLCanvasElement} canvas @param {(event: PointerEvent) => LiveKernel["focus"]} focusAt
+   */
+  takeHold(canvas, focusAt) {
+    canvas.onpointerdown = (event) => {
+      this.held = this.endAt(event, canvas);
+      if (this.held) canvas.setPointerCapture(event.pointerId);
+    };
+    canvas.onpointermove = (event) => {
+      const end = this.held ?? this.endAt(event, canvas);
+      canvas.classList.toggle("at-handle", Boolean(end));
+      this.setFocus(end ? {} : focusAt(event));
+      if (this.held) this.pull(event, canvas);
+    };
+    canvas.onpointerup = canvas.onpointercancel = () => {
+      if (this.held) this.settle();
+      this.held = undefined;
+    };
+    // A finger on an end drags it, elsewhere it scrolls the page.
+    const keepPage = (/** @type {TouchEvent} */ event) =>
+      this.endAt(event.touches[0], canvas) && event.preventDefault();
+    canvas.addEventListener("touchstart", keepPage, { passive: false });
+  }
+
+  /** The end of the ellipse under the pointer. @param {{ clientX: number, clientY: number }} event @param {HTMLCanvasElement} canvas */
+  endAt(event, canvas) {
+    if (!this.turnable) return undefined;
+    const { x, y, scale } = pointerIn(event, canvas, this.data.frequency_extent);
+    const { axis, side } = this.ends;
+    const ends = Float64Array.of(...axis, ...axis.map((v) => -v), ...side, ...side.map((v) => -v));
+    const end = nearestPoint(ends, x, y, HANDLE_REACH * scale);
+    return end === undefined ? undefined : end < 2 ? "axis" : "side";
+  }
+
+  /** Put the end that is held under the pointer. @param {PointerEvent} event @param {HTMLCanvasElement} canvas */
+  pull(event, canvas) {
+    const { x, y } = pointerIn(event, canvas, this.data.frequency_extent);
+    const [c, s] = this.ends.side;
+    const across = Math.abs(x * c + y * s) / Math.hypot(c, s);
+    const length = this.held === "axis" ? Math.hypot(x, y) : across;
+    this.inputs[this.held === "axis" ? "along" : "across"].value = String(Math.log10(length * this.sigma || 1e-9));
+    const angle = Math.round((Math.atan2(y, x) * 180) / Math.PI);
+    if (this.held === "axis") this.inputs.angle.value = String((angle + 360) % 180);
+    this.moved(event);
+  }
 
   /** The frequency in focus: the pointer's, or a candidate's. */
   get omegaInFocus() {
@@ -279,6 +373,10 @@ class LiveKernel extends LiveView {
     this.find(".data-words").textContent = omegaInFocus ? "data, and the wave of this frequency" : "data";
     this.find(".reading").textContent = this.reading();
     this.find(".advice").hidden = Boolean(omegaInFocus);
+    const { along, across } = this.ellipse;
+    const turned = this.turnable && (along !== 1 || across !== 1);
+    this.find(".put-back").hidden = this.find(".turned").hidden = !turned;
+    this.find(".handle-advice").hidden = !this.turnable || turned || Boolean(omegaInFocus);
   }
 
   /** What there is to say of the frequency in focus, or of OKRFF's radius. */
@@ -299,6 +397,36 @@ class LiveKernel extends LiveView {
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
+
+  /**
+   * The prior's ellipse of one standard deviation, discs at the ends of its axis and diamonds at those across.
+   *
+   * @param {Context} c @param {number} w
+   */
+  paintEllipse(c, w) {
+    if (!this.turnable) return;
+    const extent = this.data.frequency_extent;
+    const { axis, side } = this.ends;
+    const points = Array.from({ length: ELLIPSE_POINTS }, (_, k) => {
+      const turn = (2 * Math.PI * k) / (ELLIPSE_POINTS - 1);
+      const [x, y] = axis.map((v, i) => v * Math.cos(turn) + side[i] * Math.sin(turn));
+      return place(x, y, extent, w);
+    });
+    paintCurve(c, points, "white", "solid", 3);
+    paintCurve(c, points, INK, "solid", 1.2);
+    for (const sign of [1, -1]) {
+      const [[x, y], [u, v]] = [axis, side].map((end) => place(sign * end[0], sign * end[1], extent, w));
+      circle(c, x, y, 5);
+      fillAndOutline(c, "white", INK, 1.5);
+      diamond(c, u, v, 6);
+      fillAndOutline(c, "white", INK, 1.5);
+      for (const name of ELLIPSE) {
+        if (!this.inputs[name].matches(":focus-visible")) continue;
+        if (name === "across") paintRing(c, u, v, 10);
+        else paintRing(c, x, y, 10);
+      }
+    }
+  }
 
   /**
    * Rings at the frequency in focus and at its mirror image, which is the same cosine.
@@ -358,6 +486,7 @@ class LiveKernel extends LiveView {
       }
     }
     c.globalAlpha = 1;
+    this.paintEllipse(c, w);
     this.paintFocus(c, w, extent);
   }
 

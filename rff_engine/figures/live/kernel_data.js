@@ -1,10 +1,20 @@
 // @ts-check
-// The data of a view of a learned kernel from draws: what `pack_kernel` of the engine packs, for any width and noise.
+// The data of a view of a learned kernel from draws: what `pack_kernel` of the engine packs, for any width, ellipse and noise.
 
-import { gaussianFrequencies, gaussianMap, mapExtent, pairLosses, planeLosses, pointsAt } from "./alignment.js";
+import {
+  gaussianFrequencies,
+  mapExtent,
+  pairLosses,
+  planeLosses,
+  pointsAt,
+  stretched,
+  stretchedMap,
+  stretching,
+} from "./alignment.js";
 import { cellCentres, descendingOrder, largest } from "./maths.js";
 
 /** @import { Floats } from "./maths.js" */
+/** @import { Ellipse } from "./alignment.js" */
 /** @import { Draw } from "./landmark_data.js" */
 /** @typedef {{ train: Draw, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
 /** @typedef {{ widths: number, plane: number, map: number }} Shown standard deviations of the prior to either side, and cells along a side, of the plane of frequencies; cells of the map of a kernel */
@@ -12,22 +22,25 @@ import { cellCentres, descendingOrder, largest } from "./maths.js";
 /**
  * The data of a view of a learned kernel, arrays as such, but for the weights of OKRFF; its divergence is that of order 2.
  *
- * @param {Draws} draws @param {number} sigma @param {number} noise @param {Shown} shown
+ * @param {Draws} draws @param {number} sigma @param {Ellipse} ellipse @param {number} noise @param {Shown} shown
  * @param {number} [extent] half the side of the square of data, where the points do not tell it
+ * @param {Float64Array} [knownLoss] of the plane, where only the ellipse has changed
  */
-export function kernelData({ train, frequencies }, sigma, noise, shown, extent) {
+export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown, extent, knownLoss) {
   const X = pointsAt(train, noise);
   const y = train.labels;
-  const omega = gaussianFrequencies(frequencies, sigma);
+  const { along, across, angle } = ellipse;
+  const omega = stretched(gaussianFrequencies(frequencies, sigma), stretching(ellipse));
   const data_extent = extent ?? mapExtent(X);
   const [frequency_extent, delta_extent] = [shown.widths / sigma, 2 * data_extent];
   const grid = cellCentres(frequency_extent, shown.plane);
-  const density = sigma ** 2 / (2 * Math.PI);
-  const prior = gaussianMap(0, 0, 1 / sigma, frequency_extent, shown.plane).map((value) => density * value);
-  const map = gaussianMap(0, 0, sigma, delta_extent, shown.map);
+  const density = sigma ** 2 / (2 * Math.PI * along * across);
+  const shrinking = stretching({ along: 1 / along, across: 1 / across, angle });
+  const bump = stretchedMap(shrinking, 1 / sigma, frequency_extent, shown.plane);
+  const map = stretchedMap(stretching(ellipse), sigma, delta_extent, shown.map);
   return {
     ...{ omega, loss: pairLosses(X, y, omega), points: X, labels: y, n: y.length, mu: 2 },
-    ...{ prior, plane_loss: planeLosses(X, y, grid) },
+    ...{ prior: bump.map((value) => density * value), plane_loss: knownLoss ?? planeLosses(X, y, grid) },
     prior_kernel: Uint8Array.from(map, (value) => Math.round((value + 1) * 127.5)),
     ...{ frequency_extent, delta_extent, data_extent },
   };

@@ -21,7 +21,7 @@ export function place(x, y, extent, w) {
 /**
  * The point of the square under the pointer, and the width of a pixel there.
  *
- * @param {MouseEvent} event @param {HTMLCanvasElement} canvas @param {number} extent
+ * @param {{ clientX: number, clientY: number }} event @param {HTMLCanvasElement} canvas @param {number} extent
  */
 export function pointerIn(event, canvas, extent) {
   const box = canvas.getBoundingClientRect();

@@ -28,6 +28,8 @@ BETA = (-3, 3, 10)
 SIGMA = (-1, 1, 10)
 #: Width of a kernel on the line, of which the places are those of the live width.
 WIDTH = (-0.7, 0.6)
+#: Stretch of the prior along its axis and across it, of which the places are those of the live width.
+ALONG = (-0.7, 0.5)
 #: Radius rho / N.
 RHO = (-4, 0, 5)
 #: The width where it has a slider of a live view, on which each of the values is a place.
@@ -50,6 +52,8 @@ SLIDERS = {
     "beta_of_curves": _logarithmic(*BETA),
     "sigma": _logarithmic(*SIGMA_LIVE),
     "width": f'data-scale="log" {_even(*WIDTH, 0, 1 / SIGMA_LIVE[2])}',
+    "along": f'data-scale="log" {_even(*ALONG, 0, 1 / SIGMA_LIVE[2])}',
+    "angle": _even(0, 179, 0, 1),
     "rho": _logarithmic(*RHO),
     "noise": _even(*NOISE),
     "stretch": _even(*STRETCH),

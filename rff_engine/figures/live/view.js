@@ -32,7 +32,7 @@ const GLIDE = 900; // milliseconds from one setting to another that came from th
 export const REST = 150; // milliseconds without a change after which a slider is settled
 const ECHO = 3000; // milliseconds within which the server answers a report
 const SAME = 0.02; // positions closer than this fraction of a slider's range count as one
-const OF_DRAWS = ["sigma", "noise"]; // sliders of what a view makes from draws
+const OF_DRAWS = ["sigma", "along", "across", "angle", "noise"]; // sliders of what a view makes from draws
 
 export const reducedMotion = () => REDUCED_MOTION.matches;
 
@@ -178,14 +178,14 @@ export class LiveView {
   frameRequest = null;
 
   /**
-   * Sliders are the inputs of the root's `.scrubbers`; one with `data-scale="log"` holds the logarithm of its value.
+   * Sliders are the inputs of the root's `.scrubbers`, and of `.handles`, which stand for handles on pictures; one with `data-scale="log"` holds the logarithm of its value.
    *
    * @param {Root} root
    */
   constructor(root) {
     this.root = root;
     /** @type {NodeListOf<HTMLInputElement>} */
-    const inputs = root.querySelectorAll(".scrubbers input");
+    const inputs = root.querySelectorAll(".scrubbers input, .handles input");
     this.inputs = Object.fromEntries([...inputs].map((input) => [input.name, input]));
     /** @type {HTMLInputElement | undefined} */
     this.beta = this.inputs.beta;

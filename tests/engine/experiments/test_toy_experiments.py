@@ -50,6 +50,24 @@ def test_uniform_points_fill_the_square():
         assert np.mean((np.sign(points) == quadrant).all(axis=1)) == pytest.approx(0.25, abs=0.04)
 
 
+def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
+    X, _ = sample()
+    omega = 3 * X[:20]
+    straight = rff.AnisotropicGaussianKernel((0.25, 1.0))
+    for angle in (0.0, 37.0, 180.0):
+        c, s = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
+        turn = np.array([[c, s], [-s, c]])  # its rows: along the axis, and across it
+        kernel = toy_learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
+        np.testing.assert_allclose(kernel(X), straight(X @ turn.T), atol=1e-12)
+        np.testing.assert_allclose(kernel.spectral_density(omega), straight.spectral_density(omega @ turn.T))
+        drawn = kernel.sample_frequencies(20000, 2, 0) @ turn.T
+        np.testing.assert_allclose(drawn.T @ drawn / 20000, np.diag([16, 1]), atol=0.5)
+    circle = toy_learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
+    np.testing.assert_array_equal(circle, rff.GaussianKernel(0.5).sample_frequencies(10, 2, 0))
+    with pytest.raises(ValueError, match="along is 0; a finite number above 0 is needed"):
+        toy_learning.TurnedGaussianKernel(0.5, 0)
+
+
 # --- landmarks ----------------------------------------------------------------------------------------------------
 
 

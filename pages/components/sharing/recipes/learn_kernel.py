@@ -19,6 +19,9 @@ n = 300  # training points
 noise = 0.1  # standard deviation added to every coordinate
 seed = 0
 sigma = 0.251  # bandwidth of the Gaussian prior
+along = 1.0  # factor of its frequencies along an axis
+across = 1.0  # and across it
+angle = 0  # of the axis, in degrees
 N = 2000  # candidate frequencies drawn from it
 beta = 10.0  # inverse temperature of PBRFF
 rho = 0.01  # radius of OKRFF, divided by N
@@ -68,7 +71,8 @@ if __name__ == "__main__":
     else:
         sample = datasets.make_toy(data, n, noise, seed)
         fresh = datasets.make_toy(data, 2000, noise, seed + 1_000_003)  # other points of the same distribution
-    candidates = toy_learning.draw_candidates(sample.X, sample.y, rff.GaussianKernel(sigma), N, seed)
+    prior = toy_learning.TurnedGaussianKernel(sigma, along, across, angle)
+    candidates = toy_learning.draw_candidates(sample.X, sample.y, prior, N, seed)
     weights = {
         "rff": np.full(N, 1 / N),
         "pbrff": rff.pseudo_posterior(candidates.loss, beta, n),
