@@ -90,6 +90,12 @@ EXPLANATION = (
     "be paid for."
 )
 
+MAP_DETAILS = (
+    "The map takes the candidates' losses on this sample for those on n points: dark is a large bound, the line its "
+    "smallest value for each n. That line is chosen by looking: where β enters through t, it is guaranteed only with "
+    "the price paid."
+)
+
 TERM_NAMES = {"complexity": "the KL term", "deviation": "the t term", "confidence": "the ln term"}
 
 
@@ -152,8 +158,10 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     else:
         guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
         choose = None if presentation.hidden_by_name("bound") else choose_bound
-        live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name)
-        layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details}")
+        # In the static edition n has scenes of its own.
+        beside = (N_POINTS,) if live.asks else ()
+        live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name, beside=beside)
+        layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
     layout.explain(EXPLANATION)
     show_equations()
 

@@ -94,6 +94,11 @@ LIVE_ORDER = 2.0
 
 PIN = Pin(CONTROLS)
 
+HANDLES = (
+    "The white circle is one standard deviation of the prior; its ends stretch and turn it, by keyboard too, and the "
+    "candidates move with it. "
+)
+
 POSTERIOR_EQUATION = (
     "alignment loss and pseudo-posterior",
     r"\widehat L_S(\omega) = \frac{1}{n(n-1)} \sum_{i\neq j} "
@@ -327,11 +332,9 @@ def main() -> None:
             else:
                 show_plain(values, settings, weightings)
     layout.caption_below(
-        "**Weights choose only among what was drawn: turn the white circle, the prior, away from a bright spot, and "
-        "its wave is lost.**",
-        "The white circle is one standard deviation of the prior; its ends stretch and turn it, by keyboard too, and "
-        "the candidates move with it. The kernel of a circle depends on distance alone; the learned kernels repeat the "
-        "pattern of the classes. "
+        "**Weights choose only among what was drawn: turn the prior away from a bright spot, and its wave is lost.**",
+        f"{'' if values.plain else HANDLES}The kernel of a prior that is a circle depends on distance alone; the "
+        "learned kernels repeat the pattern of the classes. "
         "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
         f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight. "
         "[[Bottom|Last]]: the similarity of two points whose difference is δ. At a large β the learned kernels become "

@@ -231,7 +231,11 @@ PAGES = (
         "bounding many landmarks; a printed theorem that fails",
         documentation=("how-to/read-a-bound.md", "examples/05_read_a_bound.py", "theory.md"),
         view="bounds",
-        pictures=(Picture("curves", "Bounds against β"), Picture("terms", "Terms of the chosen bound")),
+        pictures=(
+            Picture("curves", "Bounds against β"),
+            Picture("terms", "Terms of the chosen bound"),
+            Picture("map", "The chosen bound over β and n"),
+        ),
         reading=Reading(
             "the value of Theorem 3 at the chosen β", "{after.theorem_3:.3f}", changed={"question": "How tight?"}
         ),

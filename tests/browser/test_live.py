@@ -1008,3 +1008,34 @@ def test_the_first_drag_on_each_page_is_reported(open_page):
         drag_to(page, 0.85)
         page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 50")
         settle(page)
+
+
+def test_the_mark_on_the_map_of_a_bound_sets_beta_and_n(open_page):
+    page = open_live(open_page, "bounds")
+    page.locator("canvas.bound-map").scroll_into_view_if_needed()
+    x, y, down, left = page.evaluate(
+        """() => {
+            const {mark, mapFrame} = document.querySelector('.live').view;
+            const box = document.querySelector('canvas.bound-map').getBoundingClientRect();
+            return [box.left + mark[0], box.top + mark[1], box.top + mapFrame.bottom + 9, box.left + mapFrame.left];
+        }"""
+    )
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move((x + left) / 2, down, steps=4)  # half the decades below 1, and the fewest points
+    page.mouse.up()
+    page.wait_for_function(SETTLED.format("n", 20))
+    page.wait_for_function("() => document.querySelector('.live').view.data.n === 20")
+    settle(page)
+    expect(page.locator(".st-key-n")).to_be_visible()
+    assert page.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(0.0316, rel=0.15)
+    rows = """name => {
+        const {view} = document.querySelector('.live');
+        view.choose(view.bounds.find(bound => bound.name === name));
+        return [[...view.map.values.slice(0, 61)], [...view.chosen.values]];
+    }"""
+    for name in ("second_order_kl", "landmark_kl_inverse"):
+        row, curve = page.evaluate(rows, name)
+        np.testing.assert_allclose(row, curve, rtol=0.01)  # at the row's n, 19.95
+    page.get_by_role("slider", name="Training points n on the map").press("ArrowRight")
+    page.wait_for_function(SETTLED.format("n", 30))

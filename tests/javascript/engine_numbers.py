@@ -20,6 +20,7 @@ from pages.components.results import kernel as results
 from pages.components.results.kernel import WIDTHS as WIDTHS_ON_THE_LINE
 from rff_engine.certificates import THRESHOLDS
 from rff_engine.experiments.toy import (
+    bounds as toy_bounds,
     certificates as toy_certificates,
     coverage,
     kernel as toy_kernels,
@@ -230,6 +231,23 @@ def prior_lines() -> list[dict]:
     return cases
 
 
+def bounds_at() -> list[dict]:
+    """Every bound along beta, at small and large n, for weights on candidates of some losses."""
+    cases = []
+    rng = np.random.default_rng(5)
+    losses = {side: rng.uniform(0.1, 0.49, 30) for side in ("landmark", "kernel")}
+    risks = {f"{side}_{kind}": loss for side, loss in losses.items() for kind in ("loss", "risk")}
+    for n, mu, epsilon, form, held in ((20, 1.1, 0.5, "paper", 1), (301, 5.0, 0.05, "corrected", 7)):
+        of_n = toy_bounds.CandidateRisks(n, 0, **risks)
+        curves = toy_bounds.bound_curves(of_n, scales.BETAS, epsilon, mu, form, n == 20, held)
+        share = epsilon / len(scales.BETAS) if n == 20 else epsilon
+        guarantee = {"epsilon": epsilon, "share": share, "mu": mu, "form": form, "held": held}
+        sides = {name: "landmark" if curves.posterior(name) is curves.landmark else "kernel" for name in curves.bounds}
+        cases.append({"n": n, "guarantee": guarantee, "betas": scales.BETAS, "losses": losses, "sides": sides})
+        cases[-1]["values"] = {name: curve.values for name, curve in curves.bounds.items()}
+    return cases
+
+
 def promises() -> list[dict]:
     """Theorem 4 on samples, at both ends of the sliders."""
     cases = []
@@ -288,6 +306,7 @@ def numbers() -> dict:
         "kernel_problems": kernel_problems(),
         "widths_on_the_line": WIDTHS_ON_THE_LINE,
         "prior_lines": prior_lines(),
+        "bounds_at": bounds_at(),
         "promises": promises(),
         "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],
     }

@@ -69,6 +69,7 @@ POSTERIOR_PLANE = (".live canvas.plane-posterior", ".st-key-spectrum")
 LEARNING_ERRORS = (".st-key-errors",)
 KERNEL_CURVES = (".live canvas.curves-kernel", ".st-key-curves")
 TERMS = (".live canvas.parts", ".st-key-parts")
+BOUND_MAP = (".live canvas.bound-map", ".st-key-curves")
 PRICE = (".st-key-price-figure",)
 UNION = (".st-key-union-figure",)
 PROMISES = (".live:has(.promise-panels)", ".st-key-promise")
@@ -370,6 +371,18 @@ LESSONS = (
                 "instead. At β = 5.01 the terms balance: {after.theorem_3:.3f}.",
                 {"beta": 0.1},
                 {"beta": 5.01},
+            ),
+            Step(
+                BOUND_MAP,
+                "Here n is 30. Theorem 3 is smallest at β = {before.best_beta:.3g}, where it is "
+                "{before.best_theorem_3:.2f}.",
+                "Take 1000 points. Where is it smallest then?",
+                ("At a β about six times as large", "At nearly the same β", "At a much smaller β"),
+                1,
+                "At β = {after.best_beta:.3g}, where it is {after.best_theorem_3:.2f}. The best t = β√n grows like √n, "
+                "so the best β hardly moves: on the map of the bound over β and n its valley runs straight up.",
+                {"n": 30, "beta": 5.01},
+                {"n": 1000},
             ),
             Step(
                 KERNEL_CURVES,

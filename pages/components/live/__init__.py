@@ -41,6 +41,7 @@ def mount(
     on_clicked: Callable | None = None,
     on_reached: Callable | None = None,
     chosen: str | None = None,
+    beside: Sequence[Control] = (),
 ) -> None:
     """Show a live view, unless a link asks for another picture of the page alone.
 
@@ -63,12 +64,15 @@ def mount(
         Called when the reader reaches for a slider whose other positions are not in the data.
     chosen : str, optional
         The bound that is shown with its terms.
+    beside : sequence of Control, optional
+        Controls that the view sets too, and that stay in the sidebar.
     """
     if alone.leaves_out_live():
         return
     key = f"live_{name}"
+    hide_in_sidebar([control.key for control in sliders])
+    sliders = (*sliders, *beside)
     keys = [control.key for control in sliders]
-    hide_in_sidebar(keys)
 
     def settle() -> None:
         settled = st.session_state[key].get("settled")

@@ -1,11 +1,14 @@
 // @ts-check
 // The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
 
+import { LOG_COUNTS, boundMap, posteriorsOf } from "./bound_map.js";
 import { apart, DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
-import { circle, diamond, fillAndOutline } from "./marks.js";
-import { addingUp, nearestIndex } from "./maths.js";
+import { circle, diamond, fillAndOutline, paintRing } from "./marks.js";
+import { addingUp, least, nearestIndex } from "./maths.js";
+import { Raster } from "./rasters.js";
 import { LiveView, mounting } from "./view.js";
 
+/** @import { Posterior } from "./bound_map.js" */
 /** @import { Dash, Frame, Inside, Scale } from "./charts.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Report, Root, Tables } from "./view.js" */
@@ -13,6 +16,7 @@ import { LiveView, mounting } from "./view.js";
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
 /** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
+/** @typedef {ReturnType<typeof boundMap> & { lowest: number }} BoundMap */
 /** @typedef {Line & { name: string, best: number, parts: Part[] }} Bound */
 /** @typedef {Line & { truth: boolean }} Loss */
 
@@ -20,6 +24,7 @@ import { LiveView, mounting } from "./view.js";
 const SIDES = ["landmark", "kernel"];
 const LOSS_OF = { landmark: "one landmark", kernel: "the whole kernel" };
 const DIGITS = 3; // of every value
+const MARK_REACH = 30; // pixels within which a finger takes hold of the mark on the map
 const ANSWER = 3000; // milliseconds within which the server answers a choice
 
 class LiveBounds extends LiveView {
@@ -52,6 +57,22 @@ class LiveBounds extends LiveView {
    * @type {HTMLElement[]} */
   summands = [];
 
+  /** Maps over beta and n, by the bounds whose they are.
+   * @type {Map<Bound, BoundMap>} */
+  maps = new Map();
+
+  /** Pseudo-posteriors at the map's places.
+   * @type {Partial<Record<Side, Posterior[]>>} */
+  posteriors = {};
+
+  /** The frame of the map.
+   * @type {Frame} */
+  mapFrame;
+
+  /** Where the mark on the map is, in pixels.
+   * @type {[number, number]} */
+  mark;
+
   /** Position of the current beta among the betas. */
   at = 0;
 
@@ -72,6 +93,22 @@ class LiveBounds extends LiveView {
     }
     this.draggable(this.panel("canvas.parts", (c, w, h) => this.paintParts(c, w, h)).canvas, moveBeta);
     this.panel("canvas.now", (c, w, h) => this.paintNow(c, w, h));
+    this.raster = new Raster(1);
+    const { canvas } = this.panel("canvas.bound-map", (c, w, h) => this.paintMap(c, w, h));
+    const atMark = (/** @type {{ clientX: number, clientY: number }} */ { clientX, clientY }) => {
+      const { left, top } = canvas.getBoundingClientRect();
+      return Math.hypot(clientX - left - this.mark[0], clientY - top - this.mark[1]) < MARK_REACH;
+    };
+    canvas.onpointerdown = (event) => {
+      if (event.pointerType === "touch" && !atMark(event)) return; // a finger elsewhere scrolls the page
+      canvas.setPointerCapture(event.pointerId);
+      this.moveMark(event);
+    };
+    canvas.onpointermove = (event) => canvas.hasPointerCapture(event.pointerId) && this.moveMark(event);
+    canvas.onpointerup = canvas.onpointercancel = () => this.dragging && this.settle();
+    const keepPage = (/** @type {TouchEvent} */ event) => atMark(event.touches[0]) && event.preventDefault();
+    canvas.addEventListener("touchstart", keepPage, { passive: false });
+    this.inputs.n.onfocus = this.inputs.n.onblur = () => this.request(); // it stands for the mark
     this.panelsWithoutSwatches = this.panels.length;
   }
 
@@ -87,6 +124,8 @@ class LiveBounds extends LiveView {
       parts: bound.parts.map(withValues),
     }));
     this.losses = data.losses.map(withValues);
+    this.maps.clear();
+    this.posteriors = {};
     this.layOutTables(data.clickable);
   }
 
@@ -223,8 +262,38 @@ class LiveBounds extends LiveView {
     this.at = nearestIndex(this.logBetas, Number(this.beta.value));
   }
 
-  value() {
-    return Number((10 ** Number(this.beta.value)).toPrecision(3));
+  /** @param {string} name */
+  value(name) {
+    return name === "n" ? Number(this.inputs.n.value) : Number((10 ** Number(this.beta.value)).toPrecision(3));
+  }
+
+  /** Number of points at the mark on the map; the curves are those of the sample, until the mark rests elsewhere. */
+  get n() {
+    return "n" in this.given.settings ? this.value("n") : this.data.n;
+  }
+
+  /** The chosen bound over beta and n, if the candidates had the losses that they have on this sample. */
+  get map() {
+    const { chosen, maps, logBetas, data } = this;
+    if (!maps.has(chosen)) {
+      const loss = this.array(chosen.side, Float64Array, data.candidates);
+      this.posteriors[chosen.side] ??= posteriorsOf(loss, logBetas, data.guarantee.mu);
+      const map = boundMap(chosen.name, this.posteriors[chosen.side], logBetas, data.guarantee);
+      maps.set(chosen, { ...map, lowest: least(map.values) });
+    }
+    return maps.get(chosen);
+  }
+
+  /** Put the mark on the map under the pointer. @param {PointerEvent} event */
+  moveMark(event) {
+    const { mapFrame: frame } = this;
+    const part = (event.offsetX - frame.left) / (frame.right - frame.left);
+    const height = (frame.bottom - event.offsetY) / (frame.bottom - frame.top);
+    const [low, high] = [this.logBetas[0], this.logBetas[this.logBetas.length - 1]];
+    if (!this.betaHidden) this.beta.value = String(low + part * (high - low));
+    const counts = LOG_COUNTS[LOG_COUNTS.length - 1] - LOG_COUNTS[0];
+    if (!this.inputs.n.closest("label").hidden) this.inputs.n.value = String(10 ** (LOG_COUNTS[0] + height * counts));
+    this.moved(event);
   }
 
   write() {
@@ -237,6 +306,11 @@ class LiveBounds extends LiveView {
     for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
     this.find(".parts-words").textContent = `${label}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
+    const { valley, lowest } = this.map;
+    const [few, many] = [valley[0], valley[valley.length - 1]].map((k) => Number(this.betas[k].toPrecision(3)));
+    const range = lowest < 1 ? `bright ${lowest.toFixed(2)} to dark 1, grey: vacuous` : "vacuous everywhere";
+    this.find(".map-words").textContent =
+      `${label} if there were n points with these losses: ${range}. Its valley, the best β, goes from ${few} at n = 20 to ${many} at n = 1000.`;
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------
@@ -358,6 +432,56 @@ class LiveBounds extends LiveView {
   }
 
   /**
+   * The chosen bound over beta and n: its valley a line, a diamond where it is smallest at this n, a disc at this beta.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintMap(c, w, h) {
+    const { chosen, logBetas, raster } = this;
+    const { values, valley, lowest } = this.map;
+    const columns = logBetas.length;
+    if (raster.source?.values !== values) {
+      this.raster = new Raster(columns, LOG_COUNTS.length);
+      this.raster.set(values, 1, Math.min(lowest, 0.999), "sequential"); // bright is low
+    }
+    const [step, rowStep] = [logBetas, LOG_COUNTS].map((places) => (places[1] - places[0]) / 2);
+    const y = { low: LOG_COUNTS[0], high: LOG_COUNTS[LOG_COUNTS.length - 1] };
+    const inside = (/** @type {Scale} */ px, /** @type {Scale} */ py, /** @type {Frame} */ frame) => {
+      this.paintVacuous(c, () => frame.bottom, frame);
+      c.save();
+      c.beginPath();
+      for (const [row, logN] of LOG_COUNTS.entries()) {
+        for (const [from, to] of intervalsBelow(values.subarray(row * columns, (row + 1) * columns), 1)) {
+          const [left, top] = [px(logBetas[0] + 2 * step * from), py(logN + rowStep)];
+          c.rect(left, top, px(logBetas[0] + 2 * step * to) - left, py(logN - rowStep) - top + 0.5);
+        }
+      }
+      c.clip();
+      const [left, top] = [px(logBetas[0] - step), py(y.high + rowStep)];
+      c.translate(left, top);
+      this.raster.paint(c, px(logBetas[columns - 1] + step) - left, py(y.low - rowStep) - top);
+      c.restore();
+      const points = Array.from(LOG_COUNTS, (logN, row) => [px(logBetas[valley[row]]), py(logN)]);
+      paintCurve(c, points, "white", "solid", 5);
+      paintCurve(c, points, chosen.colour, chosen.dash);
+      const logN = Math.log10(this.n);
+      const [x, at] = (this.mark = [px(logBetas[this.at]), py(logN)]);
+      paintMarker(c, x, frame, this.ink);
+      diamond(c, px(logBetas[valley[nearestIndex(LOG_COUNTS, logN)]]), at, 4.5 * 1.3);
+      fillAndOutline(c, chosen.colour, "white", 1.2);
+      circle(c, x, at, 6);
+      fillAndOutline(c, chosen.colour, "white", 1.5);
+      if (this.inputs.n.matches(":focus-visible")) paintRing(c, x, at, 10);
+      this.mapFrame = frame;
+    };
+    const counts = [20, 50, 100, 200, 500, 1000];
+    paintChart(c, w, h, {
+      ...this.axes(w, inside),
+      ...{ y: { ...y, ticks: counts.map((n) => [Math.log10(n), String(n)]) }, yTitle: "training points n" },
+    });
+  }
+
+  /**
    * @param {Context} c @param {Scale} py @param {number} left @param {number} right @param {number} top
    * @param {boolean} short names up to their colon only
    */
@@ -405,6 +529,24 @@ function element(tag, className) {
 /** @param {Line | Bound} curve @returns {curve is Bound} */
 function isBound(curve) {
   return "parts" in curve;
+}
+
+/**
+ * Where values are below a level, in places of the values, by linear interpolation.
+ *
+ * @param {Float64Array} values @param {number} level
+ */
+function intervalsBelow(values, level) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let k = 0; k < values.length; k++) {
+    if (values[k] >= level) continue;
+    const from = k ? k - (level - values[k]) / (values[k - 1] - values[k]) : -0.5;
+    while (values[k + 1] < level) k++;
+    const last = k + 1 === values.length;
+    found.push([from, last ? k + 0.5 : k + (level - values[k]) / (values[k + 1] - values[k])]);
+  }
+  return found;
 }
 
 /** @param {number[]} positions @param {(position: number) => number} valueAt @returns {[number, string][]} */

@@ -29,7 +29,7 @@ from ..style import METHOD_NAMES, for_colours
 if TYPE_CHECKING:
     from ...experiments.toy.adaptive import Descent
     from ...experiments.toy.approximation import ApproximationRows, FrequencySequence, MethodView
-    from ...experiments.toy.bounds import BoundCurves
+    from ...experiments.toy.bounds import BoundCurves, CandidateRisks
     from ...experiments.toy.certificates import CertifiedBlocks, CertifiedVote
     from ...experiments.toy.kernel import UnitPrior
     from ...experiments.toy.landmarks import Decision, LandmarkProblem
@@ -214,8 +214,11 @@ def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, flo
     )
 
 
-def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
-    """Data of the live view of the bounds: every curve, and the terms of every bound."""
+def pack_bounds(curves: BoundCurves, risks: CandidateRisks, guarantee: dict[str, Any]) -> dict[str, Any]:
+    """Data of the live view of the bounds: every curve, and the terms of every bound.
+
+    For bounds at any n it has the losses of `risks` and the `guarantee`, as `bound_map.js` names its parts.
+    """
     bounds = [
         {
             "name": name,
@@ -249,6 +252,8 @@ def pack_bounds(curves: BoundCurves) -> dict[str, Any]:
     top = bound_style.top_of(curves.bounds.values())
     return _with_version(
         {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
+        | {"n": risks.n, "guarantee": guarantee}
+        | {"candidates": {side: as_base64(getattr(risks, f"{side}_loss"), "<f8") for side in ("landmark", "kernel")}}
         | {"grey": bound_style.OTHER_COLOUR}
     )
 

@@ -54,6 +54,7 @@ SLIDERS = {
     "width": f'data-scale="log" {_even(*WIDTH, 0, 1 / SIGMA_LIVE[2])}',
     "along": f'data-scale="log" {_even(*ALONG, 0, 1 / SIGMA_LIVE[2])}',
     "angle": _even(0, 179, 0, 1),
+    "n": _even(20, 1000, 0, 10),
     "rho": _logarithmic(*RHO),
     "noise": _even(*NOISE),
     "stretch": _even(*STRETCH),

@@ -32,7 +32,7 @@ const GLIDE = 900; // milliseconds from one setting to another that came from th
 export const REST = 150; // milliseconds without a change after which a slider is settled
 const ECHO = 3000; // milliseconds within which the server answers a report
 const SAME = 0.02; // positions closer than this fraction of a slider's range count as one
-const OF_DRAWS = ["sigma", "along", "across", "angle", "noise"]; // sliders of what a view makes from draws
+const OPTIONAL = ["sigma", "along", "across", "angle", "noise", "n"]; // sliders that some views lack at times
 
 export const reducedMotion = () => REDUCED_MOTION.matches;
 
@@ -343,7 +343,7 @@ export class LiveView {
       this.focus = {};
       this.complete();
     }
-    this.hide([...data.hidden, ...OF_DRAWS.filter((name) => !(name in data.settings))]);
+    this.hide([...data.hidden, ...OPTIONAL.filter((name) => !(name in data.settings))]);
     this.isolate(data.alone);
     if (!this.dragging && !this.playTimer && !this.filming && !outdated) {
       this.moveTo(data.settings, !first && !reducedMotion());
