@@ -30,15 +30,16 @@ if TYPE_CHECKING:
     from ..experiments.toy.adaptive import Descent, GridWeights, ImportancePlane, LossGaps
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
-#: Colours of a descent: start and trail of a frequency, errors over all points, at the landmarks, and at the start.
+#: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at the landmarks, at the start.
 DESCENT_COLOURS = {
+    "chosen": _LANDMARK,
     "start": "#8C8C8C",
     "trail": "#7A5CD6",
     "all": METHOD_COLOURS["sample"],
     "landmarks": METHOD_COLOURS["weight"],
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
-_START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
+_, _START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
 DESCENT_DASHES = {"all": "solid", "landmarks": "dash", "drawn": "dot"}
 _DOT = {"color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}}
 _MARKS = {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}}

@@ -215,6 +215,7 @@ def test_a_frequency_under_the_pointer_shows_its_weight_and_start(open_page, eng
     plane = page.locator(".live canvas.frequencies")
     plane.scroll_into_view_if_needed()
     box, before = plane.bounding_box(), drawn(page)
+    points = page.evaluate(PIXELS, ".live canvas.points")
     x, y = page.evaluate(f"document.querySelector('.live').view.dots.spots[{heaviest}]")
     page.mouse.move(box["x"] + x, box["y"] + y)
     words = page.locator(".live .readout")
@@ -222,6 +223,10 @@ def test_a_frequency_under_the_pointer_shows_its_weight_and_start(open_page, eng
     start = "Drawn at ({:.2f}, {:.2f})".format(*engine.frequencies[0, heaviest])
     assert start in words.inner_text().replace("−", "-")
     assert drawn(page)[0] != before[0]
+    assert page.locator(".live .points-words").inner_text() == (
+        "300 points, 50 landmarks (orange), over the wave of this frequency"
+    )
+    assert page.evaluate(PIXELS, ".live canvas.points") != points
     page.mouse.move(2, 2)
     wait_until(lambda: "Point at" in words.inner_text())
     plane.focus()
@@ -303,6 +308,7 @@ def test_button_slider_and_both_panels_fit_on_one_screen(open_page, width, schem
     assert all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in boxes)
     assert button["x"] + button["width"] <= slider["x"]
     assert slider["y"] + slider["height"] <= plane["y"] == chart["y"]
+    assert page.locator(".live canvas.points").bounding_box()["x"] < plane["x"]
     assert plane["x"] + plane["width"] <= chart["x"] and abs(plane["width"] - plane["height"]) <= 1
 
 

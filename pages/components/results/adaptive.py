@@ -92,7 +92,9 @@ def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
 @shared_cache
 def live_descent(settings: AdaptiveSettings, r: int) -> dict:
     """The descent, packed for the live view."""
-    return packing.pack_descent(descent(settings, r), frequency_extent(settings))
+    X = inputs(settings.data)
+    extents = data_extent(settings.data), frequency_extent(settings)
+    return packing.pack_descent(descent(settings, r), X, landmarks(settings)[0], *extents)
 
 
 @shared_cache

@@ -11,11 +11,13 @@ import {
   tickStep,
   withMinus,
 } from "./charts.js";
-import { circle, fillAndOutline, paintRing } from "./marks.js";
+import { circle, fillAndOutline, paintRing, place } from "./marks.js";
 import { descendingOrder, interpolate, interpolateLog, largest, nearestIndex } from "./maths.js";
+import { Raster, paintWave } from "./rasters.js";
 import { LiveView, mounting, reducedMotion } from "./view.js";
 
 /** @import { Scale, Ticks } from "./charts.js" */
+/** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root, Tables } from "./view.js" */
 
@@ -28,6 +30,7 @@ const EVEN_DOT = 5.5; // radius in pixels of a dot of weight 1/r
 const LARGEST_DOT = 13; // largest radius in pixels
 const SMALLEST_DOT = 1.2; // radius in pixels of all dots below it
 const POINTER_RADIUS = 14; // pixels within which the pointer is on a dot
+const WAVE_CELLS = 100; // along a side of the points' square
 const LOWEST_ERROR = -6; // power of ten at which the axis ends
 
 class LiveDescent extends LiveView {
@@ -60,6 +63,8 @@ class LiveDescent extends LiveView {
   constructor(root) {
     super(root);
     const slider = (this.slider = this.inputs.step);
+    this.panel("canvas.points", (c, w) => this.paintInputs(c, w));
+    this.wave = new Raster(WAVE_CELLS);
     this.plane = this.panel("canvas.frequencies", (c, w, h) => this.paintPlane(c, w, h)).canvas;
     const errors = this.panel("canvas.errors", (c, w, h) => this.paintErrors(c, w, h));
     this.draggable(errors.canvas, (fraction) => this.moveToStep(fraction));
@@ -87,6 +92,8 @@ class LiveDescent extends LiveView {
   receive(data) {
     if (this.playTimer) this.stop();
     const atEnd = this.last > 0 && Number(this.slider.value) >= this.last;
+    this.points = this.array("points", Float32Array);
+    this.landmarks = this.array("landmarks", Float32Array);
     this.steps = this.array("steps", Uint16Array);
     this.omega = this.array("frequencies", Float32Array);
     this.weights = this.array("weights", Float32Array);
@@ -233,6 +240,9 @@ class LiveDescent extends LiveView {
     this.find(".all-words").textContent = `over all points: ${all}`;
     this.find(".landmarks-words").textContent = `at the landmarks: ${landmarks}`;
     const j = this.focus.frequency;
+    const waves = j === undefined ? "" : ", over the wave of this frequency";
+    this.find(".points-words").textContent =
+      `${this.points.length / 2} points, ${this.landmarks.length / 2} landmarks (orange)${waves}`;
     this.find(".advice").hidden = j !== undefined;
     this.find(".reading").textContent = j === undefined ? "" : this.reading(j);
   }
@@ -259,6 +269,28 @@ class LiveDescent extends LiveView {
       if (d < distance) [nearest, distance] = [j, d];
     }
     return nearest === undefined ? {} : { frequency: nearest };
+  }
+
+  /**
+   * The points and the landmarks, over the wave of the frequency in focus.
+   *
+   * @param {Context} c @param {number} w
+   */
+  paintInputs(c, w) {
+    const { colours, data_extent: extent } = this.data;
+    const { frequency: j } = this.focus;
+    if (j !== undefined) {
+      paintWave(c, w, this.wave, this.dots.omega.subarray(2 * j, 2 * j + 2), 0, extent, "similarity");
+    }
+    /** @param {Floats} points @param {number} radius @param {string} colour */
+    const dots = (points, radius, colour) => {
+      for (let k = 0; k < points.length; k += 2) {
+        circle(c, ...place(points[k], points[k + 1], extent, w), radius);
+        fillAndOutline(c, colour, "white", 0.5);
+      }
+    };
+    dots(this.points, Math.max(1.8, w / 150), colours.start);
+    dots(this.landmarks, Math.max(2.6, w / 90), colours.chosen);
   }
 
   /** @param {Context} c @param {number} w @param {number} h */

@@ -7,7 +7,6 @@ import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "./constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
 import { circle, diamond, fillAndOutline, paintPoints, paintRing, place, pointerIn } from "./marks.js";
 import {
-  cellCentres,
   concentration,
   descendingOrder,
   kernelMap,
@@ -22,7 +21,7 @@ import {
   waves,
 } from "./maths.js";
 import { Nodes } from "./nodes.js";
-import { Raster } from "./rasters.js";
+import { Raster, paintWave } from "./rasters.js";
 import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView, mounting } from "./view.js";
 
@@ -449,13 +448,7 @@ class LiveKernel extends LiveView {
     if (this.omegaInFocus) {
       const [a, b] = this.omegaInFocus;
       const { phase } = labelSpectrum(this.X, this.y, a, b);
-      const grid = cellCentres(extent, CELLS);
-      const values = new Float32Array(CELLS * CELLS);
-      for (let k = 0; k < values.length; k++) {
-        values[k] = Math.cos(a * grid[k % CELLS] + b * grid[Math.floor(k / CELLS)] - phase);
-      }
-      this.wave.set(values, -1.6, 1.6, "decision"); // paler than the points
-      this.wave.paint(c, w, w);
+      paintWave(c, w, this.wave, this.omegaInFocus, phase, extent, "decision");
     }
     paintPoints(c, w, extent, this.X, this.y, 2.8);
   }

@@ -370,10 +370,15 @@ def _pack_view(view: MethodView) -> dict[str, str]:
     return {"frequencies": as_base64(view.frequencies, "<f8"), "weights": as_base64(view.weights, "<f8")}
 
 
-def pack_descent(descent: Descent, frequency_extent: float) -> dict[str, Any]:
-    """Data of the live view of a descent: its kept steps, and the errors along all of them."""
+def pack_descent(
+    descent: Descent, points: np.ndarray, landmarks: np.ndarray, data_extent: float, frequency_extent: float
+) -> dict[str, Any]:
+    """Data of the live view of a descent: its points, its kept steps, and the errors along all of them."""
     return _with_version(
         {
+            "points": as_base64(points, "<f4"),
+            "landmarks": as_base64(landmarks, "<f4"),
+            "data_extent": data_extent,
             "steps": as_base64(descent.steps, "<u2"),
             "frequencies": as_base64(descent.frequencies, "<f4"),
             "weights": as_base64(descent.weights, "<f4"),

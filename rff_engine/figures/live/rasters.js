@@ -3,7 +3,7 @@
 
 import { INK, colourAt, colourTable } from "./colours.js";
 import { PALETTE } from "./constants.js";
-import { boundary } from "./maths.js";
+import { boundary, cellCentres } from "./maths.js";
 
 /** @import { Floats } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
@@ -79,6 +79,24 @@ export class Raster {
     c.imageSmoothingEnabled = smooth;
     c.drawImage(this.small, 0, 0, w, h);
   }
+}
+
+/**
+ * Paint the wave cos(omega.x - phase) on the square [-extent, extent]^2, paler than the points above it.
+ *
+ * @param {Context} c @param {number} w @param {Raster} raster a square one, to write to
+ * @param {Floats | number[]} omega (2,)
+ * @param {number} phase @param {number} extent @param {TableName} name of the table of colours
+ */
+export function paintWave(c, w, raster, [a, b], phase, extent, name) {
+  const side = raster.columns;
+  const at = cellCentres(extent, side);
+  const values = new Float32Array(side * side);
+  for (let k = 0; k < values.length; k++) {
+    values[k] = Math.cos(a * at[k % side] + b * at[Math.floor(k / side)] - phase);
+  }
+  raster.set(values, -1.6, 1.6, name);
+  raster.paint(c, w, w);
 }
 
 /**
