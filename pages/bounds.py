@@ -96,6 +96,65 @@ MAP_DETAILS = (
     "the price paid."
 )
 
+#: Printed and corrected, each with its name and what there is to say.
+THEOREM_4 = (
+    "Theorem 4 and Corollary 5 (f-divergences)",
+    r"L(Q) \le \widehat L(Q) + c\,\big(D_\mu(Q\|P)+1\big)^{1/\mu}\,\varepsilon^{-(1-1/\mu)}, \qquad "
+    r"c = \begin{cases} (\mathbb{E}\,|\Delta|^{q})^{1/q},\ q=\frac{\mu}{\mu-1} & 1<\mu\le 2\\ "
+    r"V^{\,1/2} & \mu\ge 2\end{cases}, \qquad V = \frac1{2n}",
+    r"This is the corrected form; Corollary 5 is $\mu = 2$: $\sqrt{(\chi^2+1)/(2n\varepsilon)}$. The moment of the "
+    r"deviation $\Delta$ is at most $V$, and at most what sub-Gaussian tails allow. Printed are "
+    r"$c=(4n)^{-(\mu-1)/2}$ for $\mu\le2$ and $c=(4n)^{-(1-1/\mu)}$ for $\mu>2$. Two steps of the printed proof "
+    r"need correction. Hölder's inequality needs the moment conjugate to μ, which gives $V^{1/2}$ for $\mu>2$: "
+    "without it the bound fails more often than ε, see *Does it hold?* And one point is in $2(n-1)$ of the "
+    "$n(n-1)$ ordered pairs, so the variance of the empirical loss is at most $V=1/(2n)$ (Hoeffding, 1948), not "
+    "$1/(4n)$. "
+    r"For $\mu\le2$ only the proof is affected: for ε up to 0.05 another one gives the printed bound, see the "
+    "errata. Neither has a t, so β may be chosen freely; μ may not.",
+)
+EQUATIONS = (
+    (
+        "Theorem 1 (one landmark)",
+        r"L^l(Q) \le \widehat L^l(Q) + \frac1t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2(n-1)} + \ln\frac1\varepsilon\Big), "
+        r"\qquad t = \beta\sqrt n",
+        "As printed by Letarte, Morvant and Germain (2019). It is valid; since losses lie in [0, 1], Hoeffding's lemma "
+        "(1963) allows $t^2/(8(n-1))$ instead, which is the corrected form. *At what price?* has the union over "
+        "landmarks.",
+    ),
+    (
+        "Corollary 2 (the whole kernel, through its landmarks)",
+        r"L(Q) \le \widehat L(Q) + \frac2t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2(n-1)} + \ln\frac{n+1}\varepsilon\Big)",
+        "The loss over pairs is the mean of n landmark losses; bounding these costs a factor 2. Corrected: "
+        "$t^2/(8(n-1))$, as above.",
+    ),
+    (
+        "Theorem 3 (the whole kernel, as a U-statistic)",
+        r"L(Q) \le \widehat L(Q) + \frac1t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2n} + \ln\frac1\varepsilon\Big)",
+        r"Valid as printed. Corrected: $t^2/(8\lfloor n/2\rfloor)$, since a mean over all pairs is a mean over ways "
+        r"of splitting the sample into $\lfloor n/2\rfloor$ independent pairs (Hoeffding, 1963).",
+    ),
+    THEOREM_4,
+    (
+        "PAC-Bayes-kl (one landmark, or all pairs; no t)",
+        r"\mathrm{kl}\big(\widehat L^l(Q)\,\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
+        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}, \qquad "
+        r"\mathrm{kl}\big(\widehat L(Q)\,\|\,L(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
+        r"\ln\frac{2\sqrt m}\varepsilon}m, \quad m=\lfloor n/2\rfloor",
+        "Maurer (2004), solved numerically for the largest $L^l(Q)$; the second is not in the paper: a mean over all "
+        "pairs is a mean over ways of splitting the sample into m independent pairs, and kl is convex. Both have one "
+        "form only, and no t: for each Q they are about as good as Theorems 1 and 3 at the best t, without the price "
+        "of choosing it.",
+    ),
+    (
+        "Bernstein, two classes (the whole kernel; no t)",
+        r"r(n-1)\big(L(Q)-\widehat L(Q)\big) \le \mathrm{KL}(Q\|P) + \ln\frac K\varepsilon - \ln(1-r) - r\,L(Q) + "
+        r"\frac{n r^2}{1-r}\,L(Q)\,\big(1-2L(Q)\big)",
+        "Not in the paper: the smallest such bound over K numbers $r$. With two classes the loss of a frequency is at "
+        "most 1/2, and its fluctuation is small where the loss is near 0 or near 1/2; the other bounds assume the "
+        "worst. The proof is in docs/theory.md of the repository.",
+    ),
+)
+
 TERM_NAMES = {"complexity": "the KL term", "deviation": "the t term", "confidence": "the ln term"}
 
 
@@ -163,7 +222,8 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
         live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name, beside=beside)
         layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
     layout.explain(EXPLANATION)
-    show_equations()
+    layout.equations("The equations of the eight bounds", EQUATIONS)
+    show_errata()
 
 
 def what_curves_show(values, curves) -> tuple[str, str]:
@@ -310,72 +370,8 @@ def show_promises(values, case) -> None:
         icon=":material/target:",
         query_params=st.query_params.to_dict() | {key: f"{value:g}" for key, value in FAILING_CASE.items()},
     )
-    show_theorem_4()
+    layout.equation(*THEOREM_4)
     show_errata()
-
-
-def show_equations() -> None:
-    """The equations of all bounds, printed and corrected."""
-    layout.equation(
-        "Theorem 1 (one landmark)",
-        r"L^l(Q) \le \widehat L^l(Q) + \frac1t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2(n-1)} + \ln\frac1\varepsilon\Big), "
-        r"\qquad t = \beta\sqrt n",
-        "As printed by Letarte, Morvant and Germain (2019). It is valid; since losses lie in [0, 1], Hoeffding's lemma "
-        "(1963) allows $t^2/(8(n-1))$ instead, which is the corrected form. *At what price?* has the union over "
-        "landmarks.",
-    )
-    layout.equation(
-        "Corollary 2 (the whole kernel, through its landmarks)",
-        r"L(Q) \le \widehat L(Q) + \frac2t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2(n-1)} + \ln\frac{n+1}\varepsilon\Big)",
-        "The loss over pairs is the mean of n landmark losses; bounding these costs a factor 2. Corrected: "
-        "$t^2/(8(n-1))$, as above.",
-    )
-    layout.equation(
-        "Theorem 3 (the whole kernel, as a U-statistic)",
-        r"L(Q) \le \widehat L(Q) + \frac1t\Big(\mathrm{KL}(Q\|P) + \frac{t^2}{2n} + \ln\frac1\varepsilon\Big)",
-        r"Valid as printed. Corrected: $t^2/(8\lfloor n/2\rfloor)$, since a mean over all pairs is a mean over ways "
-        r"of splitting the sample into $\lfloor n/2\rfloor$ independent pairs (Hoeffding, 1963).",
-    )
-    show_theorem_4()
-    layout.equation(
-        "PAC-Bayes-kl (one landmark, or all pairs; no t)",
-        r"\mathrm{kl}\big(\widehat L^l(Q)\,\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
-        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}, \qquad "
-        r"\mathrm{kl}\big(\widehat L(Q)\,\|\,L(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
-        r"\ln\frac{2\sqrt m}\varepsilon}m, \quad m=\lfloor n/2\rfloor",
-        "Maurer (2004), solved numerically for the largest $L^l(Q)$; the second is not in the paper: a mean over all "
-        "pairs is a mean over ways of splitting the sample into m independent pairs, and kl is convex. Both have one "
-        "form only, and no t: for each Q they are about as good as Theorems 1 and 3 at the best t, without the price "
-        "of choosing it.",
-    )
-    layout.equation(
-        "Bernstein, two classes (the whole kernel; no t)",
-        r"r(n-1)\big(L(Q)-\widehat L(Q)\big) \le \mathrm{KL}(Q\|P) + \ln\frac K\varepsilon - \ln(1-r) - r\,L(Q) + "
-        r"\frac{n r^2}{1-r}\,L(Q)\,\big(1-2L(Q)\big)",
-        "Not in the paper: the smallest such bound over K numbers $r$. With two classes the loss of a frequency is at "
-        "most 1/2, and its fluctuation is small where the loss is near 0 or near 1/2; the other bounds assume the "
-        "worst. The proof is in docs/theory.md of the repository.",
-    )
-    show_errata()
-
-
-def show_theorem_4() -> None:
-    """The equation of Theorem 4, printed and corrected."""
-    layout.equation(
-        "Theorem 4 and Corollary 5 (f-divergences)",
-        r"L(Q) \le \widehat L(Q) + c\,\big(D_\mu(Q\|P)+1\big)^{1/\mu}\,\varepsilon^{-(1-1/\mu)}, \qquad "
-        r"c = \begin{cases} (\mathbb{E}\,|\Delta|^{q})^{1/q},\ q=\frac{\mu}{\mu-1} & 1<\mu\le 2\\ "
-        r"V^{\,1/2} & \mu\ge 2\end{cases}, \qquad V = \frac1{2n}",
-        r"This is the corrected form; Corollary 5 is $\mu = 2$: $\sqrt{(\chi^2+1)/(2n\varepsilon)}$. The moment of the "
-        r"deviation $\Delta$ is at most $V$, and at most what sub-Gaussian tails allow. Printed are "
-        r"$c=(4n)^{-(\mu-1)/2}$ for $\mu\le2$ and $c=(4n)^{-(1-1/\mu)}$ for $\mu>2$. Two steps of the printed proof "
-        r"need correction. Hölder's inequality needs the moment conjugate to μ, which gives $V^{1/2}$ for $\mu>2$: "
-        "without it the bound fails more often than ε, see *Does it hold?* And one point is in $2(n-1)$ of the "
-        "$n(n-1)$ ordered pairs, so the variance of the empirical loss is at most $V=1/(2n)$ (Hoeffding, 1948), not "
-        "$1/(4n)$. "
-        r"For $\mu\le2$ only the proof is affected: for ε up to 0.05 another one gives the printed bound, see the "
-        "errata. Neither has a t, so β may be chosen freely; μ may not.",
-    )
 
 
 def show_errata() -> None:

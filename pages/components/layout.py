@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -93,9 +94,17 @@ def table(frame, *, index: bool = False, **kwargs) -> None:
 
 def equation(name: str, latex: str, explanation: str) -> None:
     """The equation behind a figure, in a closed expander."""
-    with st.expander(f"The equation: {name}", icon=":material/function:"):
-        st.latex(latex)
-        st.markdown(_words(explanation))
+    equations(f"The equation: {name}", [("", latex, explanation)])
+
+
+def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
+    """Equations, each with its name and what there is to say, in one closed expander."""
+    with st.expander(title, icon=":material/function:"):
+        for name, latex, explanation in named:
+            if name:
+                st.markdown(f"**{name}**")
+            st.latex(latex)
+            st.markdown(_words(explanation))
 
 
 @contextmanager

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..experiments.toy.adaptive import Descent, GridWeights, ImportancePlane, LossGaps
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
-#: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at the landmarks, at the start.
+#: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at landmarks, at the start.
 DESCENT_COLOURS = {
     "chosen": _LANDMARK,
     "start": "#8C8C8C",

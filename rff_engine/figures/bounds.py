@@ -43,20 +43,22 @@ class Look(NamedTuple):
     """How a bound is named and painted."""
 
     name: str
+    kind: str
+    """What it does, in a few words"""
     colour: str
     dash: str = "solid"
 
 
 #: Of the bounds along beta, by the names of the engine's functions and in the order of its records.
 BOUNDS = {
-    "landmark_kl": Look("Theorem 1", ORANGE),
-    "landmark_kl_inverse": Look("PAC-Bayes-kl", BROWN, "dashdot"),
-    "first_order_kl": Look("Corollary 2", PINK, "dashdot"),
-    "second_order_kl": Look("Theorem 3", GREEN),
-    "second_order_kl_inverse": Look("PAC-Bayes-kl of pairs", BROWN, "longdash"),
-    "second_order_two_class": Look("Bernstein, two classes", WINE, "longdashdot"),
-    "f_divergence": Look("Theorem 4", VERMILION, "dash"),
-    "chi_square": Look("Corollary 5", SKY, "dot"),
+    "landmark_kl": Look("Theorem 1", "linear", ORANGE),
+    "landmark_kl_inverse": Look("PAC-Bayes-kl", "inverse kl", BROWN, "dashdot"),
+    "first_order_kl": Look("Corollary 2", "linear, mean over landmarks", PINK, "dashdot"),
+    "second_order_kl": Look("Theorem 3", "linear, all pairs", GREEN),
+    "second_order_kl_inverse": Look("PAC-Bayes-kl of pairs", "inverse kl, all pairs", BROWN, "longdash"),
+    "second_order_two_class": Look("Bernstein, two classes", "variance of the losses", WINE, "longdashdot"),
+    "f_divergence": Look("Theorem 4", "divergence of order μ", VERMILION, "dash"),
+    "chi_square": Look("Corollary 5", "χ² divergence", SKY, "dot"),
 }
 BOUND_NAMES = {key: bound.name for key, bound in BOUNDS.items()}
 #: Colour of the bounds that are not the chosen one.

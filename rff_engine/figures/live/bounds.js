@@ -17,7 +17,7 @@ import { LiveView, mounting } from "./view.js";
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
 /** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
 /** @typedef {ReturnType<typeof boundMap> & { lowest: number }} BoundMap */
-/** @typedef {Line & { name: string, best: number, parts: Part[] }} Bound */
+/** @typedef {Line & { name: string, kind: string, best: number, parts: Part[] }} Bound */
 /** @typedef {Line & { truth: boolean }} Loss */
 
 /** @type {Side[]} */
@@ -186,8 +186,8 @@ class LiveBounds extends LiveView {
 
   /** Write the names of the chosen bound and of its terms, and a place for each number. */
   layOutSum() {
-    const { label, parts } = this.chosen;
-    const named = [{ label, colour: this.chosen.colour }, ...parts];
+    const { label, kind, colour, parts } = this.chosen;
+    const named = [{ label: `${label}: ${kind}`, colour }, ...parts];
     this.summands = named.map(() => words("strong", ""));
     this.find(".sum").replaceChildren(
       ...named.map((part, k) => {
@@ -229,7 +229,10 @@ class LiveBounds extends LiveView {
     const swatch = header.appendChild(document.createElement("canvas"));
     swatch.className = "swatch";
     this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.colourOf(curve), curve.dash));
-    const label = header.appendChild(words(clickable && isBound(curve) ? "button" : "span", curve.label));
+    const label = header.appendChild(
+      words(clickable && isBound(curve) ? "button" : "span", isBound(curve) ? curve.kind : curve.label),
+    );
+    if (isBound(curve)) label.append(" ", words("small", curve.label));
     if (label instanceof HTMLButtonElement && isBound(curve)) {
       Object.assign(label, { type: "button", className: "choose", title: "Show this bound in colour, with its terms" });
       label.onclick = () => this.ask(curve);
@@ -298,13 +301,13 @@ class LiveBounds extends LiveView {
 
   write() {
     for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(DIGITS);
-    const { label, parts } = this.chosen;
+    const { label, kind, parts } = this.chosen;
     const { sum, terms } = addingUp(
       parts.map((part) => part.values[this.at]),
       DIGITS,
     );
     for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
-    this.find(".parts-words").textContent = `${label}: its terms`;
+    this.find(".parts-words").textContent = `${label}, ${kind}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
     const { valley, lowest } = this.map;
     const [few, many] = [valley[0], valley[valley.length - 1]].map((k) => Number(this.betas[k].toPrecision(3)));
