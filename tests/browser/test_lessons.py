@@ -13,7 +13,7 @@ from pages.components.controls.widgets import as_text
 from pages.components.lessons import content
 
 # The frame is around the first of the step's parts that the page shows. Header, card and sliders of a live view cover
-# neither of them; a part taller than the room that is left starts at its top. The frame's label is off the sliders.
+# neither of them; a part taller than the space that is left starts at its top. The frame is off the sliders.
 IN_SIGHT = """looks => {
     const shown = selector => [...document.querySelectorAll(selector)].find(e => e.getBoundingClientRect().height > 0);
     const part = looks.map(shown).find(e => e), frame = document.querySelector('.look-here');
@@ -26,7 +26,7 @@ IN_SIGHT = """looks => {
     const bar = part.parentElement.closest('.live')?.querySelector('.scrubbers').getBoundingClientRect();
     const fits = a.height < innerHeight - header - Math.max(above ? card.height : 0, bar ? bar.height : 0) - 50;
     const top = Math.max(above ? card.bottom : header, bar ? bar.bottom : 0);
-    if (bar && b.top - parseFloat(getComputedStyle(frame, '::before').height) < bar.bottom - 4) return false;
+    if (bar && b.top < bar.bottom - 4) return false;
     return a.top >= top - 1 && (fits ? a.bottom <= innerHeight : a.top <= top + 80);
 }"""
 

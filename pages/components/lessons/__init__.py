@@ -162,8 +162,7 @@ class Tour:
             with st.container():  # a fragment has one too: the browser then keeps the card
                 self._mount(lesson, data)
         else:
-            looks = classroom.leads() or not place.decided
-            st.fragment(self._show_in_room, run_every=_BETWEEN_LOOKS if looks else None)(lesson, data, place)
+            st.fragment(self._show_in_room, run_every=_BETWEEN_LOOKS)(lesson, data, place)
 
     def _show_in_room(self, lesson: content.Lesson, data: dict, place: Place) -> None:
         """The card in a class, which looks at the room by itself."""
@@ -252,6 +251,8 @@ class Tour:
                 self._start(lesson, max(place.step - 1, 1))
             case "next":
                 self._go_on(lesson, place.step)
+            case "follow":
+                self._start(lesson, classroom.step_of_class(place.step))
             case _:
                 self._act_in_class(lesson, place.step, act)
 

@@ -6,6 +6,7 @@
  * @typedef {object} Room
  * @property {string} code in two halves, for readers
  * @property {string} name the code in links
+ * @property {number} step at which the lecturer is
  * @property {boolean} waits whether the reader has predicted and the outcome is not revealed yet
  * @property {boolean} revealed
  * @property {boolean} [missed] whether it was revealed before the reader predicted
@@ -38,8 +39,12 @@ export class Board {
     this.early.onchange = () => this.write();
     this.find(".show-board").onclick = () => this.open();
     this.find(".close-board").onclick = () => this.dialog.close();
+    this.dialog.onkeydown = ({ key }) => {
+      if (key === "Escape") this.dialog.close(); // beside the page, the browser does not
+    };
     this.find(".open-room").onclick = () => this.act("open room");
     for (const name of [".reveal", ".board-reveal"]) this.find(name).onclick = () => this.act("reveal");
+    this.find(".follow").onclick = () => this.act("follow");
     this.find(".board-back").onclick = () => this.act("back");
     this.find(".board-next").onclick = () => this.act("next");
     const close = this.find(".close-room");
@@ -100,7 +105,10 @@ export class Board {
     this.find(".room-tally").textContent = this.tally();
     for (const name of [".reveal", ".board-reveal"]) this.find(name).hidden = room.revealed;
     this.early.closest("label").hidden = room.revealed;
+    this.find(".follow").hidden = this.leads || room.step === data.step;
+    this.find(".follow").textContent = `Go to step ${room.step}, where the class is`;
     if (!this.dialog.open) return;
+    this.place();
     this.find("#board-title").textContent = data.title;
     this.find(".board-count").textContent = `step ${data.step} of ${data.steps}`;
     this.find(".board-text").textContent = data.text;
@@ -151,8 +159,19 @@ export class Board {
   // --- the board ----------------------------------------------------------------------------------------------------
 
   open() {
-    this.dialog.showModal();
+    this.place();
     this.write();
+  }
+
+  /** Fill the window with the board; once the outcome is shown, leave the picture, which changes with it, in sight. */
+  place() {
+    const { dialog } = this;
+    const beside = this.room.revealed;
+    if (dialog.open && dialog.classList.contains("beside") === beside) return;
+    dialog.close();
+    dialog.classList.toggle("beside", beside);
+    if (beside) dialog.show();
+    else dialog.showModal();
   }
 
   /** The link that the class opens: the lecturer's step, without settings. */

@@ -37,8 +37,8 @@ import { Predictions } from "./predictions.js";
 const SEEK = 4000;
 /** Milliseconds to wait for the part to look at before the rest of the page is asked for. */
 const PATIENCE = 700;
-/** Pixels above the part for the frame and its label. */
-const LABEL = 36;
+/** Pixels above the part for the frame. */
+const ABOVE = 12;
 /** Pixels between the part and its frame. */
 const GAP = 4;
 /** Events of a reader who moves the page. */
@@ -230,6 +230,8 @@ class LessonCard {
   /** Put the frame around the part, and bring it into sight once it no longer moves. */
   follow() {
     if (!this.root.isConnected) return this.end();
+    const { scrollHeight, scrollTop, clientHeight } = this.root;
+    this.find(":scope > footer").classList.toggle("more", scrollHeight - scrollTop - clientHeight > 8);
     const part = this.part();
     if (!part) this.askForParts();
     const page = this.root.closest("[data-testid=stMainBlockContainer]");
@@ -268,7 +270,7 @@ class LessonCard {
     // Sliders outside the part stay above it; the card covers them.
     /** @type {HTMLElement | null} */
     const sliders = part.parentElement.closest(".live")?.querySelector(".scrubbers");
-    const top = header + Math.max(covered, sliders?.offsetHeight ?? 0) + LABEL;
+    const top = header + Math.max(covered, sliders?.offsetHeight ?? 0) + ABOVE;
     const bottom = window.innerHeight - 10;
     let by = 0;
     if (box.top < top || box.height > bottom - top) by = box.top - top;

@@ -179,6 +179,13 @@ def predict(step: int, answer: int) -> bool:
     return True
 
 
+def step_of_class(step: int) -> int:
+    """The step at which the lecturer is; `step` if that is not known."""
+    here = seat()
+    room = None if here is None else _try(lambda: rooms().room(here.code))
+    return room.step if isinstance(room, Room) else step
+
+
 def is_revealed(step: int) -> bool:
     """Whether the class may see the predictions of a step; always so without a class."""
     here = seat()
@@ -224,6 +231,7 @@ def seen(step: int, n_answers: int) -> dict | None:
     return {
         "code": shown(here.code),
         "name": here.code,
+        "step": room.step,
         "revealed": step in room.revealed,
         "counts": None if counts is None else [counts.get(answer, 0) for answer in range(n_answers)],
         "secret": here.secret,
