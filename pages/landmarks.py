@@ -1,5 +1,7 @@
 """Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
 
+import re
+
 import numpy as np
 import streamlit as st
 
@@ -24,12 +26,16 @@ from pages.components.live import own_points as canvas
 from pages.components.results.landmarks import (
     MAX_FREQUENCIES,
     MAX_LANDMARKS,
+    PLACES,
     TOO_MANY,
     LandmarkSettings,
     drawn_landmarks,
     landmark_path,
     landmark_problem,
     landmark_view,
+    landmarks_of_methods,
+    live_one_landmark,
+    one_landmark,
     shown_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
@@ -61,7 +67,7 @@ CONTROLS = (
     PLAIN,
 )
 
-PICKS = "picks"
+PICKS, STAR = "picks", "star"
 PIN = Pin(CONTROLS, {PICKS: ("how", "clicked")})
 
 EQUATION = (
@@ -88,6 +94,17 @@ BOUND = {
     "it holds for every β at once, so that β may be chosen by it. It sees neither the SVM nor the fresh points.",
     True: "No bound holds for centroids, which depend on all points; choose random landmarks to see one.",
 }
+
+SEEN_AT_PLACES = (
+    "**Drag the star to where the map is bright: there one landmark alone separates the classes best, often where no "
+    "point lies.**"
+)
+DETAILS_OF_PLACES = (
+    "A single landmark decides by a threshold on its learned similarity; bright: a low {test_error}. It has the class "
+    "of the nearest point and the frequencies of the first landmark. White marks: landmarks, as many as above, at "
+    "random, by k-means, and by boosting, which moves each to where the ones before it fail. The lowest error is of "
+    "the place that is best on the fresh points themselves, so it is a little too low."
+)
 
 CLICKS = "clicks on points"
 
@@ -277,6 +294,48 @@ def show_path(values, settings: LandmarkSettings) -> None:
     )
 
 
+def chosen_place(settings: LandmarkSettings) -> tuple[float, float]:
+    """Where the single landmark is: at the place in the URL, else at the first landmark."""
+    raw = st.query_params.get(STAR)
+    extent = map_extent(settings.data)
+    if raw is not None:
+        match [float(part) for part in raw.split(",") if re.fullmatch(r"-?\d{1,3}(\.\d{1,6})?", part)]:
+            case [x, y] if max(abs(x), abs(y)) <= extent:
+                return x, y
+        st.warning(
+            f"The link puts the star at {escaping.value_as_code(raw[:40])}; allowed are two numbers between "
+            f"-{extent:g} and {extent:g}, such as 0.5,-0.25, so it is at the first landmark.",
+            icon=":material/link_off:",
+        )
+        del st.query_params[STAR]
+    x, y = landmark_problem(settings).landmarks[0]
+    return round(float(x), 2), round(float(y), 2)
+
+
+def place_star(place: object) -> None:
+    """Keep the place of the single landmark in the URL; what is no place is ignored."""
+    match place:
+        case [int() | float() as x, int() | float() as y] if max(abs(x), abs(y)) < 100:
+            st.query_params[STAR] = f"{x:.2f},{y:.2f}"
+
+
+def show_one_landmark(values, settings: LandmarkSettings, place: tuple[float, float]) -> None:
+    """The error of one landmark by its place."""
+    st.header("Where is a landmark worth most?")
+    if values.plain or not live.asks:
+        errors = one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
+        layout.figure(
+            figures.errors_by_place(errors, map_extent(settings.data), landmarks_of_methods(settings), place),
+            SEEN_AT_PLACES,
+            DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error),
+            key="worth",
+            alt="Error of a single landmark at every place of the plane, with random, k-means and boosted landmarks",
+        )
+    else:
+        live.mount("worth", live_one_landmark(settings) | {"star": place}, values, (BETA,), place_star)
+        layout.caption_below(SEEN_AT_PLACES, DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error))
+
+
 def show_comparison(values, settings: LandmarkSettings) -> None:
     """The pinned settings and the current ones, each with its decisions and learned maps."""
     pinned = values.pin
@@ -317,13 +376,14 @@ def link_parameters(values, settings: LandmarkSettings) -> dict[str, str]:
     """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
     picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
     link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
+    link[STAR] = st.query_params.get(STAR, "")
     link[PIN.key] = st.query_params.get(PIN.key, "")
     return {name: text for name, text in link.items() if text}
 
 
 def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
-    values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS, PIN))
+    values = mount(CONTROLS, tour, names=(PICKS, STAR), parameters=(POINTS, PIN))
     layout.title(
         "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
@@ -334,6 +394,7 @@ def main() -> None:
     tour.show_card()
     with layout.show_errors():
         settings = chosen_settings(values)
+        place = chosen_place(settings)
         show_comparison(values, settings)
         with canvas.beside(values.points, follow_points):
             if not values.plain:
@@ -342,6 +403,7 @@ def main() -> None:
                 show_plain(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
     deferred.show("path", lambda: show_path(values, settings))
+    deferred.show("worth", lambda: show_one_landmark(values, settings, place))
     layout.equation(*EQUATION)
     sharing.offer(
         "landmarks",
@@ -351,8 +413,10 @@ def main() -> None:
             landmark_problem(settings),
             landmark_view(settings, values.beta, values.C),
             landmark_path(settings, values.C),
+            place,
+            one_landmark(settings, values.beta, (place,)),
         ),
-        {"selection": settings.selection, "n": settings.data.n, **own_points.of_program(values.points)},
+        {"selection": settings.selection, "place": place, "n": settings.data.n, **own_points.of_program(values.points)},
         link_parameters(values, settings),
     )
 

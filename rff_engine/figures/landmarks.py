@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
+from .panels import add_map, finish_panels, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
@@ -284,3 +285,32 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
             "colorbar": {"title": {"text": "weight Q·D", "side": "right"}, "thickness": 12},
         },
     )
+
+
+def errors_by_place(
+    errors: ArrayLike, extent: float, marks: Mapping[str, ArrayLike], place: Sequence[float]
+) -> go.Figure:
+    """The error of a single landmark at every place, bright where it is low, and landmarks of several methods.
+
+    Parameters
+    ----------
+    errors : array of shape (G, G)
+        At the centres of the cells of the square.
+    extent : float
+        Half the side of the square.
+    marks : mapping of str to arrays of shape (L, 2)
+        Landmarks by their method.
+    place : sequence of 2 floats
+        Of the landmark that is shown as a star.
+    """
+    fig = square_panels([""], [extent], ["x"])
+    add_map(fig, 1, errors, extent, "coloraxis", "error")
+    scale = panel_scale(fig, 1, "<b>error of one landmark, by its place</b>", SEQUENTIAL_SCALE, 0, 0.5, [0, 0.25, 0.5])
+    fig.update_layout(coloraxis=scale | {"reversescale": True})
+    for (name, places), symbol in zip(marks.items(), ("circle", "square", "triangle-up"), strict=True):
+        marker = {"symbol": symbol, "size": 9, "color": "white", "line": {"width": 1.2, "color": "black"}}
+        x, y = np.transpose(places)
+        fig.add_scatter(x=x, y=y, mode="markers", name=name, marker=marker)
+    star = {"symbol": "star", "size": 18, "color": CLASS_COLOURS[1], "line": {"width": 1.5, "color": "white"}}
+    fig.add_scatter(x=[place[0]], y=[place[1]], mode="markers", name="yours", marker=star)
+    return finish_panels(fig, 460, top=78)

@@ -11,15 +11,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import go_to, new_page, settle
+from conftest import go_to, new_page, settle, wait_until
 from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
 from pages.components.controls.moved import decode
 from pages.components.controls.presets import LANDMARK_PRESETS
+from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from pages.components.results import approximation
 from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings
+from pages.components.results.landmarks import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
@@ -442,6 +444,37 @@ def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
     engine = engine_at("landmarks", 0.501, 0.1, picked)
     np.testing.assert_allclose(shown["loss"], np.ravel(engine["loss"]), rtol=1e-9)
     np.testing.assert_allclose(shown["errors"], engine["errors"], atol=1e-3)
+
+
+def test_a_single_landmark_is_dragged_and_its_errors_are_the_engines(open_page):
+    page = open_page("landmarks?star=0.5,-0.25")
+    chart = page.locator(".live canvas.worth")
+    page.evaluate("document.dispatchEvent(new CustomEvent('show-all'))")
+    chart.wait_for()
+    view = "[...document.querySelectorAll('.live')].find(root => root.querySelector('canvas.worth')).view"
+    page.wait_for_function(f"() => {view}?.worth && !{view}.missing.length")
+    settings = LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 5, "random")
+    errors = one_landmark(settings, 1.0, PLACES).test_error
+    np.testing.assert_allclose(page.evaluate(f"[...{view}.errors]"), errors, atol=1.5 / TEST_POINTS)
+    means = {m: one_landmark(settings, 1.0, tuple(map(tuple, at))) for m, at in landmarks_of_methods(settings).items()}
+    assert page.evaluate(f"{view}.means") == pytest.approx([one.test_error.mean() for one in means.values()], abs=0.002)
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.75 * box["height"], steps=5)
+    page.mouse.up()
+    in_link = lambda: page.evaluate("new URL(location.href).searchParams.get('star')")  # noqa: E731
+    wait_until(lambda: in_link() != "0.5,-0.25")
+    place = in_link()
+    x, z = map(float, place.split(","))
+    assert x == pytest.approx(-map_extent(settings.data) / 2, abs=0.05) and z == pytest.approx(x, abs=0.05)
+    made = one_landmark(settings, 1.0, ((x, z),))
+    assert page.evaluate(f"{view}.worth.testError") == pytest.approx(made.test_error[0], abs=1.5 / TEST_POINTS)
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    wait_until(lambda: in_link() != place)
+    assert page.complaints == []
 
 
 def test_a_ninth_landmark_is_refused_with_a_note(open_page):

@@ -262,6 +262,14 @@ def promises() -> list[dict]:
     return cases
 
 
+def one_landmark(X, y, test_X, test_y, omega) -> dict:
+    """A single landmark at places, at all betas; X itself is among the places."""
+    places = np.concatenate([X[:3], [[0.0, 0.0], [EXTENT, -EXTENT]]])
+    found = [toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
+    fields = {name: [getattr(one, name) for one in found] for name in ("labels", "kl", "train_error", "test_error")}
+    return {"places": places, "betas": BETAS, **fields}
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -308,6 +316,7 @@ def numbers() -> dict:
         "prior_lines": prior_lines(),
         "bounds_at": bounds_at(),
         "promises": promises(),
+        "one_landmark": one_landmark(X, y, test_X, test_y, omega[0]),
         "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],
     }
 

@@ -64,6 +64,7 @@ KERNEL_ERRORS = (".st-key-errors",)
 MAPS = (".live .maps", ".st-key-maps")
 DECISIONS = (".live .decisions", ".st-key-decisions")
 WEIGHTS = (".live .weights-figure", ".st-key-weights")
+WORTH = (".live .worth-panels", ".st-key-worth")
 LOSS_PLANE = (".live canvas.plane-loss", ".st-key-spectrum")
 POSTERIOR_PLANE = (".live canvas.plane-posterior", ".st-key-spectrum")
 LEARNING_ERRORS = (".st-key-errors",)
@@ -260,6 +261,20 @@ LESSONS = (
                 "Twenty are enough, and cheap.",
                 {"beta": 1.0},
                 {"D": 256},
+            ),
+            Step(
+                WORTH,
+                "One landmark alone, with a threshold on its learned similarity. The labels count little, β = 0.1: at "
+                "five random points it errs on {before.error_at_random:.0%} of fresh points, in the mean. Drag the "
+                "star to try a place; the map says how every place does.",
+                "At β = 1, where is a single landmark worth most?",
+                ("In the middle of its class", "Between the two moons", "Where no point is near"),
+                2,
+                "{after.least_error:.0%} errors at the best place, {after.away:.1f} away from the nearest point, and "
+                "{after.error_at_random:.0%} at the random points. A landmark only shifts its cosines: what counts is "
+                "that their sum separates the moons.",
+                {"beta": 0.1},
+                {"beta": 1.0},
             ),
         ),
         {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},

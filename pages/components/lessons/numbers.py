@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 import rff_engine as rff
 from pages.components.controls.toy import toy_data
-from pages.components.controls.toy_data import read_only
+from pages.components.controls.toy_data import map_extent, read_only, toy_sample
 from pages.components.results.adaptive import adaptive_settings, descent, grid_weights, importance
 from pages.components.results.approximation import (
     METHODS,
@@ -36,7 +36,13 @@ from pages.components.results.certificates import (
     peeking,
 )
 from pages.components.results.kernel import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
-from pages.components.results.landmarks import LandmarkSettings, landmark_view
+from pages.components.results.landmarks import (
+    PLACES,
+    LandmarkSettings,
+    landmark_view,
+    landmarks_of_methods,
+    one_landmark,
+)
 from pages.components.results.learning import (
     PriorWeights,
     PseudoPosterior,
@@ -83,6 +89,7 @@ class LandmarkNumbers:
 
     def __init__(self, values: SimpleNamespace):
         self.settings = LandmarkSettings(toy_data(values), values.sigma, values.D, values.landmarks, values.how)
+        self.beta = values.beta
         self.view = landmark_view(self.settings, values.beta, values.C)
         self.kl = rff.kl_divergence(self.view.Q)
         self.effective = 1 / (self.view.Q**2).sum(axis=1)
@@ -113,6 +120,27 @@ class LandmarkNumbers:
     @property
     def most_cosines(self) -> float:
         return self.effective.max()
+
+    @property
+    def error_at_random(self) -> float:
+        """Mean test error of a single landmark at the random ones."""
+        places = landmarks_of_methods(self.settings)["random"]
+        return one_landmark(self.settings, self.beta, tuple(map(tuple, places))).test_error.mean()
+
+    @property
+    def least_error(self) -> float:
+        """Test error of a single landmark at the best place of the map."""
+        return self._on_map.min()
+
+    @property
+    def away(self) -> float:
+        """Distance of the best place of the map from the nearest point."""
+        place = plane_points(cell_centres(map_extent(self.settings.data), PLACES))[self._on_map.argmin()]
+        return float(np.linalg.norm(toy_sample(self.settings.data).X - place, axis=1).min())
+
+    @property
+    def _on_map(self) -> np.ndarray:
+        return one_landmark(self.settings, self.beta, PLACES).test_error
 
     @property
     def highest_kl(self) -> float:

@@ -57,9 +57,9 @@ def mount(
         Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
         nearest value that it allows.
     on_clicked : callable, optional
-        Called with the rows of the training points that are landmarks after a click, the position of the bound, or
-        the code of moved frequencies; by a certificate when new points are asked for. A browser may send anything in
-        their place.
+        Called with the rows of the training points that are landmarks after a click, the place of a landmark, the
+        position of the bound, or the code of moved frequencies; by a certificate when new points are asked for. A
+        browser may send anything in their place.
     on_reached : callable, optional
         Called when the reader reaches for a slider whose other positions are not in the data.
     chosen : str, optional

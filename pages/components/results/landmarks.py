@@ -10,6 +10,7 @@ import rff_engine as rff
 from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import landmarks as toy_landmarks
+from rff_engine.experiments.toy.plane import cell_centres, plane_points
 from rff_engine.figures.live import packing, scales
 
 #: The most landmarks of a problem, and frequencies of a landmark.
@@ -18,8 +19,8 @@ MAX_LANDMARKS, MAX_FREQUENCIES = 8, 256
 #: What a page says of a click beyond the most landmarks.
 TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
 
-#: Cells along a side of a map.
-MAP_CELLS = 64
+#: Cells along a side of a map, and of that of one landmark's errors.
+MAP_CELLS, PLACES = 64, 32
 
 
 @dataclass(frozen=True)
@@ -110,3 +111,41 @@ def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
     extent = map_extent(settings.data)
     prior_maps, prior = toy_landmarks.prior_view(problem, fresh.X, fresh.y, C, extent, packing.LIVE_CELLS)
     return packing.pack_landmarks(problem, prior_maps, prior, fresh, extent, C, settings.data.test_error)
+
+
+@shared_cache
+def landmarks_of_methods(settings: LandmarkSettings) -> dict[str, np.ndarray]:
+    """As many landmarks as there are, (L, 2), by the ways of choosing them."""
+    chosen = {
+        method: landmark_problem(replace(settings, n_landmarks=settings.count, selection=selection)).landmarks
+        for method, selection in (("random", "random"), ("k-means", "kmeans"))
+    }
+    sample = toy_sample(settings.data)
+    boosting = rff.LandmarkBoosting(
+        rff.GaussianKernel(settings.sigma), settings.count, n_components=settings.n_frequencies, random_state=0
+    )
+    return read_only(chosen | {"boosted": boosting.fit(sample.X, sample.y).landmarks_})
+
+
+@shared_cache
+def live_one_landmark(settings: LandmarkSettings) -> dict:
+    """A single landmark with the frequencies of the first one, packed for the live view."""
+    return packing.pack_one_landmark(
+        toy_sample(settings.data),
+        toy_fresh_sample(settings.data),
+        landmark_problem(settings).omega[0],
+        landmarks_of_methods(settings),
+        map_extent(settings.data),
+        settings.data.test_error,
+    )
+
+
+@shared_cache
+def one_landmark(
+    settings: LandmarkSettings, beta: float, places: tuple[tuple[float, float], ...] | int
+) -> toy_landmarks.OneLandmark:
+    """A single landmark at places, or at those of a square grid."""
+    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    at = plane_points(cell_centres(map_extent(settings.data), places)) if isinstance(places, int) else np.array(places)
+    omega = landmark_problem(settings).omega[0]
+    return read_only(toy_landmarks.one_landmark(sample.X, sample.y, fresh.X, fresh.y, at, omega, beta))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, draw_seed
@@ -254,3 +255,64 @@ def landmark_path(
         np.mean(kl, axis=1),
         bound,
     )
+
+
+@dataclass(frozen=True)
+class OneLandmark:
+    """A single landmark at each of P places, (P,) each."""
+
+    labels: np.ndarray
+    """The class of the nearest training point"""
+    kl: np.ndarray
+    """KL(Q || P) in nats"""
+    train_error: np.ndarray
+    test_error: np.ndarray
+
+
+def one_landmark(
+    X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike, places: ArrayLike, omega: ArrayLike, beta: float
+) -> OneLandmark:
+    """What a single landmark is worth at places of the plane: the errors of a threshold on its learned similarity.
+
+    A point whose similarity is above the threshold gets the landmark's class. The threshold is the lowest of those with
+    the fewest errors on the training points. The weights are those of Letarte et al. (2019), Equation 12.
+
+    Parameters
+    ----------
+    X, y, X_test, y_test : arrays of shapes (n, 2), (n,), (m, 2) and (m,)
+        Labels are -1 and 1.
+    places : array of shape (P, 2)
+    omega : array of shape (D, 2)
+        Frequencies, the same at every place.
+    beta : float
+        Inverse temperature.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+    X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
+    y, y_test = np.asarray(y), np.asarray(y_test)
+    labels = y[cdist(places, X).argmin(axis=1)]
+    shared = np.broadcast_to(omega, (len(places), *omega.shape))
+    Q = pseudo_posterior(landmark_alignment_loss(X, y, places, labels, shared), beta, len(X))
+    errors = []
+    for k, label in enumerate(labels):
+        similar = landmark_similarity(np.concatenate([X, X_test]), places[k : k + 1], omega[None], Q[k : k + 1])[:, 0]
+        above = similar > _best_threshold(similar[: len(X)], y == label)
+        wrong = above != (np.concatenate([y, y_test]) == label)
+        errors.append((wrong[: len(X)].mean(), wrong[len(X) :].mean()))
+    train_error, test_error = np.transpose(errors)
+    return OneLandmark(labels, kl_divergence(Q), train_error, test_error)
+
+
+def _best_threshold(similar, own) -> float:
+    order = np.argsort(similar, kind="stable")
+    similar, own = similar[order], own[order]
+    wrong = np.sum(~own) + np.concatenate([[0], np.cumsum(np.where(own, 1, -1))])  # with the k least ones below
+    wrong[1:-1][similar[1:] == similar[:-1]] = len(own) + 1
+    k = int(wrong.argmin())
+    if k in (0, len(own)):
+        return -np.inf if k == 0 else float(similar[-1])
+    return float(similar[k - 1] + similar[k]) / 2

@@ -4,6 +4,7 @@
 
 import { paintChart, paintCurve, paintHorizontal, paintMarker, paintVertical, DASHES } from "./charts.js";
 import { circle, fillAndOutline, paintPoints } from "./marks.js";
+import { percent } from "./maths.js";
 import { paintBoundary, Raster } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { LiveView, mounting, paintScale } from "./view.js";
@@ -376,11 +377,6 @@ class LiveCertificate extends LiveView {
  */
 function isIn(votes) {
   return (/** @type {any} */ one) => votes.some((other) => JSON.stringify(other) === JSON.stringify(one));
-}
-
-/** @param {number} risk */
-function percent(risk) {
-  return `${(100 * risk).toFixed(1)} %`;
 }
 
 export default mounting(LiveCertificate);

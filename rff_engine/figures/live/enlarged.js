@@ -5,9 +5,8 @@
 import { DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch, tickStep } from "./charts.js";
 import { INK } from "./colours.js";
 import { GRID, PALETTE } from "./constants.js";
-import { percent } from "./landmark_maps.js";
 import { circle, fillAndOutline, paintPoints, paintRing, pointerIn } from "./marks.js";
-import { cellCentres, descendingOrder, firstWeights, nearestPoint, partialSums, waves } from "./maths.js";
+import { cellCentres, descendingOrder, firstWeights, nearestPoint, partialSums, percent, waves } from "./maths.js";
 import { Raster } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { followPointer, paintScale, reducedMotion } from "./view.js";

@@ -12,6 +12,7 @@ import {
   errorRate,
   klDivergence,
   linearSvm,
+  percent,
   pseudoPosterior,
   similarities,
   similarityAt,
@@ -423,13 +424,4 @@ export class LandmarkMaps extends LiveView {
     const j = this.focus.point;
     if (j !== undefined) paintRing(c, ...place(this.X[2 * j], this.X[2 * j + 1], this.extent, w), radius);
   }
-}
-
-/**
- * An error rate in percent.
- *
- * @param {number} error
- */
-export function percent(error) {
-  return `${(100 * error).toFixed(1)} %`;
 }

@@ -3,9 +3,18 @@
 
 import { GRID, PATH_BETAS } from "./constants.js";
 import { Enlarged } from "./enlarged.js";
-import { LandmarkMaps, percent } from "./landmark_maps.js";
+import { LandmarkMaps } from "./landmark_maps.js";
 import { paintPoints, paintStar, pointerIn } from "./marks.js";
-import { errorRate, klDivergence, largest, linearSvm, nearestPoint, pseudoPosterior, similarities } from "./maths.js";
+import {
+  errorRate,
+  klDivergence,
+  largest,
+  linearSvm,
+  nearestPoint,
+  percent,
+  pseudoPosterior,
+  similarities,
+} from "./maths.js";
 import { Raster, paintBoundary } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { REST, mounting } from "./view.js";

@@ -591,3 +591,12 @@ function crossingsOfCell(values, G, i, j) {
   }
   return crossings;
 }
+
+/**
+ * An error rate in percent.
+ *
+ * @param {number} error
+ */
+export function percent(error) {
+  return `${(100 * error).toFixed(1)} %`;
+}

@@ -1,7 +1,8 @@
 // @ts-check
 // The first picture of the app: a few landmarks, beta, and the test errors. It moves once by itself.
 
-import { LandmarkMaps, percent } from "./landmark_maps.js";
+import { LandmarkMaps } from "./landmark_maps.js";
+import { percent } from "./maths.js";
 import { mounting, reducedMotion } from "./view.js";
 
 /** @import { Data, Report } from "./view.js" */

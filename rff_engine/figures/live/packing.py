@@ -114,6 +114,29 @@ def pack_landmarks(
     )
 
 
+def pack_one_landmark(
+    sample: Sample | SimpleNamespace,
+    fresh: Sample | SimpleNamespace,
+    omega: np.ndarray,
+    marks: Mapping[str, np.ndarray],
+    extent: float,
+    test_error: str = "test error",
+) -> dict[str, Any]:
+    """Data of the view of one landmark at any place: its frequencies (D, 2), and landmarks by their method."""
+    return _with_version(
+        {
+            "points": as_base64(sample.X, "<f8"),
+            "labels": as_base64(sample.y, "i1"),
+            "test_points": as_base64(fresh.X, "<f8"),
+            "test_labels": as_base64(fresh.y, "i1"),
+            "omega": as_base64(omega, "<f8"),
+            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
+            "extent": extent,
+            "test_error": test_error,
+        }
+    )
+
+
 def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
     """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}

@@ -14,7 +14,7 @@ from .scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
 
 FOLDER = Path(__file__).parent
 VIEWS = (
-    *("opening", "prior", "landmarks", "kernel", "bounds", "promises", "certificate", "blocks", "descent"),
+    *("opening", "prior", "landmarks", "worth", "kernel", "bounds", "promises", "certificate", "blocks", "descent"),
     "approximation",
 )
 #: Constants of the JavaScript modules, declared in constants.d.ts.

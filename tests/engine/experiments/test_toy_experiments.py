@@ -71,6 +71,28 @@ def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
 # --- landmarks ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("beta", [0.0, 1.0, 100.0])
+def test_one_landmark_decides_by_the_threshold_that_is_best_on_the_training_points(beta):
+    X, y = sample(30)
+    test_X, test_y = sample(40, 1)
+    places = np.array([X[4], [0.3, -1.2], [5.0, 5.0]])
+    omega = rff.GaussianKernel(0.5).sample_frequencies(6, 2, 0)
+    found = toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta)
+    for k, place in enumerate(places):
+        label = y[np.argmin(np.linalg.norm(X - place, axis=1))]
+        agreement = [np.mean(y * label * np.cos((place - X) @ w)) for w in omega]
+        weights = np.exp(beta * np.sqrt(30) * np.array(agreement) / 2)
+        Q = weights / weights.sum()
+        similar, fresh = (np.cos((place - points) @ omega.T) @ Q for points in (X, test_X))
+        ordered = np.sort(similar)
+        thresholds = [-np.inf, *(ordered[1:] + ordered[:-1]) / 2, ordered[-1]]
+        errors = [np.mean((similar > threshold) != (y == label)) for threshold in thresholds]
+        assert found.labels[k] == label and found.train_error[k] == pytest.approx(min(errors))
+        chosen = thresholds[int(np.argmin(errors))]
+        assert found.test_error[k] == pytest.approx(np.mean((fresh > chosen) != (test_y == label)))
+        assert found.kl[k] == pytest.approx(np.sum(Q[Q > 0] * np.log(6 * Q[Q > 0])), abs=1e-9)
+
+
 @pytest.mark.parametrize("selection", ["random", "kmeans", (3, 17, 40)])
 def test_a_landmark_problem_has_the_losses_of_its_landmarks(selection):
     X, y = sample()

@@ -10,7 +10,7 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view
+from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view, one_landmark
 
 # The experiment
 data = "moons"
@@ -24,9 +24,10 @@ landmarks = 5  # how many; ignored where the selection lists rows
 selection = "random"  # or "kmeans", or the rows of the training points that are the landmarks
 beta = 1.0  # inverse temperature
 C = 1.0  # of the linear SVM on the similarities
+place = (-1.05, 0.66)  # of a single landmark, with the frequencies of the first one
 
 
-def numbers(problem, view, path) -> pd.DataFrame:
+def numbers(problem, view, path, place, one) -> pd.DataFrame:
     """All numbers of the page as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     L, D = problem.loss.shape
     decisions = [view.prior, view.learned]
@@ -59,6 +60,14 @@ def numbers(problem, view, path) -> pd.DataFrame:
             "KL": path.kl,  # mean over the landmarks
             "bound": path.bound,  # on the loss, at 95 %, mean over the landmarks
         },
+        "one landmark": {
+            "x_1": [place[0]],
+            "x_2": [place[1]],
+            "label": one.labels.astype(int),
+            "train_error": one.train_error,
+            "test_error": one.test_error,
+            "KL": one.kl,
+        },
     }
     frames = map(pd.DataFrame, tables.values())
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
@@ -75,4 +84,5 @@ if __name__ == "__main__":
     view = landmark_view(problem, fresh.X, fresh.y, beta, C, extent=2.0)
     betas = [float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)]
     path = landmark_path(problem, fresh.X, fresh.y, betas, C)
-    numbers(problem, view, path).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    one = one_landmark(sample.X, sample.y, fresh.X, fresh.y, [place], problem.omega[0], beta)
+    numbers(problem, view, path, place, one).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
