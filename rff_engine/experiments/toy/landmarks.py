@@ -295,12 +295,13 @@ def one_landmark(
     X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
     y, y_test = np.asarray(y), np.asarray(y_test)
     labels = y[cdist(places, X).argmin(axis=1)]
-    shared = np.broadcast_to(omega, (len(places), *omega.shape))
-    Q = pseudo_posterior(landmark_alignment_loss(X, y, places, labels, shared), beta, len(X))
+    Q = pseudo_posterior(landmark_alignment_loss(X, y, places, labels, omega), beta, len(X))
+    # cos(a - b) = cos a cos b + sin a sin b, so that the cosines of all pairs are not needed.
+    at, of = places @ omega.T, omega @ np.concatenate([X, X_test]).T
+    similar = (Q * np.cos(at)) @ np.cos(of) + (Q * np.sin(at)) @ np.sin(of)
     errors = []
-    for k, label in enumerate(labels):
-        similar = landmark_similarity(np.concatenate([X, X_test]), places[k : k + 1], omega[None], Q[k : k + 1])[:, 0]
-        above = similar > _best_threshold(similar[: len(X)], y == label)
+    for row, label in zip(similar, labels, strict=True):
+        above = row > _best_threshold(row[: len(X)], y == label)
         wrong = above != (np.concatenate([y, y_test]) == label)
         errors.append((wrong[: len(X)].mean(), wrong[len(X) :].mean()))
     train_error, test_error = np.transpose(errors)
