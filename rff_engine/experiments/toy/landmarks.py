@@ -305,7 +305,7 @@ def one_landmark(
         wrong = above != (np.concatenate([y, y_test]) == label)
         errors.append((wrong[: len(X)].mean(), wrong[len(X) :].mean()))
     train_error, test_error = np.transpose(errors)
-    return OneLandmark(labels, kl_divergence(Q), train_error, test_error)
+    return OneLandmark(labels, np.asarray(kl_divergence(Q)), train_error, test_error)
 
 
 def _best_threshold(similar, own) -> float:
