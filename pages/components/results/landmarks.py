@@ -145,7 +145,8 @@ def one_landmark(
     settings: LandmarkSettings, beta: float, places: tuple[tuple[float, float], ...] | int
 ) -> toy_landmarks.OneLandmark:
     """A single landmark at places, or at those of a square grid."""
-    sample, fresh = toy_sample(settings.data), toy_fresh_sample(settings.data)
+    sample = toy_sample(settings.data)
+    fresh = toy_fresh_sample(settings.data)
     at = plane_points(cell_centres(map_extent(settings.data), places)) if isinstance(places, int) else np.array(places)
     omega = landmark_problem(settings).omega[0]
     return read_only(toy_landmarks.one_landmark(sample.X, sample.y, fresh.X, fresh.y, at, omega, beta))

@@ -293,11 +293,13 @@ def one_landmark(
         If a value is out of range.
     """
     X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
-    y, y_test = np.asarray(y), np.asarray(y_test)
+    y = np.asarray(y)
+    y_test = np.asarray(y_test)
     labels = y[cdist(places, X).argmin(axis=1)]
     Q = pseudo_posterior(landmark_alignment_loss(X, y, places, labels, omega), beta, len(X))
     # cos(a - b) = cos a cos b + sin a sin b, so that the cosines of all pairs are not needed.
-    at, of = places @ omega.T, omega @ np.concatenate([X, X_test]).T
+    at = places @ omega.T
+    of = omega @ np.concatenate([X, X_test]).T
     similar = (Q * np.cos(at)) @ np.cos(of) + (Q * np.sin(at)) @ np.sin(of)
     errors = []
     for row, label in zip(similar, labels, strict=True):
