@@ -207,13 +207,8 @@ class LiveBlocks extends LiveView {
           if (k % 2 === 0)
             c.fillRect(px(start), frame.top, px(this.starts[k + 1]) - px(start), frame.bottom - frame.top);
         }
-        const above = test_set_bound >= risk_bound;
         this.paintLevel(c, frame, py(test_set_bound), "dash");
-        c.textAlign = "right";
-        c.fillText(`test set of all ${n}`, frame.right - 4, py(test_set_bound) + (above ? -0.5 : 1.2) * size);
         this.paintLevel(c, frame, py(test_error), "dot");
-        c.textAlign = "left";
-        c.fillText("error on fresh points", frame.left + 4, py(test_error) + 1.2 * size);
         const along = this.counts.flatMap((one, k) => (one <= count ? [[px(one), py(this.bounds[k])]] : []));
         paintCurve(c, along, total, "solid");
         paintMarker(c, px(count), frame, this.ink);
