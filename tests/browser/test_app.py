@@ -186,7 +186,7 @@ def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page, plain):
     scroll_to(page, "path")
     wait_until(lambda: page.evaluate(marker) == [1, 1, 1])
     before = figure(page, "along_beta")
-    thumb = slider(page, "beta") if plain else page.locator(".live input[name=beta]")
+    thumb = slider(page, "beta") if plain else page.locator(".live:has(.maps) input[name=beta]")
     thumb.focus()
     thumb.press("End")
     wait_until(lambda: page.evaluate(marker) == [1000, 1000, 1000])
