@@ -76,7 +76,7 @@ def test_an_unknown_picture_is_named_with_those_allowed_and_the_page_is_whole():
     app = opened("bounds", view="nonsense", beta="10")
     (note,) = [warning.value for warning in app.warning]
     assert note == (
-        "The link asked for view = ` 'nonsense' `; allowed is one of curves, terms, so the whole page is shown."
+        "The link asked for view = ` 'nonsense' `; allowed is one of curves, terms, map, so the whole page is shown."
     )
     assert "view" not in app.query_params and app.session_state["beta"] == 10
     assert views(app)["bounds"]["alone"] is None and len(app.caption) > 1
