@@ -30,6 +30,11 @@ FAILING_CASE = {"n": 1000, "mu": 5.0, "eps": 0.05}
 
 TIGHTNESS, PRICE, VALIDITY = QUESTIONS = "How tight?", "At what price?", "Does it hold?"
 QUESTION = Tabs("question", "Question", None, QUESTIONS, TIGHTNESS)
+WHAT_TO_DO = {
+    TIGHTNESS: "Drag **[[β]]** and see which term grows.",
+    PRICE: "Move **[[β]]** and see what it costs to choose it after looking.",
+    VALIDITY: "Draw samples, and count how often the bound is too small.",
+}
 
 EPSILON = Scale(
     "eps",
@@ -427,8 +432,8 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(
         "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
-        "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. Drag "
-        "**[[β]]** and see which term grows.",
+        "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. "
+        f"{WHAT_TO_DO[values.question]}",
     )
     tour.show()
     with layout.show_errors():

@@ -133,7 +133,7 @@ def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, 
     packed = live_certificate(settings, method, COUNTS if reached else (values.D,))
     live.mount("certificate", packed, values, (FREQUENCIES, STRETCH), renew, reach)
     layout.caption_below(
-        "**Lengthen the step: fewer voters err, and the price of learned weights grows with its square.** Move D, and "
+        "**With a longer step fewer voters err, and the price of learned weights grows with its square.** Move D, and "
         "the certificate pays for your look.",
         "The test error is measured on 2000 fresh points, which a learner would not have. [[Left|Below]], the deeper "
         "the colour, the more of the voters agree; pale where they are divided. "
@@ -213,9 +213,11 @@ def show_arms(vote: CertifiedVote, values) -> None:
 
 def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) -> None:
     """Points that test a classifier and then teach the next, beside the same points as a test set."""
+    better = "blocks" if blocks.risk_bound < blocks.test_set_bound else "the test set"
     seen = (
         f"**Blocks certify {layout.percent(blocks.risk_bound)}, the same points as a test set "
-        f"{layout.percent(blocks.test_set_bound)}.** Press Play: a block comes, is tested, then teaches."
+        f"{layout.percent(blocks.test_set_bound)}: the smaller is better, here that of {better}.** Press Play: a block "
+        "comes, is tested, then teaches."
     )
     details = (
         "Half of the points teach a first classifier. The others come in blocks: each point is tested by the "

@@ -384,7 +384,7 @@ class LiveKernel extends LiveView {
     const omega = this.omegaInFocus;
     if (!omega) {
       const [reached, allowed] = [this.summary.okrff.divergence, this.value("rho") * this.N];
-      return `OKRFF is at a divergence of ${reached.toPrecision(3)} from the prior; at most ρN = ${allowed.toPrecision(3)} is allowed.`;
+      return `OKRFF is at a divergence of ${reached.toPrecision(3)} from the prior; at most ρ = ${allowed.toPrecision(3)} is allowed.`;
     }
     const { loss } = labelSpectrum(this.X, this.y, omega[0], omega[1]);
     const extent = this.data.frequency_extent;

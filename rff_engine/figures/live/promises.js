@@ -68,6 +68,7 @@ class LivePromises extends LiveView {
     const { eps } = this.inputs;
     [eps.min, eps.max] = [data.allowed[0], data.allowed.at(-1)].map((value) => String(Math.log10(value)));
     this.of = { losses: "", rates: "" };
+    for (const form of FORMS) this.find(`.${form}-mark`).style.color = data.colours[form];
   }
 
   /** Draw more samples. @param {number} count */

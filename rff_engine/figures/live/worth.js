@@ -195,6 +195,9 @@ class LiveWorth extends LiveView {
   paintWorth(c, w) {
     const { extent, marks } = this.data;
     this.map.paint(c, w, w, false);
+    c.globalAlpha = 0.35;
+    paintPoints(c, w, extent, this.train.X, this.train.y, Math.max(1.2, w / 240));
+    c.globalAlpha = 1;
     for (const [name, shape] of METHODS) {
       for (const [x, z] of marks[name]) {
         shape(c, ...place(x, z, extent, w), Math.max(4, w / 70));
