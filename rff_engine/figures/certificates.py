@@ -94,7 +94,7 @@ def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
         _bar(fig, ARM_LABELS[arm], colour, 100 * bound, 0.0, f"at most {100 * bound:.3g} %", f"≤ {100 * bound:.3g} %")
     fig.add_vline(x=100 * error, line={"color": ERROR_COLOUR, "width": 2, "dash": "dot"})
     add_note(fig, 100 * error, 1, f"error on fresh points {100 * error:.3g} %", yref="paper", yanchor="bottom")
-    fig.update_xaxes(title="at most so many % of new points err", range=[0, 130 * max(*bounds.values(), error)])
+    fig.update_xaxes(title="certified risk, %", range=[0, 130 * max(*bounds.values(), error)])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
     return finish(fig, 230, margin=fixed_margin(left=178, top=40), bargap=0.35)
 
