@@ -191,7 +191,8 @@ def test_on_a_projector_the_picture_comes_first_and_fits(open_page, path):
             const picture = document.querySelector('.live canvas:not(.scale), .js-plotly-plot').getBoundingClientRect();
             const words = [...document.querySelectorAll('[data-testid=stMarkdownContainer] p')]
                 .filter(words => words.getBoundingClientRect().top < picture.top && words.innerText.length > 100);
-            const sliders = [...document.querySelectorAll('.live .scrubbers label')].filter(label => label.offsetWidth);
+            const labels = document.querySelector('.live').querySelectorAll('.scrubbers label');
+            const sliders = [...labels].filter(label => label.offsetWidth);
             const rows = new Set(sliders.map(label => Math.round(label.getBoundingClientRect().bottom)));
             return [picture.top, picture.bottom, words.length, rows.size];
         }"""

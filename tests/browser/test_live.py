@@ -816,7 +816,7 @@ def test_the_chosen_bound_is_in_colour_and_a_sum_and_questions_are_tabs(open_pag
         return {chosen: view.chosen.name, coloured: view.bounds.filter(b => view.colourOf(b) === b.colour).length,
             sum: texts.map(text => Number(text.textContent)), value: view.chosen.values[view.at]};
     }"""
-    for name, key in (("Theorem 3", "second_order_kl"), ("Theorem 1", "landmark_kl")):
+    for name, key in (("linear, all pairs Theorem 3", "second_order_kl"), ("linear Theorem 1", "landmark_kl")):
         row = page.get_by_role("button", name=name, exact=True)
         row.click()
         page.wait_for_function("key => document.querySelector('.live').view.chosen.name === key", arg=key)
