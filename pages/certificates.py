@@ -349,7 +349,8 @@ def main() -> None:
     layout.title(INTRODUCTIONS[values.question])
     tour.show()
     settings = CertificateSettings.of(values)
-    if said := copies_in_words(*settings.sample):
+    said = copies_in_words(*settings.sample)
+    if said and live.asks:  # a page of the static edition has the same parts for all settings
         st.warning(said, icon=":material/warning:")
     with layout.show_errors(), QUESTION.show():
         if values.question == TEACHING:
