@@ -18,11 +18,13 @@ import {
 import { Raster, paintBoundary } from "./rasters.js";
 import { fontOf } from "./typeface.js";
 import { REST, mounting } from "./view.js";
+import { largestMean } from "./vote_bound.js";
 
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Panel, Report, Root } from "./view.js" */
 
 const STAR = 11; // radius in pixels of the stars beside the weights
+const EPSILON = 0.05; // of the bound along beta
 
 class LiveLandmarks extends LandmarkMaps {
   /** @type {Raster} */
@@ -236,14 +238,15 @@ class LiveLandmarks extends LandmarkMaps {
     return { ...super.tables(), "along beta": this.alongBeta() };
   }
 
-  /** Errors and the mean KL divergence at every beta that the app's curves have. */
+  /** Errors, mean KL divergence and mean bound at every beta that the app's curves have. */
   alongBeta() {
     const rows = PATH_BETAS.map((beta) => this.errorsAt(beta));
-    const [train_error, test_error, KL] = [0, 1, 2].map((k) => rows.map((row) => row[k]));
-    return { beta: PATH_BETAS, train_error, test_error, KL };
+    const [train_error, test_error, KL, bound] = [0, 1, 2, 3].map((k) => rows.map((row) => row[k]));
+    const ofRows = this.landmarkRows.length > 0; // no bound holds for centroids
+    return { beta: PATH_BETAS, train_error, test_error, KL, bound: ofRows ? bound : rows.map(() => "") };
   }
 
-  /** Training error, test error and mean KL divergence. @param {number} beta */
+  /** Training error, test error, mean KL divergence and mean PAC-Bayes-kl bound of any landmark. @param {number} beta */
   errorsAt(beta) {
     const { L, D, maxD, n, loss, data } = this;
     const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
@@ -251,12 +254,18 @@ class LiveLandmarks extends LandmarkMaps {
     const scratch = new Float64Array(n);
     pseudoPosterior(loss, L, maxD, D, beta, n, Q);
     let kl = 0;
+    let bound = 0;
     for (const [l, { train }] of this.cosines.entries()) {
       similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
-      kl += klDivergence(Q, l * maxD, D) / L;
+      const own = klDivergence(Q, l * maxD, D);
+      kl += own / L;
+      let risk = 0;
+      for (let m = l * maxD; m < l * maxD + D; m++) risk += Q[m] * loss[m];
+      bound += largestMean(risk, (own + Math.log((2 * Math.sqrt(n - 1) * n) / EPSILON)) / (n - 1)) / L;
     }
     linearSvm(psi, this.y, n, L, data.C, w);
-    return [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w), kl];
+    const errors = [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w)];
+    return [...errors, kl, bound];
   }
 
   /** The test error of the same cosines at equal weights: once the hand rests, since it takes a second SVM. */
