@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -41,10 +42,15 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """Run the tests that use a fixture of a module in one worker; tests of the database server are slow."""
+    """Run the tests that use a fixture of a module in one worker, and name those of the second group."""
+    cases = Counter()
     for item in items:
         if (group := item.get_closest_marker("xdist_group")) and group.args == ("postgres",):
-            item.add_marker(pytest.mark.slow)  # the first of them starts a server
+            item.add_marker(pytest.mark.second)  # the first of them starts a server
+        if more := item.get_closest_marker("more"):
+            cases[item.path, item.originalname] += 1
+            if cases[item.path, item.originalname] > more.kwargs["after"]:
+                item.add_marker(pytest.mark.second)
         fixtures = [name for name, found in item._fixtureinfo.name2fixturedefs.items() if found[-1].scope == "module"]
         if fixtures and not item.get_closest_marker("xdist_group"):
             values = item.callspec.params if hasattr(item, "callspec") else {}

@@ -147,12 +147,14 @@ def is_held(file: str, holder: str) -> bool:
     return (kind == "source" and bool(what)) or holder == "definition"
 
 
+@pytest.mark.slow
 def test_every_claim_has_one_holder():
     keys = [(file, key) for file, key, _ in lines()]
     held = {claim: sum(claim[0] == file and claim[1].startswith(key) for file, key in keys) for claim in claims()}
     assert [claim for claim, holders in held.items() if holders != 1] == []
 
 
+@pytest.mark.slow
 def test_every_line_of_the_list_is_about_a_claim():
     keys = [(file, key) for file, key, _ in lines()]
     assert [key for key in keys if not any(key[0] == file and text.startswith(key[1]) for file, text in claims())] == []

@@ -92,6 +92,7 @@ def functions_of(path: Path) -> set[str]:
     return {node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 def test_test_exists(row):
     path, name = re.fullmatch(r"`(tests/[\w/]+\.py)::(test_\w+)`", row["test"]).groups()

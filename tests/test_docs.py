@@ -52,6 +52,7 @@ def test_named_files_exist(page):
         assert list(ROOT.glob(name)), name
 
 
+@pytest.mark.slow
 @every_page
 def test_commands_parse(page):
     for module, arguments in re.findall(r"python -m (rff_engine|datasets) ([^`#<\n]+)", text(page)):

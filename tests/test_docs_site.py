@@ -57,6 +57,7 @@ def test_reference_lists_every_public_name():
     assert sorted(set(REFERENCE) - set(FURTHER)) == sorted(public) and len(set(REFERENCE)) == len(REFERENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FURTHER)
 def test_what_the_reference_has_besides_is_described(name):
     errors = {code for code, _ in validate(f"rff_engine.{name}")["errors"]}
@@ -116,6 +117,7 @@ def test_other_numbers_are_found():
     assert not same("error 0.11", "error 0.21") and not same("error 0.11", "loss 0.11")
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
@@ -132,6 +134,7 @@ def test_code_of_the_page_prints_what_is_written(page, tmp_path, monkeypatch):
         assert same(printed.getvalue(), written), printed.getvalue()
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("each runs an experiment in the plane, a second or two")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_of_the_gallery_draws_figures(path):

@@ -22,6 +22,7 @@ def test_names_of_every_module_are_found():
     assert not any(inspect.ismodule(value) for value in PUBLIC.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
 def test_example_of_the_docstring_runs(name):
     (example,) = doctest.DocTestFinder(recurse=False).find(PUBLIC[name], name, globs={})

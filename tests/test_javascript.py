@@ -52,6 +52,8 @@ def test_joined_modules_export_only_a_default(entry):
     assert text.count("\nexport default ") == 1
 
 
+@pytest.mark.more(after=8)
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_joined_modules_are_one_module(node, entry, tmp_path):
     """It parses, so no name is declared twice."""

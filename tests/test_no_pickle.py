@@ -57,6 +57,7 @@ def suspects(code: str) -> set[str]:
     return found
 
 
+@pytest.mark.second
 def test_no_source_loads_a_pickle_or_code():
     found = {str(path.relative_to(ROOT)): suspects(path.read_text(encoding="utf-8")) for path in sources()}
     assert len(found) > 100

@@ -166,12 +166,14 @@ def python(installed, tmp_path):
 pytestmark = pytest.mark.slow("builds a wheel, installs it, and starts Python for each test")
 
 
+@pytest.mark.second
 def test_the_ten_lines_of_the_readme_need_no_extra(python):
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
     error, divergence = map(float, python("-c", WITHOUT_EXTRAS + code).stdout.split())
     assert 0 < error < 0.2 and divergence > 0
 
 
+@pytest.mark.second
 def test_the_views_of_the_notebook_section_are_computed_in_an_empty_folder(python, tmp_path):
     teaching = (ROOT / "docs" / "teaching.md").read_text("utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", teaching, re.DOTALL | re.MULTILINE)
@@ -184,6 +186,7 @@ def pages_with_code() -> list[Path]:
     return [page for page in PAGES if page.name not in CODE_LEFT_OUT and "```python" in page.read_text("utf-8")]
 
 
+@pytest.mark.second
 def test_code_of_the_pages_runs_in_an_empty_folder(python):
     pages = []
     for page in pages_with_code():
@@ -201,6 +204,7 @@ def commands() -> dict[str, str]:
     return {command.strip(): page.name for page in PAGES for command in line.findall(page.read_text("utf-8"))}
 
 
+@pytest.mark.second
 def test_commands_of_the_pages_run_in_an_empty_folder(python):
     left = [command for command in commands() if not command.startswith(tuple(COMMANDS_LEFT_OUT))]
     assert set(left) == set(COMMANDS_RUN)
@@ -208,23 +212,27 @@ def test_commands_of_the_pages_run_in_an_empty_folder(python):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.second
 def test_another_package_called_datasets_stays_what_it_is(python, installed):
     found = python("-c", "import datasets, rff_engine.experiments as e; print(datasets.OWNER, e.datasets)").stdout
     assert found.startswith("another <module 'rff_datasets' from ") and installed.name in found
 
 
+@pytest.mark.second
 def test_the_command_line_names_commands_and_data_sets(python):
     assert "certify" in python("-m", "rff_engine", "--help").stdout
     assert "breast              569 x 30" in python("-m", "rff_engine", "datasets").stdout
     assert "569     30" in python("-m", "rff_datasets", "list").stdout
 
 
+@pytest.mark.second
 def test_tables_are_read_by_a_process_of_their_own(python):
     table = "a,b\n" + "1,x\n2,y\n" * 10
     code = f"from rff_engine.experiments import datasets; print(len(datasets.read_table({table!r}).columns))"
     assert python("-c", code).stdout.split() == ["2"]
 
 
+@pytest.mark.second
 def test_every_estimator_fits_without_the_extras(python):
     assert int(python("-c", WITHOUT_EXTRAS + FIT_ALL).stdout) >= 8
 

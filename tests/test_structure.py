@@ -41,6 +41,7 @@ ENGINE = structure.PARTS[: structure.PARTS.index("rff_engine.figures")]
 MODULES = structure.modules(ROOT)
 
 
+@pytest.mark.slow
 def test_modules_and_their_imports_are_found():
     assert {structure.part_of(module) for module in MODULES} == set(structure.PARTS)
     imported = set(structure.imports(ROOT, "rff_engine.estimators"))
@@ -64,6 +65,8 @@ def test_no_circles_between_modules():
     assert structure.circles(arrows) == []
 
 
+@pytest.mark.more(after=100)
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_imports_only_the_libraries_of_its_part(module):
     part = structure.part_of(module)
@@ -75,12 +78,13 @@ def test_a_module_imports_only_the_libraries_of_its_part(module):
             assert part not in ENGINE or library in FREE, f"{module} ({part}) imports {name}"
 
 
+@pytest.mark.slow
 def test_only_rooms_of_classes_have_tables_of_the_app():
     using = [module for module in MODULES if "sqlalchemy" in structure.imports(ROOT, module)]
     assert [module for module in using if module.startswith("pages")] == ["pages.components.server.rooms"]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_engine_works_without_the_libraries_of_the_other_parts():
     # As if they were not installed; scikit-learn loads pandas where it can.
     code = """
@@ -107,7 +111,7 @@ def test_records_of_pages_import_nothing_of_the_app():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_pages_without_runs_need_no_store_of_results():
     """They are imported where two libraries are missing that exist in no browser."""
     pages = [page.name for page in PAGES if page.grid and page.path] + ["errata"]
@@ -120,6 +124,7 @@ def test_pages_without_runs_need_no_store_of_results():
     assert imported.returncode == 0, imported.stderr
 
 
+@pytest.mark.slow
 def test_tests_import_no_tests_of_other_folders():
     for path in (ROOT / "tests").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -147,6 +152,7 @@ def lines_of_the_plan():
     return lines
 
 
+@pytest.mark.slow
 def test_a_line_of_the_plan_imports_nothing_above_it():
     lines = lines_of_the_plan()
     line_of = {
@@ -177,6 +183,7 @@ def test_a_file_of_a_walk_imports_one_before_it_or_is_imported_there(walk):
 # --- statements ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_statement_makes_no_two_calls_for_two_names():
     """A pair such as `a, b = 0, 1` may stand in one line; of `a, b = f(x), g(y)` a reader misses the second."""
     packed = []
@@ -253,6 +260,7 @@ def raising_names():
     return raises
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
 def test_docstring_is_valid_numpydoc(name):
     module = next((module.__name__ for module in SUBMODULES if name in module.__all__), "rff_engine")
@@ -270,6 +278,7 @@ def set_by(cls):
             yield from names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if inspect.isclass(value)])
 def test_every_attribute_has_a_sentence(name):
     text = sections(PUBLIC[name]).get("Attributes", "")
@@ -279,6 +288,8 @@ def test_every_attribute_has_a_sentence(name):
     assert all(getattr(PUBLIC[name], field).__doc__ for field in getattr(PUBLIC[name], "_fields", ()))
 
 
+@pytest.mark.more(after=100)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_returns_and_raises_are_documented_where_there_are_any(name):
     function = FUNCTIONS[name]

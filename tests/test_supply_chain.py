@@ -80,6 +80,7 @@ def test_the_lock_for_developing_holds_the_other():
         assert set(dev[name][1]) == set(hashes), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lock", LOCKS.values())
 def test_the_lock_has_all_that_its_packages_need_here(lock):
     """Checked for the packages that are installed in their locked version."""
@@ -125,7 +126,7 @@ def test_listed_licences_match_the_locks():
     assert not re.search(r"no licence found|not installed", (ROOT / "docs" / "licences.md").read_text("utf-8"))
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_licences_can_be_regenerated(tmp_path):
     said = subprocess.run(
         [sys.executable, ROOT / ".ci" / "licences.py", tmp_path / "licences.md"], capture_output=True, text=True

@@ -69,6 +69,7 @@ def pyright(*arguments: str, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.mark.second
 @pytest.mark.parametrize("program", [PROGRAM, DRAWN], ids=["core", "figures"])
 def test_a_program_of_a_user_is_clean_in_strict_mode(program, tmp_path):
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(ROOT)]}
@@ -88,6 +89,7 @@ def test_the_program_runs(program, tmp_path, monkeypatch):
     exec(compile(program, "program.py", "exec"), {})
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize(("package", "names"), [("rff_engine", 1500), ("datasets", 100)])
 def test_the_public_names_of_the_package_have_types(package, names):
     """At least 99 %, for names that inherit from classes of libraries without types."""

@@ -36,6 +36,7 @@ def test_every_part_of_a_live_view_has_a_name_and_every_name_a_part(page):
     assert parts == {picture.name for picture in BY_NAME[page].pictures if picture.live}
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name", "query"),
@@ -88,6 +89,7 @@ def test_a_page_without_such_pictures_does_not_know_the_name():
     assert note.startswith("The link asked for ` 'view' `, no setting of this page; allowed is any of ")
 
 
+@pytest.mark.slow
 def test_the_control_of_your_data_of_that_name_is_left_alone():
     app = opened("your_data", view="kernel learning")
     assert not app.warning and app.session_state["view"] == "kernel learning"

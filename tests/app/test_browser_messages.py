@@ -132,7 +132,7 @@ async def attack(address: str, server: psutil.Process) -> tuple[list, list]:
     return runs_at_once, after_round
 
 
-@pytest.mark.slow("sends 1,000 messages to a server of each kind, and opens a page five times meanwhile")
+@pytest.mark.second("sends 1,000 messages to a server of each kind, and opens a page five times meanwhile")
 @pytest.mark.parametrize("script", ["serve.py", "app.py"])
 def test_messages_of_a_foreign_client_change_no_limit_and_leak_nothing(script):
     with served(script=script) as address:

@@ -19,6 +19,8 @@ from pages.components.server.room_codes import RoomEndedError, shown
 from pages.components.server.rooms import Rooms
 from rff_engine.experiments.running.store import StoreError, default_store
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LESSON = content.lessons_of("kernel")["average-of-cosines"]
 FIRST = LESSON.steps[0]
@@ -95,7 +97,6 @@ def opened_room() -> tuple[Reader, str]:
 # --- a class ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_class_sees_its_predictions_and_the_outcome_once_the_lecturer_reveals_them(rooms):
     lecturer, code = opened_room()
     assert lecturer.room["counts"] == [0, 0, 0] and lecturer.room["secret"]
@@ -115,7 +116,7 @@ def test_a_class_sees_its_predictions_and_the_outcome_once_the_lecturer_reveals_
         assert student.app.session_state["D"] == FIRST.after["D"]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_who_has_not_predicted_sees_the_outcome_too_and_is_not_counted(rooms):
     lecturer, code = opened_room()
     student = Reader("a", room=code)
@@ -133,7 +134,7 @@ def test_who_has_not_predicted_sees_the_outcome_too_and_is_not_counted(rooms):
     assert late.card["answer"] is None and late.card["outcome"] == ""
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_second_prediction_of_a_browser_is_not_counted(rooms):
     lecturer, code = opened_room()
     for answer in (0, 1):  # a reloaded page is another session of the same browser
@@ -142,7 +143,7 @@ def test_a_second_prediction_of_a_browser_is_not_counted(rooms):
     assert lecturer.room["counts"] == [1, 0, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_session_without_the_secret_leads_nothing(rooms):
     lecturer, code = opened_room()
     student = Reader("a", room=code)
@@ -158,7 +159,7 @@ def test_a_session_without_the_secret_leads_nothing(rooms):
     assert again.room["secret"] == lecturer.room["secret"] and again.room["counts"] == [0, 0, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_closed_room_leaves_the_lesson_with_a_sentence(rooms):
     lecturer, code = opened_room()
     student = Reader("a", room=code)
@@ -173,7 +174,7 @@ def test_a_closed_room_leaves_the_lesson_with_a_sentence(rooms):
     assert student.card["outcome"] == FIRST.outcome  # nothing to wait for
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_those_who_enter_the_code_come_to_the_step_of_the_lecturer(rooms):
     lecturer, code = opened_room()
     lecturer.act("next")
@@ -188,7 +189,7 @@ def test_those_who_enter_the_code_come_to_the_step_of_the_lecturer(rooms):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -204,7 +205,6 @@ def test_a_wrong_code_is_refused_in_one_sentence(rooms, text, said):
     assert [error.value for error in app.error] == [said] and not app.exception
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("code", "warned"), [("222222", False), ("x", True)])
 def test_a_link_with_a_wrong_code_opens_the_lesson_without_a_class(rooms, code, warned):
     reader = Reader("a", room=code)
@@ -215,7 +215,6 @@ def test_a_link_with_a_wrong_code_opens_the_lesson_without_a_class(rooms, code, 
     assert reader.card["outcome"] == FIRST.outcome
 
 
-@pytest.mark.slow
 def test_a_room_of_another_lesson_is_not_entered(rooms):
     code, _ = rooms.open("theorem-that-fails")
     reader = Reader("a", room=code)
@@ -225,7 +224,6 @@ def test_a_room_of_another_lesson_is_not_entered(rooms):
     )
 
 
-@pytest.mark.slow
 def test_a_store_that_cannot_be_used_costs_the_class_but_not_the_lesson(tmp_path, monkeypatch):
     (tmp_path / "results.sqlite").write_text("no database " * 100)
     server_rooms.rooms.cache_clear()
@@ -240,7 +238,7 @@ def test_a_store_that_cannot_be_used_costs_the_class_but_not_the_lesson(tmp_path
     assert student.address["room"] == "222222"  # for when the store is back
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_prediction_that_could_not_be_stored_can_be_made_again(rooms, monkeypatch):
     _, code = opened_room()
     student, predict = Reader("a", room=code), rooms.predict
@@ -253,7 +251,7 @@ def test_a_prediction_that_could_not_be_stored_can_be_made_again(rooms, monkeypa
     assert student.card["answer"] == 1 and student.room["waits"] and student.card["app"]["problem"] == ""
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_full_room_does_not_count_and_lets_the_reader_wait_with_the_class(rooms, monkeypatch):
     monkeypatch.setattr(rooms, "_limits", replace(LIMITS, room_predictions=2))
     lecturer, code = opened_room()
@@ -267,14 +265,14 @@ def test_a_full_room_does_not_count_and_lets_the_reader_wait_with_the_class(room
     assert lecturer.room["counts"] == [0, 0, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_server_without_rooms_offers_none(monkeypatch):
     monkeypatch.setattr(classroom, "offered", lambda: False)
     assert not Reader("a").card["app"]["rooms"]
     assert not AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run().text_input
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_an_answer_that_the_step_does_not_have_is_ignored(rooms):
     _, code = opened_room()
     reader = Reader("a", room=code)
@@ -288,7 +286,7 @@ def test_an_answer_that_the_step_does_not_have_is_ignored(rooms):
 # --- what a reader keeps ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_predictions_are_kept_through_the_lesson_and_restored_from_the_address(rooms):
     reader = Reader("a")
     assert reader.card["app"]["predicted"] is None  # the browser has not been asked
@@ -308,7 +306,6 @@ def test_predictions_are_kept_through_the_lesson_and_restored_from_the_address(r
     assert again.card["app"]["predicted"] == "2-0"
 
 
-@pytest.mark.slow
 def test_a_lesson_that_is_begun_again_has_no_predictions(rooms):
     reader = Reader("a")
     reader.act("answer", answer=2)
@@ -317,7 +314,7 @@ def test_a_lesson_that_is_begun_again_has_no_predictions(rooms):
     assert reader.card["answer"] is None and reader.card["app"]["predicted"] == ""
 
 
-@pytest.mark.slow
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize("text", ["3", "00000", "x", "-²", "0 1", None, 7, "٣", "0" * 10**6])
 def test_wrong_predictions_in_an_address_are_ignored_with_a_sentence(rooms, text):
     reader = Reader("a")
@@ -327,7 +324,6 @@ def test_wrong_predictions_in_an_address_are_ignored_with_a_sentence(rooms, text
     assert reader.card["answer"] is None and len(said) < 250
 
 
-@pytest.mark.slow
 def test_the_summary_has_every_question_with_prediction_answer_and_reason(rooms):
     reader = Reader("a", summary="true")
     assert reader.app.title[0].value == f"Your predictions: {LESSON.title}"

@@ -35,6 +35,7 @@ def captions(at) -> str:
     return " ".join(caption.value for caption in at.caption)
 
 
+@pytest.mark.slow
 def test_parts_far_away_are_not_computed(near, page, monkeypatch):
     computed = []
     for name in ("grid_weights", "importance_plane", "landmark_curve", "loss_gaps"):
@@ -44,6 +45,7 @@ def test_parts_far_away_are_not_computed(near, page, monkeypatch):
     assert "moving the frequencies lowers it" in captions(page)
 
 
+@pytest.mark.slow
 def test_a_part_is_shown_when_the_reader_is_near(near, page):
     near.update({"grid", "densities"})
     assert not page.run().exception
@@ -62,6 +64,7 @@ def show_refused():
     deferred.show("grid", refuse)
 
 
+@pytest.mark.slow
 def test_an_error_of_a_part_is_one_sentence_in_its_place(near):
     near.add("grid")
     at = AppTest.from_function(show_refused).run()

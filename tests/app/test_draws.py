@@ -26,6 +26,7 @@ def sent(app: AppTest) -> dict:
     return json.loads(data)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
 def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings(page):
@@ -38,6 +39,7 @@ def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings
         assert sent(app) == first | {"settings": first["settings"] | {"sigma": sigma, "noise": noise}}
 
 
+@pytest.mark.slow
 def test_another_noise_and_other_landmarks_are_one_entry_of_the_cache(monkeypatch):
     packed = []
     pack = landmarks.packing.pack_landmark_draws
@@ -51,6 +53,7 @@ def test_another_noise_and_other_landmarks_are_one_entry_of_the_cache(monkeypatc
     assert len(packed) == 1
 
 
+@pytest.mark.slow
 def test_other_landmarks_change_the_rows_alone():
     app = opened("landmarks", seed="3", how="clicked", picks="3-17")
     first = sent(app)
@@ -84,6 +87,7 @@ def points(packed: dict, noise: float, dtype: str) -> np.ndarray:
     return (positions + noise * normals).reshape(-1, 2)
 
 
+@pytest.mark.second
 def test_an_ellipse_changes_nothing_that_the_live_view_gets_but_the_settings():
     app = opened("learn_kernel")
     first, turned = sent(app), {"along": 3.16, "across": 0.2, "angle": 179}
@@ -117,6 +121,7 @@ def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
     assert "noise" not in own["settings"] and "normals" not in own["draws"]["train"]
 
 
+@pytest.mark.slow
 def test_hiding_a_control_hides_the_slider_of_the_noise():
     assert sent(opened("landmarks", hide="noise"))["hidden"] == ["noise"]
     assert sent(opened("landmarks", hide="all"))["hidden"] == []
@@ -128,6 +133,7 @@ def test_every_place_of_the_slider_of_the_noise_is_a_value_of_its_control():
         assert NOISE.nearest(hundredths / 100) == NOISE.read(f"{hundredths / 100:g}") == hundredths / 100
 
 
+@pytest.mark.slow
 def test_another_order_than_2_is_computed_by_the_server_with_the_width_of_the_sidebar():
     data = sent(opened("learn_kernel", mu="3"))
     assert "draws" not in data and data["mu"] == 3 and set(data["settings"]) == {"beta", "rho"}
@@ -137,6 +143,7 @@ def test_every_width_of_older_links_is_still_one():
     assert set(SIGMA.values) <= set(SIGMA_LIVE.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 1000])
 def test_draws_take_no_more_bytes_than_what_is_made_of_them(n):
     """For the most landmarks: what comes for eight serves fewer of them too."""

@@ -43,7 +43,7 @@ def finished(queue: RunQueue, **changes) -> runs.Run:
     return wait(queue.submit(settings(**changes)), 600)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize("page", ["real_data", "start"])
 def test_a_damaged_store_is_reported_until_it_is_repaired(queue, page):
     finished(queue, repeats=1 if page == "real_data" else 10)
@@ -67,7 +67,7 @@ def test_a_damaged_store_is_reported_until_it_is_repaired(queue, page):
     opened(page, repeats="1")
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_unreadable_rows_are_reported_in_one_sentence(queue):
     run = finished(queue)
     with sqlite3.connect(queue.store.name) as raw:
@@ -94,7 +94,7 @@ def test_page_warns_if_no_store_can_be_opened(tmp_path, monkeypatch):
         runs.run_queue.cache_clear()
 
 
-@pytest.mark.slow("computes a run in a child process")
+@pytest.mark.second("computes a run in a child process")
 def test_results_stay_after_their_data_file_is_damaged(queue, tmp_path, monkeypatch):
     """A new run fails with a message; a known run has its figure, without the number of test points."""
     raw = describe("ads").files[0]

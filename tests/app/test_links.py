@@ -42,6 +42,7 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         assert not (symbols & keys) - {control.key}, control.label
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "query", "said", "left"),
@@ -63,6 +64,8 @@ def test_an_unknown_name_is_ignored_with_a_note(page, query, said, left):
     assert address(app) == left
 
 
+@pytest.mark.more(after=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["0.5", "9,0", "0,nan", "a,b", "0.5,1,2", ""])
 def test_a_place_outside_the_map_is_refused_with_what_is_allowed(asked):
     app = opened("landmarks", star=asked)
@@ -76,6 +79,7 @@ def test_an_unknown_name_is_answered_with_those_spelled_alike():
     assert "; allowed is any of beta, " in note and note.endswith(" others, so it is ignored.")
 
 
+@pytest.mark.slow
 def test_errata_page_accepts_presentation_flags_only():
     app = opened("errata", projector="true", N="5")
     assert "Leave projector mode" in [button.label for button in app.button]
@@ -83,6 +87,7 @@ def test_errata_page_accepts_presentation_flags_only():
     assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is ignored.")
 
 
+@pytest.mark.slow
 def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
     asked = {"lesson": "average-of-cosines", "step": "2", "hide": "width,seed"}
     app = opened("kernel", **asked)

@@ -49,7 +49,7 @@ def test_redacted_traceback_has_types_and_lines_but_no_message_and_no_folder():
     assert "4711" not in line and "ann" not in line and "/" not in line and "\n" not in line
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_run_with_a_damaged_file_is_logged_by_its_id_only(tmp_path, monkeypatch, log, capfd):
     raw = describe("ads").files[0]
     place = tmp_path / "patients-of-ann" / raw.folder
@@ -64,7 +64,7 @@ def test_a_run_with_a_damaged_file_is_logged_by_its_id_only(tmp_path, monkeypatc
     assert "patients" not in logged and "4711" not in logged and str(tmp_path) not in logged
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_an_internal_error_is_logged_by_the_run_id_without_its_message(tmp_path, monkeypatch, log, capfd):
     broken = """
 import sys
@@ -155,7 +155,7 @@ def health(port, **headers):
     return None
 
 
-@pytest.mark.slow("starts a server")
+@pytest.mark.second("starts a server")
 def test_no_visitor_writes_lines_into_the_log_and_no_error_its_message(failing):
     port, log = failing
     run, fragment, operation = BackMsg(), BackMsg(), BackMsg()

@@ -23,6 +23,7 @@ def test_what_is_no_code_is_answered_in_a_sentence(code):
     assert "numbered below 100, places up to 40" in note
 
 
+@pytest.mark.slow
 def test_a_link_with_a_code_moves_frequencies_and_a_wrong_one_moves_none():
     app = opened("kernel", D="10", moved="3_1.25")
     assert not app.warning and "".join(app.query_params["moved"]) == "3_1.25"

@@ -114,6 +114,7 @@ def test_clicked_landmarks_follow_their_points():
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
 def test_a_link_opens_with_its_points(page):
@@ -147,6 +148,7 @@ def test_a_wrong_code_in_a_link_gets_one_sentence_and_a_start():
     assert "nonsense!" in note and canvas(app)["start"]["points"] == canvas(app)["points"]  # type: ignore[index]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "plain"), [("random", "false"), ("k-means", "true"), ("clicked", "false")])
 def test_the_fewest_points_are_enough_for_every_choice_of_landmarks(how, plain):

@@ -55,7 +55,7 @@ def test_a_page_offers_its_own_lessons(page):
     assert offered == list(content.lessons_of(page.session_state[entry._ENTERED] or "start"))
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     app = launch("approximate")
     put(app, "kernel", "Laplacian")
@@ -73,7 +73,7 @@ def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
     assert "Moment matching does not fit" in said[1]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_page_reports_where_moments_are_matched_in_part():
     app = launch("approximate")
     assert not any("too few to match" in caption.value for caption in app.caption)
@@ -93,7 +93,7 @@ def test_a_caption_says_where_the_error_is_lowest_and_what_the_bound_would_choos
     assert between.endswith("The bound is smallest at β = 5, and at the nearest, 10, the test error is 20.0 %.**")
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_captions_of_bounds_say_their_form():
     app = launch("bounds")
     shown = [("How tight?", "smallest value of each"), ("How tight?", "areas add up to Theorem 3")]
@@ -145,7 +145,7 @@ def widgets(app: AppTest) -> list:
     return [widget for kind in KINDS for widget in app.sidebar.get(kind)]
 
 
-@pytest.mark.slow("runs a page at every end of every control")
+@pytest.mark.second("runs a page at every end of every control")
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "start"])
 def test_every_control_works_at_both_ends(name):
     app = launch(name)

@@ -99,7 +99,7 @@ def link(app: AppTest) -> dict[str, str]:
     return dict(json.loads(row.proto.json)["query"])
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_pin_keeps_the_settings_that_are_seen():
     app = opened("landmarks", beta="100", data="circles", plain="true")
     assert not headings(app)
@@ -124,6 +124,7 @@ def test_a_pin_keeps_the_settings_that_are_seen():
     assert not headings(app) and "pin" not in app.query_params
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "pinned"), [("learn_kernel", "data=xor&N=100"), ("landmarks", "how=clicked&picks=3-7")]

@@ -112,7 +112,7 @@ def test_few_may_wait_in_line(arrive):
     assert soon(lambda: len(line) == 1) and arrive(line, "c").problem is None
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_sweep_waits_in_line_and_a_full_line_is_reported(arrive, monkeypatch):
     line = WaitingLine("sweep", 1)
     monkeypatch.setattr(your_data_results, "_line", line)
@@ -255,7 +255,7 @@ def test_release_without_a_slot_does_nothing():
     other.join(30)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_page_waits_for_a_slot_and_a_sweep_releases_it(monkeypatch):
     line, free = ComputeSlots(1), []
     monkeypatch.setattr(queues, "compute_slot", line.hold)

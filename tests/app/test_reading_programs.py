@@ -63,6 +63,8 @@ def table_read_by(code: str) -> Table:
     return names["table"]
 
 
+@pytest.mark.more(after=6)
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("choices", CHOICES, ids=["guessed", "no names", "day first", "other kinds"])
 def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypatch):
@@ -83,7 +85,7 @@ def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypa
         np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-15)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_program_takes_one_row_of_each_group_for_bounds_as_the_page_does(tmp_path):
     noise = np.random.default_rng(0).normal(size=(400, 2))
     text = lines("who,a,b,y\n", lambda i: f"p{i // 4},{noise[i, 0] + i % 2:.3f},{noise[i, 1]:.3f},{'uv'[i % 2]}", 400)

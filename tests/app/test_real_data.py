@@ -21,7 +21,7 @@ def grey(app) -> list[str]:
     return [caption.value for caption in app.caption if caption.value.startswith("Grey, ")]
 
 
-@pytest.mark.slow("computes one repeat")
+@pytest.mark.second("computes one repeat")
 def test_results_stay_in_grey_until_those_of_other_settings_arrive(monkeypatch):
     app = opened("real_data", repeats="10")
     first = figure(app)
@@ -43,6 +43,7 @@ def test_results_stay_in_grey_until_those_of_other_settings_arrive(monkeypatch):
     assert grey(app) == [] and figure(app) == first
 
 
+@pytest.mark.slow
 def test_a_page_that_has_shown_no_results_says_what_to_press():
     app = reached("real_data", seed="97")
     assert not app.get("plotly_chart") and grey(app) == []

@@ -119,6 +119,7 @@ async def walk(server: str, page: str) -> list[str]:
     return moved
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("moves every control of a page on a server")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_new_session_with_the_link_has_the_settings(page, server):

@@ -139,6 +139,7 @@ def test_whether_a_part_is_near(state, value):
     assert deferred._near("kernel", run=3) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", ANYTHING, ids=short)
 def test_a_button_of_a_lesson(state, name, value):

@@ -40,6 +40,7 @@ def shipped():
         yield store
 
 
+@pytest.mark.second
 def test_every_shipped_run_is_complete(shipped):
     infos = shipped.runs()
     assert infos and {info.id for info in infos if not info.finished} == set()
@@ -49,6 +50,7 @@ def test_every_shipped_run_is_complete(shipped):
         assert info.id == info.spec.run_id and shipped.provenance(info.spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["table1", "figure5", "li-table2", "li-table3"])
 def test_every_run_of_a_table_or_figure_ships(shipped, target):
     assert {spec.run_id for spec in reproduction.specs(target)} <= {info.id for info in shipped.runs()}
@@ -72,6 +74,7 @@ def test_adult_ships_with_scaled_columns_as_well(shipped):
         assert shipped.find(scaled).finished
 
 
+@pytest.mark.slow
 def test_fitted_frequencies_are_the_best_features_of_table_2_as_in_the_paper(shipped):
     """On every set, at every r, the better of Sample and Cluster errs less than any other choice of frequencies."""
     compared = reproduction.compare_with_paper("li-table2", reproduction.known_rows(shipped, "li-table2"))
@@ -80,6 +83,7 @@ def test_fitted_frequencies_are_the_best_features_of_table_2_as_in_the_paper(shi
     assert len(mean) == 18 and (mean[["sample", "cluster"]].min(axis=1) < others.min(axis=1)).all()
 
 
+@pytest.mark.slow
 def test_frequencies_chosen_with_the_predictor_have_the_least_error_in_table_3(shipped):
     compared = reproduction.compare_with_paper("li-table3", reproduction.known_rows(shipped, "li-table3"))
     of_paper = compared[compared["method"].isin(compared.loc[compared["paper"].notna(), "method"])]
@@ -89,6 +93,7 @@ def test_frequencies_chosen_with_the_predictor_have_the_least_error_in_table_3(s
     assert number.drop("mnist01").eq(10).all() and number["mnist01"] == 4
 
 
+@pytest.mark.slow
 def test_svm_column_equals_that_of_the_paper(shipped):
     table = letarte.table_1(reproduction.known_rows(shipped, "table1")).set_index(["dataset", "column"])
     for name, (errors, n) in SVM.items():
@@ -131,6 +136,8 @@ def test_numbers_of_adults_grid_in_the_documentation_are_those_of_its_file():
 JUDGED = {"table1": 35, "figure5": 190, "figure6": 60, "li-table2": 177, "li-table3": 71}
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "judged"), list(JUDGED.items()))
 def test_every_number_outside_the_spreads_has_a_cause_that_a_rerun_shows(shipped, target, judged):
     compared = reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))
@@ -140,6 +147,7 @@ def test_every_number_outside_the_spreads_has_a_cause_that_a_rerun_shows(shipped
     assert len(outside) == seen.outside and outside["cause"].notna().all() and seen.unexplained == 0
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"),
@@ -159,6 +167,7 @@ def test_counts_of_the_documentation_are_those_of_the_shipped_reruns(shipped, ta
     assert row in (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_rare_draws_of_the_documentation_are_those_of_the_shipped_reruns(shipped):
     text = " ".join((ROOT / "docs/reproduction.md").read_text(encoding="utf-8").split())
     table_2, table_3 = (
@@ -223,7 +232,7 @@ def test_the_page_counts_numbers_outside_in_words(causes, words):
     assert said == f"**Table 1: 7 of 10 printed numbers lie inside the spread of reruns.** {words}"
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_some_reruns_lie_as_far_out_where_chance_is_the_cause(shipped):
     tables = [
         reproduction.compare_with_paper(target, reproduction.known_rows(shipped, target))
@@ -287,6 +296,7 @@ def test_closeness_counts_numbers_within_a_third_and_best_methods():
     assert rerun_results.closeness(table) == (5, 4, ("a", "b"), ("a",))
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"what": "Li et al., Table 2", "r": "50"}, {"what": "Li et al., Table 3"}])
 @pytest.mark.parametrize("known", [True, False])

@@ -68,6 +68,8 @@ def another(code: str) -> str:
 # --- one room -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_predictions_are_counted_and_shown_to_the_class_once_revealed(rooms):
     code, secret = rooms.open("prior-to-cosine")
     assert rooms.enter(code).lesson == "prior-to-cosine"
@@ -84,6 +86,7 @@ def test_predictions_are_counted_and_shown_to_the_class_once_revealed(rooms):
     assert rooms.counts(code, 2) is None and rooms.counts(code, 3, secret) == {}
 
 
+@pytest.mark.slow
 def test_the_first_prediction_of_a_browser_counts_and_none_after_the_reveal(rooms):
     code, secret = rooms.open("prior-to-cosine")
     assert rooms.predict(code, 1, "a", 2)
@@ -93,6 +96,7 @@ def test_the_first_prediction_of_a_browser_counts_and_none_after_the_reveal(room
     assert rooms.counts(code, 1) == {2: 1}
 
 
+@pytest.mark.slow
 def test_those_who_enter_later_begin_where_the_lecturer_is(rooms):
     code, secret = rooms.open("prior-to-cosine")
     assert rooms.enter(code).step == 1
@@ -100,6 +104,7 @@ def test_those_who_enter_later_begin_where_the_lecturer_is(rooms):
     assert rooms.enter(code).step == 3
 
 
+@pytest.mark.slow
 def test_a_closed_room_is_deleted_with_all_that_it_holds(rooms):
     code, secret = rooms.open("prior-to-cosine")
     kept, _ = rooms.open("power-spectrum")
@@ -120,6 +125,7 @@ def test_a_closed_room_is_deleted_with_all_that_it_holds(rooms):
             asked()
 
 
+@pytest.mark.slow
 def test_only_the_secret_of_the_room_opens_its_count_and_leads_it(rooms):
     code, secret = rooms.open("prior-to-cosine")
     _, other = rooms.open("prior-to-cosine")
@@ -138,6 +144,7 @@ def test_only_the_secret_of_the_room_opens_its_count_and_leads_it(rooms):
     assert rooms.room(code).revealed == frozenset() and rooms.room(code).step == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_stored_but_the_choice_and_an_id_that_differs_between_rooms(rooms):
     visitor = "a digest of a cookie"
     opened = [rooms.open("prior-to-cosine") for _ in range(2)]
@@ -163,6 +170,7 @@ def test_a_step_or_answer_that_no_lesson_has_is_refused(tmp_path, step, answer):
 # --- limits -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_few_rooms_are_open_and_few_are_opened_in_an_hour(rooms, clock, limits):
     opened = [rooms.open("prior-to-cosine") for _ in range(3)]
     with pytest.raises(ValueError, match=r"^3 rooms are open, the most allowed here; try again when one has been"):
@@ -184,6 +192,7 @@ def test_a_server_without_rooms_opens_none(tmp_path):
         rooms.open("prior-to-cosine")
 
 
+@pytest.mark.slow
 def test_a_flood_of_predictions_ends_at_the_limit_of_its_step(rooms):
     code, secret = rooms.open("prior-to-cosine")
     refused = []
@@ -199,6 +208,7 @@ def test_a_flood_of_predictions_ends_at_the_limit_of_its_step(rooms):
     assert stored(rooms)["rff_room_predictions"] == 6
 
 
+@pytest.mark.slow
 def test_guesses_of_codes_are_limited_for_all_and_a_right_one_does_not_help(rooms, clock):
     code, _ = rooms.open("prior-to-cosine")
     clock.now = 60 * (clock.now // 60) + 1
@@ -242,6 +252,7 @@ def test_a_code_is_read_as_people_write_it(text, code):
 # --- a day --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_room_ends_after_a_day_and_is_deleted(rooms, clock):
     code, secret = rooms.open("prior-to-cosine")
     rooms.predict(code, 1, "a", 2)
@@ -265,6 +276,7 @@ def test_a_room_ends_after_a_day_and_is_deleted(rooms, clock):
     assert stored(rooms)["rff_room_rates"] == 0
 
 
+@pytest.mark.slow
 def test_opening_a_room_deletes_expired_ones(rooms, clock):
     for _ in range(3):
         rooms.open("prior-to-cosine")
@@ -299,6 +311,7 @@ def test_expired_rooms_are_deleted_while_the_server_runs(tmp_path, monkeypatch):
 # --- the database -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rooms_and_results_share_a_database(url):
     with Rooms(url) as rooms, Store(url) as store:
         code, _ = rooms.open("prior-to-cosine")
@@ -340,7 +353,7 @@ def ask(process: subprocess.Popen, numbers) -> None:
     process.stdin.flush()
 
 
-@pytest.mark.slow("starts three processes")
+@pytest.mark.second("starts three processes")
 def test_sixty_sessions_count_once_each_though_a_process_is_killed(url):
     """The sessions of the killed process ask another one again, all of them, whether they were answered or not."""
     with Rooms(url) as rooms:
@@ -360,6 +373,8 @@ def test_sixty_sessions_count_once_each_though_a_process_is_killed(url):
         assert rooms.counts(code, 1, secret) == Counter(number % 3 for number in range(60))
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_the_same_browser_at_the_same_time_counts_once_and_limits_hold(url):
     limits = replace(LIMITS, rooms=4, room_predictions=10)
     with Rooms(url, limits) as rooms, Rooms(url, limits) as others, ThreadPoolExecutor(8) as threads:
@@ -391,6 +406,8 @@ def test_the_same_browser_at_the_same_time_counts_once_and_limits_hold(url):
         assert stored(rooms)["rff_rooms"] == 4
 
 
+@pytest.mark.more(after=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [False, True])
 def test_codes_tried_at_the_same_time_are_answered_up_to_the_limit(url, right):
     """A right code among them does not count, and is as refused as a wrong one once the limit is reached."""

@@ -124,6 +124,7 @@ def test_places_move_up_when_a_run_leaves_the_queue(queue, done):
     assert queue.ahead_of(again) == 2 and queue.ahead_of(line[1]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["breast", "adult"])
 def test_training_rows_are_known_without_the_data(dataset):
     split = datasets.random_split(datasets.load(dataset), 3)
@@ -186,7 +187,7 @@ def test_a_run_that_is_too_large_is_refused_with_a_grid_that_fits(
     assert str(refused.value) == said and queue.active() == []
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_page_shows_why_a_run_is_refused_and_its_place_in_the_queue(queue):
     queue.submit(settings(seed=98), "somebody")
     app = opened("real_data")  # the first visitor's page starts the app's own run

@@ -43,7 +43,7 @@ def test_a_run_finishes_with_the_rows_of_every_repeat(url):
     assert run.n_test == 143
 
 
-@pytest.mark.slow("computes a run in a child process")
+@pytest.mark.second("computes a run in a child process")
 def test_equal_settings_share_one_run(url):
     queue = RunQueue(url)
     first = queue.submit(settings())
@@ -62,7 +62,7 @@ def begun(run, rows=1):
     return run
 
 
-@pytest.mark.slow("starts two runs in child processes")
+@pytest.mark.second("starts two runs in child processes")
 def test_cancel_stops_at_once_keeps_rows_and_a_new_start_resumes(url):
     queue = RunQueue(url)
     run = begun(queue.submit(settings(preset="paper")))
@@ -87,7 +87,7 @@ def test_time_left_is_estimated_from_this_process_only(before, url, monkeypatch)
     assert said == ["time left unknown yet"] * 2 + ["about 50 s left", "about 10 s left"]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_process_that_ignores_termination_is_killed(url, monkeypatch):
     queue = RunQueue(url)
     run = begun(queue.submit(settings(preset="paper")))
@@ -109,7 +109,7 @@ def test_a_waiting_run_knows_its_place_and_can_be_cancelled(url):
     assert second.state == "cancelled" and not second.rows
 
 
-@pytest.mark.slow("starts three runs in child processes and finishes one")
+@pytest.mark.second("starts three runs in child processes and finishes one")
 def test_another_server_finds_stopped_and_finished_runs(url):
     queue = RunQueue(url)
     finished = wait(queue.submit(settings()))
@@ -126,7 +126,7 @@ def test_another_server_finds_stopped_and_finished_runs(url):
     wait(again)
 
 
-@pytest.mark.slow("starts a server and its run, which waits for an idle core")
+@pytest.mark.second("starts a server and its run, which waits for an idle core")
 def test_a_run_has_low_priority_and_ends_with_its_server(tmp_path):
     """Also if the server is killed."""
     code = f"""
@@ -154,7 +154,7 @@ time.sleep(60)
         time.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize(("dataset", "split"), [("wine", "random"), ("digits", "random"), ("digits", "published")])
 def test_an_impossible_run_fails_with_one_sentence(dataset, split, url):
     run = wait(RunQueue(url).submit(settings(dataset=dataset, split_name=split)))
@@ -162,7 +162,7 @@ def test_an_impossible_run_fails_with_one_sentence(dataset, split, url):
     assert run.message and "\n" not in run.message
 
 
-@pytest.mark.slow("starts two runs in child processes")
+@pytest.mark.second("starts two runs in child processes")
 def test_a_process_that_dies_is_reported_and_the_next_run_starts(url):
     queue = RunQueue(url)
     run = begun(queue.submit(settings(preset="paper")))

@@ -375,6 +375,7 @@ def test_every_page_with_the_row_is_tested():
     assert AGREES.keys() == {page for page, _ in FIRST_OF_PAGE} == {"start", *FAR}
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("computes a page, then its program in a new process")
 @pytest.mark.parametrize(
     ("page", "settings"),
@@ -392,7 +393,7 @@ def test_the_code_prints_the_numbers_of_the_page_and_its_figures(page, settings,
     assert_same(table, printed_by(offered["code"]()), DESCENDED.get(page, 1e-9))
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_landmarks_that_were_clicked_are_in_the_code_and_in_the_link(offered):
     app = launch("landmarks", {"how": "clicked"}, {"picks": "3-17-40"})
     assert ["picks", "3-17-40"] in link(app) and ["how", "clicked"] in link(app)
@@ -402,7 +403,7 @@ def test_landmarks_that_were_clicked_are_in_the_code_and_in_the_link(offered):
     assert_same(table, printed_by(offered["code"]()))
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_frequencies_that_were_moved_are_in_the_code_the_link_and_the_numbers(offered):
     app = launch("kernel", {"D": 10, "width": 2.0}, {"moved": "3_1.25~7_-0.5"})
     assert ["moved", "3_1.25~7_-0.5"] in link(app)
@@ -415,6 +416,7 @@ def test_frequencies_that_were_moved_are_in_the_code_the_link_and_the_numbers(of
     assert_same(table, printed_by(offered["code"]()))
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "recipe"), [("landmarks", {"landmarks": 3, "D": 8}), ("learn_kernel", {"N": 50})])
 def test_points_of_the_reader_are_in_the_code_and_in_the_link(page, recipe, offered):
@@ -436,6 +438,7 @@ def link(app: AppTest) -> list:
     return json.loads(row.proto.json)["query"]
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
 def test_the_link_has_every_control_that_applies(page, offered):
@@ -468,6 +471,7 @@ def test_a_control_reads_its_own_link():
         assert control.sanitize(raw) in ((raw, None), (raw[0], None))
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
 def test_at_defaults_a_page_offers_its_recipe_unchanged(page, offered):
@@ -503,6 +507,7 @@ def test_a_program_differs_from_its_recipe_only_in_settings(page):
             program(page, {key: value for key, value in ours.items() if key != name})
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
 def test_a_recipe_has_every_control_except_those_of_the_view(page, offered):

@@ -38,7 +38,7 @@ def links(app: AppTest) -> list[tuple[str, dict]]:
     return [(link.page, {key: value for key, (value,) in parse_qs(link.query_string).items()}) for link in found]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_first_picture_has_the_numbers_of_the_program(page):
     _, ((name, packed, values, _), table) = page
     assert name == "opening" and values.beta == 1.0

@@ -98,6 +98,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_a_link_reads_the_same_table_the_same_way(changes, programs):
@@ -119,7 +120,7 @@ def test_a_link_reads_the_same_table_the_same_way(changes, programs):
     assert TABLE_CHOICES.key not in again.query_params  # a second table has its own
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_choices_that_do_not_fit_the_table_are_ignored_with_a_sentence():
     app = uploaded(opened("your_data", table=["separator:|", "target:4"]), DATA)
     (error,) = app.error
@@ -129,6 +130,7 @@ def test_choices_that_do_not_fit_the_table_are_ignored_with_a_sentence():
     assert not narrow.exception and TABLE_CHOICES.key not in narrow.query_params
 
 
+@pytest.mark.second
 def test_a_link_waits_for_the_first_table_that_can_be_read():
     app = opened("your_data", table=["names:none"])
     uploaded(app, b"", "empty.csv")
@@ -139,7 +141,7 @@ def test_a_link_waits_for_the_first_table_that_can_be_read():
     assert TABLE_CHOICES.key not in app.query_params
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_link_to_a_sample_has_its_choices(programs):
     app = opened("your_data", plain="true")
     assert TABLE_CHOICES.key not in app.query_params
@@ -156,7 +158,7 @@ def test_a_link_to_a_sample_has_its_choices(programs):
     assert TABLE_CHOICES.key not in again.query_params and 'file = "mine.csv"' in programs[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
     link = ["names:none", "target:2"]
     app = opened("your_data", table=link)

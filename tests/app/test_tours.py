@@ -92,6 +92,7 @@ def test_a_step_asks_and_moves_something(lesson, k):
     assert named <= {"before", "after", "also"} and ("also" in named) == bool(step.also)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
 def test_a_step_sets_controls_of_its_page_to_values_they_allow(lesson, k):
     controls = controls_of(lesson.page)
@@ -157,6 +158,7 @@ def test_fixed_numbers_in_texts_are_right():
         assert all(float(text.replace(" ", "")) == pytest.approx(value) for text, value in numbers.items())
 
 
+@pytest.mark.more(after=15)
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
 def test_every_number_that_a_text_names_is_filled_in(lesson, k):
@@ -669,6 +671,7 @@ def test_every_step_has_a_check():
     }
 
 
+@pytest.mark.more(after=6)
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "k"), STEPS, ids=NAMES)
 def test_claims_of_a_step_hold(lesson, k):

@@ -42,6 +42,7 @@ def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
     assert not received(LIMITS.bytes)._in_memory
 
 
+@pytest.mark.slow
 def test_texts_that_look_like_formulas_are_escaped():
     lines = [",".join([*FORMULAS, "n"]), *(",".join([*FORMULAS, f"-{i}.5"]) for i in range(20))]
     table = read_table("\n".join(lines), "x.csv")

@@ -118,7 +118,7 @@ def two(queue, gone):
     return owner, watcher, run
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
     owner, watcher, run = two
     assert owner.buttons() == {"Cancel"} and watcher.buttons() == {"Stop watching"}
@@ -131,6 +131,7 @@ def test_the_owner_cancels_a_run_and_others_see_it(two, queue):
     assert watcher.buttons() == {"Cancel"} and owner.buttons() == {"Stop watching"}
 
 
+@pytest.mark.second
 def test_a_watcher_can_leave_a_run_and_return(two):
     owner, watcher, run = two
     watcher.press("Stop watching")
@@ -141,7 +142,7 @@ def test_a_watcher_can_leave_a_run_and_return(two):
     assert watcher.buttons() == {"Stop watching"}
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
     owner, watcher, run = two
     watcher.press("Stop watching")

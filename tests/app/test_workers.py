@@ -45,25 +45,26 @@ def end_any_process_but(pid: int) -> int:
     return pid
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_work_is_done_by_another_process_if_there_are_any(one_worker, monkeypatch):
     assert workers.compute(where) != HERE
     monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
     assert workers.compute(where) == HERE
 
 
+@pytest.mark.slow
 def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
     with pytest.raises(ValueError, match="value is 7"):
         workers.compute(refuse, 7)
 
 
-@pytest.mark.slow("starts processes")
+@pytest.mark.second("starts processes")
 def test_the_app_computes_itself_what_a_worker_could_not_finish(one_worker, caplog):
     assert workers.compute(end_any_process_but, HERE) == HERE
     assert workers.compute(where) != HERE  # by a new worker
 
 
-@pytest.mark.slow("starts processes")
+@pytest.mark.second("starts processes")
 def test_workers_end_when_the_app_is_killed():
     program = """
 import os, time
@@ -129,7 +130,7 @@ def test_a_script_that_waits_for_workers_leaves_its_slot_to_others(one_worker, m
         assert workers.results({"only": waiting}) == {"only": True}
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
     settings = approximation.approximation_settings("wine", "Laplacian", 1.0, 1.5, 12)
     methods = ["monte_carlo", "orthogonal", "nystroem"]
@@ -152,6 +153,7 @@ def wait_for_file(path):
     return 7
 
 
+@pytest.mark.slow
 def test_scripts_that_need_one_result_leave_their_slot(one_worker, monkeypatch, tmp_path):
     """One script computes it and the others wait for it; only a script that comes after them lets it end."""
     slots, results, path = queues.ComputeSlots(1), [], tmp_path / "ready"

@@ -27,6 +27,8 @@ from tests import programs
 
 from .sessions import opened, pressed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
 RESULTS = "results on your data"
@@ -67,6 +69,7 @@ def test_a_certificate_of_the_upload_says_its_assumption_first():
     assert text.rindex("Certified") > text.index("Diamonds")  # below the view
 
 
+@pytest.mark.second
 def test_what_makes_a_certificate_hollow_is_said_before_it():
     lines = table(n=80).split(b"\n")
     app = uploaded(opened("your_data"), b"\n".join([lines[0], *lines[1:] * 5]))
@@ -83,7 +86,7 @@ def test_the_page_opens_with_a_sample_and_the_limits(monkeypatch):
     assert app.title[0].value.endswith("?") and app.get("plotly_chart") and not app.query_params
 
 
-@pytest.mark.slow
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize(
     "target",
@@ -106,7 +109,6 @@ def test_every_view_shows_figures_of_an_upload(target, plain):
         assert figures, view
 
 
-@pytest.mark.slow
 def test_a_sample_can_be_tried_and_saved():
     app = pressed(opened("your_data"), "White wine")
     assert not app.exception and not app.error
@@ -115,7 +117,7 @@ def test_a_sample_can_be_tried_and_saved():
     assert app.session_state["your table"].data.count("\n") == 4899
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_what_was_taken_stands_on_one_line():
     rows = [f"{i + 1};{i % 7},5;{i % 4};{'AB'[i // 30]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["A title", "Id;size;grade;Species", *rows]).encode())
@@ -196,7 +198,7 @@ BAD = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     app = opened("your_data")
     for name, data in BAD.items():
@@ -207,7 +209,7 @@ def test_bad_files_are_refused_in_one_sentence_and_the_next_good_one_is_read():
     assert not uploaded(app, table()).error
 
 
-@pytest.mark.slow
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -251,7 +253,7 @@ def guess_of(app: AppTest, label: str):
     return next(box for box in app.selectbox if box.label == label)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_guess_that_is_taken_back_reads_the_table_again():
     rows = [f"{1 + i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())
@@ -265,6 +267,7 @@ def test_a_guess_that_is_taken_back_reads_the_table_again():
     assert table.choices == {"numbers in column 1": "decimal commas", "names": "none"}
 
 
+@pytest.mark.second
 def test_guesses_on_columns_that_are_alike_are_taken_back_together():
     rows = [f"{1 + i % 7},{100 + i};{2 + i % 5},{200 + i};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["a;b;y", *rows]).encode())
@@ -281,7 +284,7 @@ def kind_of(app: AppTest):
     return group
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_kind_of_a_column_is_changed_and_undone():
     rows = [f"{i + 1},{i % 4},{i % 9 if i % 5 else 'tall'},{'AB'[i % 3 // 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["Id,code,size,Species", *rows]).encode())
@@ -306,6 +309,7 @@ def test_the_kind_of_a_column_is_changed_and_undone():
     assert current(app).column("code").kind == "text" and app.query_params["table"] == link[0]
 
 
+@pytest.mark.second
 def test_a_column_that_was_left_out_is_taken_in_as_another_kind():
     rows = [f"{i + 1000},{i % 7},{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["patient_id,size,Species", *rows]).encode())
@@ -317,6 +321,7 @@ def test_a_column_that_was_left_out_is_taken_in_as_another_kind():
     assert app.query_params["table"] == ["kind of column 1:text", "with:1"]
 
 
+@pytest.mark.second
 def test_a_kind_that_no_cell_has_is_refused_and_the_table_stays():
     app = uploaded(opened("your_data"), table())
     guess_of(app, "Column").select(1).run()
@@ -327,6 +332,7 @@ def test_a_kind_that_no_cell_has_is_refused_and_the_table_stays():
     assert kind_of(app).value == "text" and app.get("plotly_chart")
 
 
+@pytest.mark.second
 def test_a_choice_with_which_nothing_can_be_read_is_refused_and_the_table_stays():
     rows = [f"{i % 7},{i % 5},{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size,grade,Species", *rows]).encode())
@@ -349,6 +355,7 @@ def test_a_target_of_one_class_is_refused_in_one_sentence():
     assert not app.exception and len(app.error) == 1 and "only one class" in app.error[0].value
 
 
+@pytest.mark.second
 def test_a_class_that_is_too_rare_is_reported_in_one_sentence():
     app = uploaded(opened("your_data"), table(target=lambda i: "rare" if i == 30 else "common"))
     for view in VIEWS:
@@ -360,6 +367,7 @@ def test_a_class_that_is_too_rare_is_reported_in_one_sentence():
         assert len(app.error) == 1 and app.error[0].value.endswith("."), view
 
 
+@pytest.mark.second
 def test_hostile_names_reach_markdown_as_code():
     names = "<b>size</b>,$x$,**day**,:red[y]"
     app = uploaded(opened("your_data"), table(names=names))
@@ -379,7 +387,7 @@ def test_a_removed_upload_is_deleted_with_its_results():
     assert RESULTS not in app.session_state and app.session_state["your table"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_session_keeps_few_results_for_itself():
     app = uploaded(opened("your_data"), table())
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
@@ -412,7 +420,7 @@ def test_uploads_are_in_no_cache_of_the_server():
     assert not [name for name, value in vars(results).items() if hasattr(value, "cache_lock")]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_columns_can_be_removed_while_a_map_shows_them():
     app = uploaded(opened("your_data"), table())
     shown(app, "landmarks", plain=True)
@@ -428,7 +436,7 @@ def test_columns_can_be_removed_while_a_map_shows_them():
     assert not app.multiselect[0].set_value(columns.value).run().exception and not app.error
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_control_works_at_both_ends(view):
     app = uploaded(opened("your_data"), table(target=lambda i: f"{i * 0.37:.2f}"))
@@ -450,7 +458,7 @@ def test_the_default_class_is_nearest_to_half_of_the_rows():
     assert "and blue, the others" in words(app)
 
 
-@pytest.mark.slow
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(
     "target", [lambda i: ("low", "middle", "high")[i % 3], lambda i: f"{i * 0.37:.2f}"], ids=["classes", "numbers"]

@@ -17,6 +17,7 @@ def shown() -> str:
     return re.search(f"{begin}\n(.*)\n{end}", page, re.DOTALL)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "classifier"), [("wine", "naive Bayes"), ("digits", "naive Bayes")])
 def test_documented_rows_are_reached_again(dataset, classifier):
     asked = {"dataset": dataset, "classifier": classifier}

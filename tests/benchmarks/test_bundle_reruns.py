@@ -27,6 +27,7 @@ def source(tmp_path):
     return tmp_path / "new.sqlite"
 
 
+@pytest.mark.slow
 def test_finished_runs_that_are_needed_are_copied_once(source, tmp_path, monkeypatch):
     monkeypatch.setattr(reproduction, "specs", lambda target: [NEEDED, STOPPED])
     target = tmp_path / "shipped.sqlite"

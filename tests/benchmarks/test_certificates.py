@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import rff_engine as rff
 from benchmarks.studies import certificates, chosen_beta, pair_bounds, seven_sets
@@ -22,6 +23,7 @@ def test_shipped_bounds_are_above_their_parts():
     assert failed.mean() < 0.05
 
 
+@pytest.mark.slow
 def test_the_docs_have_the_test_set_bounds_at_their_share_of_epsilon():
     rows = pd.read_csv(certificates.SHIPPED).query("method == 'boosting' and D == 100")
     text = (Path(__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
@@ -55,6 +57,7 @@ def test_tables_hold_the_means():
     assert of_bounds.splitlines()[-1].startswith("| breast | RFF | 100 | 1.50 | 10.00 | 50.00 |")
 
 
+@pytest.mark.slow
 def test_beta_by_the_bound_is_the_minimum_on_the_training_rows():
     problem = chosen_beta.BetaProblem("breast", 0)
     n = len(problem.parts.train.y)

@@ -38,7 +38,7 @@ def test_a_lost_prediction_is_an_error(capsys):
 
 
 @pytest.mark.skipif(NGINX is None, reason="no nginx on this machine")
-@pytest.mark.slow("starts two processes of the app and holds a lesson, in about 30 seconds")
+@pytest.mark.second("starts two processes of the app and holds a lesson, in about 30 seconds")
 def test_a_killed_process_loses_no_prediction():
     asked = classroom.parser().parse_args(["--students", "5", "--within", "1"])
     record = loops.apart(classroom.run, asked)

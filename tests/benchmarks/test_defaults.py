@@ -8,6 +8,7 @@ from benchmarks import defaults
 from benchmarks.peers import PAGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "D"), [("RFF", 20), ("PBRFF", 20), ("OKRFF", 50)])
 def test_documented_accuracies_are_reached_again(method, D):
     text = PAGE.read_text(encoding="utf-8")

@@ -59,6 +59,7 @@ def test_floor_accepts_uneven_blocks(problem):
         references.wave_floor(rng.normal(size=(n, 4)), rng.normal(size=(N, 4)))
 
 
+@pytest.mark.slow
 def test_peak_memory_is_that_of_the_first_contestant():
     def allocate(megabytes):
         return np.ones(megabytes * 10**6 // 8).sum()
@@ -73,6 +74,7 @@ def test_peak_memory_is_that_of_the_first_contestant():
     assert 27e6 < result.peak < 80e6
 
 
+@pytest.mark.slow
 def test_contestants_alternate_within_their_budget():
     turns = []
     contestants = {name: lambda name=name: turns.append(name) or name for name in ("ours", "floor")}

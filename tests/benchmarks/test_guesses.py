@@ -17,6 +17,7 @@ def page() -> str:
     return guesses.PAGE.read_text(encoding="utf-8").split(begin)[1].split(end)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", BROUGHT, ids=lambda one: one.file)
 def test_the_docs_have_the_guess_of_a_file_that_a_package_brings(one):
     cells = guesses.row(one, guesses.found(one.file, None))
@@ -39,6 +40,7 @@ def test_the_numbers_above_the_tables_are_those_of_their_rows():
         assert int(clicks) == table.count("one click away")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", BROUGHT, ids=lambda one: one.file)
 def test_experts_name_columns_that_are_there(one):
     names = set(guesses.table_of(guesses.found(one.file, None)).names)

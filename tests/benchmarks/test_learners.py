@@ -16,7 +16,7 @@ def rows() -> pd.DataFrame:
     return pd.read_csv(learners.SHIPPED)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_documented_certificate_of_boosting_is_reached_again():
     text = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
     cells = re.search(r"^\| breast \| 213 \| (.*) \|$", text, re.MULTILINE)[1]
@@ -41,6 +41,7 @@ def test_every_cell_is_the_mean_of_the_errors_chosen_by_validation(rows):
         assert error in set(least["test_error"])
 
 
+@pytest.mark.slow
 def test_kernel_is_that_of_the_bundled_reruns(rows):
     for (name, repeat), found in rows.groupby(["dataset", "repeat"]):
         assert set(found["gamma"]) == {learners.gamma_of(name, repeat)}

@@ -218,7 +218,7 @@ def test_a_session_that_loses_its_next_process_too_is_opened_again(monkeypatch):
 
 
 @pytest.mark.skipif(NGINX is None, reason="no nginx on this machine")
-@pytest.mark.slow("runs the load benchmark for about 20 seconds")
+@pytest.mark.second("runs the load benchmark for about 20 seconds")
 def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
     words = ["--sessions", "4", "--minutes", "0.2", "--soak", "0", "--warm-up", "0", "--processes", "2", "--kill"]
     asked = load.parser().parse_args(words)

@@ -55,7 +55,7 @@ def test_errors_and_missing_cells_are_shown():
     assert load_table.shown(CELL | {"overall": {"moves": 0}}) == "no answer"
 
 
-@pytest.mark.slow("runs the load benchmark for about 10 seconds")
+@pytest.mark.second("runs the load benchmark for about 10 seconds")
 def test_a_cell_is_measured(monkeypatch, tmp_path, capsys):
     file = tmp_path / "table.json"
     words = ["--sessions", "1", "--processes", "1", "--minutes", "0.1", "--warm-up", "0", "--pages", "kernel"]

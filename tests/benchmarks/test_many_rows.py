@@ -20,7 +20,7 @@ def test_losses_of_one_process_and_of_two_are_those_of_all_rows_at_once(monkeypa
     assert one.work == 10_000 and one.rate == pytest.approx(10_000 / one.seconds)
 
 
-@pytest.mark.slow("starts a Dask cluster of two processes")
+@pytest.mark.second("starts a Dask cluster of two processes")
 def test_two_processes_find_the_same_losses():
     np.testing.assert_allclose(many_rows.measure(2, 500, 3, 20).loss, many_rows.measure(1, 500, 3, 20).loss, atol=1e-12)
 

@@ -26,13 +26,14 @@ def test_candidates_follow_the_spectral_density_of_the_kernel():
     np.testing.assert_allclose(omega.std(axis=0), np.sqrt(2 * published_draw.chosen_gamma("breast")), rtol=0.03)
 
 
-@pytest.mark.slow("draws 20000 frequencies of 784 columns and fits ten linear SVMs to 9101 rows")
+@pytest.mark.second("draws 20000 frequencies of 784 columns and fits ten linear SVMs to 9101 rows")
 def test_first_frequency_of_mnist17_gives_the_error_of_the_figure():
     found = published_draw.errors("mnist17", 1)
     error = found.loc[found["stopped_valid"].idxmin(), "stopped_test"]
     assert error == pytest.approx(printed().loc[("mnist17", "rff", 1)], abs=0.002)
 
 
+@pytest.mark.slow
 def test_shipped_draws_give_the_figure_to_the_error_of_reading():
     """Of adult those of few features: with more the solver stops early, and the order of the points decides where."""
     rows = pd.read_csv(DRAWS)

@@ -11,6 +11,7 @@ from benchmarks.studies import certificates, chosen_beta, excess_losses, frame, 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "page"),
@@ -48,6 +49,7 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, capsys):
     assert len(frame.rows(None, settings, rows_of, shipped=file)) == 8 and len(computed) == 5
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow("boosts, and fits linear SVMs, on a split of breast")
 @pytest.mark.parametrize(
     ("study", "settings"),

@@ -20,6 +20,7 @@ def wide():
     return X, np.where(X[:, 0] + rng.normal(size=600) > 0.3, 1, -1)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_band_takes_the_steps_of_libsvm(wide, C):

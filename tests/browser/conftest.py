@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -41,19 +40,16 @@ violations: list[str] = []
 
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', {value: {saveData: %s}, configurable: true})"
 
-#: Files of the first group of tests; the others form the second, which takes about as long.
+#: Files of one of the two workers that drive browsers; the others, which take about as long, are of the other.
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app", "test_class"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects and pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
-    cases = Counter()
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            cases[item.path, item.originalname] += 1
-            more = item.get_closest_marker("more")
-            if more and cases[item.path, item.originalname] > more.kwargs.get("after", 0):
+            if not item.get_closest_marker("first") and not item.get_closest_marker("more"):
                 item.add_marker(pytest.mark.second)
             # On a busy machine a browser can be too slow: a test fails at its second failure; the first is listed.
             item.add_marker(pytest.mark.flaky(reruns=1))

@@ -63,8 +63,8 @@ def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
         assert str(page.evaluate(found)).count("left behind") == 3
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
-@pytest.mark.more(after=1)
 def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
     """Slow, because it starts a server."""
     page = open_page(path, address=start_server())
@@ -92,6 +92,7 @@ def test_beta_changes_the_learned_maps_and_the_link_restores_them(open_page):
     wait_until(lambda: figure(page, "maps") == expected)  # values on the way may be shown first
 
 
+@pytest.mark.first
 def test_dragging_a_slider_changes_the_figure(open_page):
     page = open_page("landmarks?plain=true")
     before = figure(page, "decisions")
@@ -153,7 +154,6 @@ def test_clicking_points_adds_and_removes_landmarks(open_page):
         ("real_data?dataset=none", "dataset", None),
     ],
 )
-@pytest.mark.more(after=2)
 def test_a_broken_link_is_repaired_with_a_message(open_page, path, key, repaired):
     page = open_page(path)
     page.wait_for_selector("text=The link asked for")
@@ -208,7 +208,6 @@ def test_a_link_of_the_start_page_overrides_earlier_settings(open_page):
     expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "10")
 
 
-@pytest.mark.more
 def test_the_navigation_leads_to_every_page(open_page):
     """Slow, because it opens every page."""
     page = open_page("errata")
@@ -223,7 +222,6 @@ def test_the_navigation_leads_to_every_page(open_page):
         settle(page)
 
 
-@pytest.mark.more
 def test_links_of_the_start_page_lead_to_figures(open_page):
     """Slow, because it opens seven pages, each from the start page."""
     page = open_page("")

@@ -88,6 +88,7 @@ def bars(page) -> list[str]:
 # --- a class ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first
 @pytest.mark.slow("two students and a lecturer, each with a page")
 def test_a_class_predicts_and_sees_its_predictions_when_the_lecturer_reveals_them(lecturer, enter):
     step = LESSON.steps[0]
@@ -164,7 +165,6 @@ def on_board(page) -> list:
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 720, "light"), (1920, 1080, "dark")])
-@pytest.mark.more(after=1)
 def test_on_a_projector_code_question_and_predictions_are_large(lecturer, enter, width, height, scheme):
     student = enter()
     predict(student, 0)
@@ -231,7 +231,6 @@ def test_on_a_phone_the_card_of_a_class_stays_in_sight_and_nothing_overlaps(lect
 
 
 @pytest.mark.slow("starts a server, and starts it again")
-@pytest.mark.more
 def test_a_class_goes_on_with_another_process(open_page, start_server, tmp_path):
     server = start_server(folder=tmp_path)
     page = at_lesson(open_page(PATH, address=server, apart=True))
@@ -326,7 +325,6 @@ def test_the_last_step_leads_to_a_summary_that_is_printed_and_saved(open_page, t
 
 
 @pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
-@pytest.mark.more(after=2)
 def test_every_summary_fits_a_sheet_and_a_phone(open_page, lesson):
     predicted = "".join(str(step.right) for step in lesson.steps)
     page = open_page(

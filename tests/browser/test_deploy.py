@@ -26,7 +26,7 @@ VIEW = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5"
 
 
 def starts_servers(test):
-    return pytest.mark.slow("starts two servers")(pytest.mark.more(test))
+    return pytest.mark.slow("starts two servers")(test)
 
 
 @pytest.fixture(scope="module")

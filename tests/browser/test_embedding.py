@@ -52,7 +52,6 @@ def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, serve
 
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.view and page.name != "adaptive"])
-@pytest.mark.more(after=2)
 def test_the_first_picture_fits_the_frame_that_the_docs_name(open_page, path):
     page = open_page(f"{path}?embed=true")
     page.set_viewport_size({"width": 1200, "height": 800})

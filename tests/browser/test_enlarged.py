@@ -158,6 +158,7 @@ def test_play_adds_all_cosines(open_page, motion):
     assert page.evaluate("seen") == ([1, 2, 4, 8, 12] if motion == "reduce" else list(range(1, 13)))
 
 
+@pytest.mark.first
 def test_a_click_on_a_frequency_or_on_the_chart_goes_there(open_page):
     page = open_live(open_page)
     dialog = enlarge(page)
@@ -212,7 +213,6 @@ def test_axe_finds_nothing_serious_in_it(open_page, scheme, width):
         ("landmarks?projector=true", 1280),
     ],
 )
-@pytest.mark.more(after=3)
 def test_it_fits_and_shows_the_map_with_its_slider(open_page, path, width):
     page = open_live(open_page, path, width=width)
     dialog = enlarge(page)

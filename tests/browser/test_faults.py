@@ -46,7 +46,6 @@ def rows(store: Store) -> pd.DataFrame:
 
 
 @pytest.mark.slow("starts a server twice and computes a run twice")
-@pytest.mark.more
 def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, start_server, tmp_path):
     address = start_server(folder=tmp_path)
     watching = open_page(RUN_PAGE, address=address)

@@ -103,8 +103,8 @@ def at_each_width(page, widths=WIDTHS):
         yield width
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("path", ["errata", "errata?projector=true"])  # not looked at by `test_access`
-@pytest.mark.more(after=1)
 def test_no_text_overlaps_or_is_cut_at_any_width(open_page, path):
     page = open_page(path, reduced_motion="reduce")
     assert {width: found for width in at_each_width(page) if (found := problems(page))} == {}
@@ -181,7 +181,6 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
 
 
 @pytest.mark.parametrize("path", ["landmarks", "", "bounds", "kernel", "adaptive"])
-@pytest.mark.more(after=1)
 def test_on_a_projector_the_picture_comes_first_and_fits(open_page, path):
     page = open_page(f"{path}?projector=true", width=1280)
     resize(page, 1280, 720)
@@ -238,7 +237,6 @@ PRINTED = """() => {
 
 
 @pytest.mark.parametrize(("path", "width"), [("paper", 1440), ("landmarks", 1440), ("kernel", PHONE)])
-@pytest.mark.more(after=2)
 def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width):
     page = open_page(path, width=width)
     drawn(page)

@@ -119,7 +119,6 @@ def walk(page, lesson: content.Lesson, correct: bool = True) -> None:
 
 @pytest.mark.slow("walks through every step of every lesson")
 @pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
-@pytest.mark.more(after=1)
 def test_a_lesson_leads_to_the_next_one(open_page, lesson):
     """Every other lesson with reduced motion, which is faster: no frames of gliding and scrolling are drawn."""
     motion = "reduce" if content.LESSONS.index(lesson) % 2 else "no-preference"
@@ -138,13 +137,11 @@ def test_a_lesson_leads_to_the_next_one(open_page, lesson):
 
 
 @pytest.mark.slow("walks through every step of a lesson")
-@pytest.mark.more
 def test_wrong_predictions_are_shown_and_lead_on_as_well(open_page):
     lesson = content.LESSONS[1]
     walk(open_lesson(open_page, lesson, width=900), lesson, correct=False)
 
 
-@pytest.mark.more
 def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
     """Slow, because it starts a server."""
     lesson = content.LESSONS[1]
@@ -169,7 +166,6 @@ def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
         ("lesson=theorem-that-fails", None, None),
     ],
 )
-@pytest.mark.more(after=2)
 def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, lesson, step):
     page = open_page(f"landmarks?{asked}")
     page.wait_for_selector("text=The link asked for")
@@ -179,7 +175,6 @@ def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, 
     wait_until(lambda: query(page).get("step") in (step, None if step == "1" else step))
 
 
-@pytest.mark.more
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
     lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
@@ -226,7 +221,6 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
     shows(page, lesson.before(1))
 
 
-@pytest.mark.more
 def test_a_lesson_works_with_plain_figures(open_page):
     lesson = content.LESSONS[1]
     page = open_lesson(open_page, lesson, 2, more="&plain=true")
@@ -238,6 +232,7 @@ def test_a_lesson_works_with_plain_figures(open_page):
     wait_until(lambda: query(page).get("plain") == "true")
 
 
+@pytest.mark.first
 def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
     lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
@@ -298,7 +293,6 @@ def test_projector_mode_enlarges_the_page_hides_its_bars_and_can_be_left(open_pa
     expect(page.locator(".st-key-D")).to_be_visible()
 
 
-@pytest.mark.more
 def test_projector_mode_starts_from_the_sidebar_and_holds_on_all_pages(open_page):
     page = open_page("landmarks?hide=beta,sigma")
     page.get_by_role("button", name="Projector mode").click()

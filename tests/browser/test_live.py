@@ -84,6 +84,7 @@ def engine():
     return view
 
 
+@pytest.mark.first
 def test_landmark_maps_are_the_engines(open_page, engine):
     """Slow, because the engine computes, and the browser returns, five maps of 100 × 100 cells."""
     page = open_live(open_page)
@@ -188,6 +189,7 @@ OFF_BETA = """() => {
 }"""
 
 
+@pytest.mark.first
 def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     page = open_live(open_page)
     page.evaluate(
@@ -369,7 +371,6 @@ def test_the_noise_of_centroids_is_in_the_sidebar(open_page):
         ("certificates?question=May+test+points+teach%3F", ["Points counted"]),
     ],
 )
-@pytest.mark.more(after=2)
 def test_sliders_of_live_views_have_names(open_page, path, names):
     page = open_live(open_page, path)
     sliders = page.locator(".live .scrubbers")
@@ -446,6 +447,7 @@ def test_a_click_moves_a_star_at_once_and_the_answer_changes_nothing(open_page):
     np.testing.assert_allclose(shown["errors"], engine["errors"], atol=1e-3)
 
 
+@pytest.mark.first
 def test_a_single_landmark_is_dragged_and_its_errors_are_the_engines(open_page):
     page = open_page("landmarks?star=0.5,-0.25")
     chart = page.locator(".live canvas.worth")
@@ -499,7 +501,6 @@ def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open
 
 
 @pytest.mark.parametrize("name", ["Two circles", "Spirals", "XOR", "Noise", "Two moons"])
-@pytest.mark.more(after=1)
 def test_every_preset_opens_its_experiment(open_page, name):
     page = open_live(open_page, "landmarks?data=blobs&seed=5")
     page.get_by_role("button", name=name, exact=True).click()
@@ -525,6 +526,7 @@ def learned():
     return sample, drawn, plane, extent
 
 
+@pytest.mark.first
 def test_learned_kernels_are_the_engines(open_page, learned):
     _, drawn, plane, extent = learned
     page = open_live(open_page, "learn_kernel")
@@ -877,6 +879,7 @@ CERTIFICATE = """({
 })"""
 
 
+@pytest.mark.first
 def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at_another_d_is_paid_for(open_page):
     sample, fresh = (datasets.make_toy("checkerboard", n, 0.1, seed) for n, seed in ((200, 0), (2000, 1_000_003)))
     extent = float(np.ceil(4.2 * np.abs(sample.X).max()) / 4)
@@ -994,7 +997,6 @@ def test_a_drag_on_a_bound_chart_moves_beta_and_its_end_is_in_the_url(open_page)
         ("certificates?question=May+test+points+teach%3F", "blocks certify"),
     ],
 )
-@pytest.mark.more(after=2)
 def test_a_saved_picture_holds_every_panel(open_page, path, text):
     page = open_live(open_page, path)
     picture = ElementTree.fromstring(page.evaluate("document.querySelector('.live').view.picture()"))
@@ -1028,7 +1030,6 @@ def drag_to(page, fraction: float) -> None:
     page.mouse.up()
 
 
-@pytest.mark.more
 def test_the_first_drag_on_each_page_is_reported(open_page):
     page = open_live(open_page, "landmarks")
     drag_to(page, 0.7)

@@ -164,7 +164,6 @@ def test_arrow_keys_move_by_kept_steps_and_announce_them(open_page):
 
 
 @pytest.mark.parametrize("playing", [False, True])
-@pytest.mark.more(after=1)
 def test_dragging_the_slider_shows_its_step(open_page, playing):
     page = opened(open_page, "adaptive?data=moons")
     page.evaluate(COUNT_RUNS)
@@ -253,6 +252,7 @@ def test_another_descent_is_shown_at_its_end_if_the_last_one_was(open_page):
     wait_until(lambda: 0 < shown(page)["place"] < 10)
 
 
+@pytest.mark.first
 def test_play_draws_every_frame(open_page):
     """Each frame shows a place of its own, also between kept steps."""
     page = opened(open_page, "adaptive?r=50")

@@ -36,7 +36,6 @@ ON_PAPER = "() => [...document.querySelectorAll('.place')].map(place => getCompu
 
 
 @pytest.mark.parametrize("path", ["kernel", "certificates", "landmarks", ""])
-@pytest.mark.more(after=2)
 def test_paper_has_all_parts_of_a_page_at_rest(open_page, server, path):
     page = open_page("errata", apart=True)
     page.add_init_script(SAVES_DATA % "false")

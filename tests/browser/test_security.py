@@ -45,7 +45,6 @@ def own_host_only():
 
 @pytest.mark.parametrize("plain", [False, True], ids=["live", "plain"])
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.more(after=1)
 def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view, plain):
     if plain and view not in VIEWS[:2]:
         pytest.skip("the view has one form")
@@ -97,7 +96,6 @@ HOSTILE = "<img src=x onerror=window.hacked=1>![x](http://elsewhere.example/x.pn
         ("landmarks?lesson={}&step={}&projector={}", HOSTILE),
     ],
 )
-@pytest.mark.more(after=2)
 def test_a_hostile_link_is_corrected_and_has_no_effect(open_page, server, own_host_only, path, word):
     """All parameters are hostile at once, to save loads; the text works inside itself too."""
     page = own_host_only(open_page(path.replace("{}", quote(word, safe=""))), server)
@@ -269,6 +267,7 @@ def test_no_page_that_frames_the_app_may_control_it(server):
     assert json.loads(fetch("GET", f"{server}/_stcore/host-config")[1])["allowedOrigins"] == []
 
 
+@pytest.mark.first
 def test_neither_a_script_in_the_page_nor_one_of_another_host_runs(open_page):
     page = open_page("errata")
     page.evaluate(

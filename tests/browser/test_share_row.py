@@ -75,6 +75,7 @@ def shown(page, key: str):
     )
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("path", "key"),
     [
@@ -83,7 +84,6 @@ def shown(page, key: str):
         ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
     ],
 )
-@pytest.mark.more(after=1)
 def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     page = open_page(path)
     link = copied(page)
@@ -100,7 +100,6 @@ def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     wait_until(lambda: parse_qs(urlsplit(again.url).query) == parse_qs(urlsplit(page.url).query))
 
 
-@pytest.mark.more
 def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     page = open_page("landmarks")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
@@ -163,7 +162,6 @@ def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, serve
         alone.wait_for_function(FILLS)
 
 
-@pytest.mark.second
 @pytest.mark.parametrize(
     "picture",
     [f"{page.path}?view={picture.name}" for page in PAGES if page.path for picture in page.pictures if picture.live],
@@ -272,7 +270,6 @@ def test_all_figures_are_saved_at_once(open_page):
 
 
 @pytest.mark.parametrize("name", ["kernel", "landmarks", "learn_kernel", "bounds", "approximate", "adaptive"])
-@pytest.mark.more(after=2)
 def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
     page = open_page(name)
     page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
@@ -291,7 +288,6 @@ def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
 
 @pytest.mark.parametrize("name", ["landmarks", "bounds"])
 @pytest.mark.parametrize("plain", ["", "?plain=true"])
-@pytest.mark.more(after=2)
 def test_numbers_and_code_are_downloaded(open_page, name, plain):
     page = open_page(name + plain)
     row(page)

@@ -86,7 +86,6 @@ def test_hostile_names_are_shown_as_text(open_page):
 
 
 @pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
-@pytest.mark.more(after=1)
 def test_hostile_names_are_shown_as_text_in_a_refusal_and_on_an_axis(open_page, some):
     """Slow, because it uploads six tables."""
     page = open_page("your_data?plain=true")
@@ -165,8 +164,8 @@ def chosen(page, guess: str, answer: str) -> None:
     page.get_by_role("option", name=answer).click()
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (PHONE, "dark")])
-@pytest.mark.more(after=1)
 def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_page, width, scheme):
     """Slow, because it uploads three files and opens a second page."""
     page = open_page("your_data?plain=true", width, scheme)

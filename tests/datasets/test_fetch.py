@@ -137,6 +137,7 @@ GOOD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("announced", ["length", "no length"])
 @pytest.mark.parametrize("form", GOOD)
 def test_good_download_is_stored_and_found(form, announced, offer, server, cache, capsys):
@@ -382,7 +383,7 @@ def test_interrupt_leaves_nothing(offer, server, cache, capsys, monkeypatch):
     assert not cache.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_leaves_nothing(offer, server, cache):
     offer(CONTENT[: len(CONTENT) // 2], "table.csv", announced=len(CONTENT), stall=True)
@@ -438,7 +439,7 @@ def test_invalid_usage_prints_the_usage(arguments, capsys):
     assert "usage: python -m datasets" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_module_lists_the_data_sets():
     command = [sys.executable, "-m", "datasets", "list"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

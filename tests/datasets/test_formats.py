@@ -85,6 +85,7 @@ class TestWorkbooks:
             read_table(workbooks.workbook(Data=far + "</sheetData></worksheet>"))
 
 
+@pytest.mark.slow
 def test_a_workbook_that_would_expand_is_refused_before_it_does():
     bomb = workbooks.workbook(Data="<worksheet>" + " " * 60_000_000 + "</worksheet>")
     assert len(bomb) < 100_000

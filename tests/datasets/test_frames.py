@@ -124,6 +124,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "choices", "names"), READ.values(), ids=READ)
 def test_pandas_reads_the_same_with_these_arguments(text, choices, names):
     ours = read(text, choices=choices)
@@ -132,7 +133,7 @@ def test_pandas_reads_the_same_with_these_arguments(text, choices, names):
     assert_same(ours, by_pandas(text.encode(), ours))
 
 
-@pytest.mark.slow("reads a thousand files, half of them twice")
+@pytest.mark.second("reads a thousand files, half of them twice")
 def test_pandas_reads_the_same_of_bad_files():
     n_read = 0
     for file in corpus():

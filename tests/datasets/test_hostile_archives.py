@@ -106,7 +106,7 @@ def refused(tmp_path_factory) -> dict[str, tuple[Path, int, str]]:
     return {path.name: (path, *line) for path, line in zip(paths, lines, strict=True)}
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_decompression_bomb_is_refused_in_little_memory(bomb, refused):
@@ -153,7 +153,7 @@ def test_catalogue_names_are_plain_file_names():
                 assert place == os.path.basename(place) and place not in ("", ".", "..") and "\\" not in place
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX users")
 def test_unwritable_cache_is_reported_in_one_sentence():
     """As an ordinary user; nothing is downloaded."""
@@ -173,6 +173,7 @@ def test_unwritable_cache_is_reported_in_one_sentence():
     assert f"{folder}/rff cannot be used (Permission denied)" in line and "by hand" in line
 
 
+@pytest.mark.slow
 def test_missing_network_is_reported_in_one_sentence_and_bundled_data_load(cache, capsys, monkeypatch):
     """No host name resolves, for every address of the catalogue."""
 

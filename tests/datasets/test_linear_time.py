@@ -58,6 +58,7 @@ def test_all_patterns_of_the_readers_are_found():
     assert compiled == len({id(pattern) for pattern in PATTERNS.values()})
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pattern_takes_linear_time(name):

@@ -541,6 +541,7 @@ def test_an_extreme_number_that_may_be_real_stays(others, value):
     assert table.column("x").n_missing == 0
 
 
+@pytest.mark.slow
 def test_a_target_among_many_columns_is_found_in_linear_time():
     names = ",".join(f"c{j}" for j in range(500))
     table = table_of(names, *(",".join(f"{(i + j) * 37 % 101}.5" for j in range(500)) for i in range(100)))

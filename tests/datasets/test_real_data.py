@@ -51,6 +51,7 @@ def test_names_are_complete():
     assert set(datasets.names()) == set(expected.split())
 
 
+@pytest.mark.more(after=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_arrays_match_the_catalogue(name, load, need_data):
@@ -104,6 +105,7 @@ N_VALUES = {
 }
 
 
+@pytest.mark.slow
 def test_adult_has_numbers_and_one_hot_columns(load):
     dataset = load("adult")
     assert (dataset.n_features, dataset.n_train_file, dataset.n_samples) == (108, 32561, 32561 + 16281)
@@ -156,6 +158,7 @@ def idx() -> tuple[np.ndarray, ...]:
     return tuple(read_idx(i) for i in range(4))
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 7), (4, 9), (5, 6)])
 def test_mnist_pair_has_the_published_row_order(low, high, load, idx):
@@ -214,6 +217,7 @@ def test_farm_matches_its_file(load):
         assert [f"{column + 1}:1" for column in columns] == words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), [("parkinson", "total_UPDRS"), ("parkinson_motor", "motor_UPDRS")])
 def test_parkinson_matches_its_file(load, name, target):
     dataset = load(name)
@@ -236,7 +240,7 @@ def test_cpu_matches_its_file(load):
     np.testing.assert_array_equal(np.column_stack([dataset.X, dataset.y]), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_covtype_matches_its_file(need_data):
     dataset = datasets.load(need_data("covtype"))
     assert (dataset.y == 1).sum() == 211840
@@ -382,6 +386,8 @@ def test_damaged_file_is_reported_by_path(file_name, bad, says, cache, monkeypat
     assert says in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [as_gzip, as_xz, as_zip])
 def test_corrupted_archives_raise_damaged_file_error_only(pack, tmp_path):
     """Whatever flag, size or offset is wrong."""
@@ -431,6 +437,7 @@ def test_cache_folder_follows_xdg_and_needs_no_home(tmp_path, monkeypatch):
 # --- the repository -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["adult", "mnist", "wine-quality"])
 def test_bundled_files_have_a_source_with_checksums(folder):
     text = (DATA / folder / "SOURCE.md").read_text(encoding="utf-8")
@@ -443,7 +450,7 @@ def test_only_redistributable_data_are_bundled():
     assert sorted(path.name for path in DATA.iterdir()) == ["adult", "mnist", "wine-quality"]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_datasets_import_neither_engine_nor_app():
     code = "import sys, datasets; print(*{name.partition('.')[0] for name in sys.modules})"
     root = DATA.parent.parent
@@ -451,7 +458,7 @@ def test_datasets_import_neither_engine_nor_app():
     assert not {"rff_engine", "pages", "streamlit", "plotly"} & set(run.stdout.split())
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a9a_is_adult_in_binary_columns(need_data):
     dataset = datasets.load(need_data("a9a"))
     assert set(np.unique(dataset.X)) == {0, 1} and dataset.X.sum() == 451592 + 225731

@@ -45,6 +45,7 @@ def assert_partition(split: Split, dataset: Dataset) -> None:
         assert equal(X, dataset.X[chosen]) and equal(y, dataset.y[chosen])
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_split_matches_the_published_code(name, need_data, load):
@@ -81,6 +82,7 @@ def test_other_sets_have_no_published_split(name):
         datasets.published_split(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 42])
 @pytest.mark.parametrize("name", ["breast", "digits", "wine", "adult", "farm", "cpu", "mnist49"])
 def test_random_split_partitions_any_set(name, seed, load):
@@ -94,6 +96,7 @@ def test_random_split_partitions_any_set(name, seed, load):
     assert [len(part(split, which)[1]) for which in PARTS] == [n - n_test - n_valid, n_valid, n_test]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "mnist"])
 def test_published_test_rows_are_the_test_part_for_every_seed(name, load):
@@ -239,6 +242,7 @@ def test_two_part_split_is_two_to_one_and_has_every_row_once(name, n_train, n_te
     assert (len(fewer.y_train), len(fewer.y_test)) == (200, 101) and fewer.n_samples == dataset.n_samples
 
 
+@pytest.mark.slow
 def test_two_part_split_keeps_published_test_rows():
     dataset = datasets.load("adult")
     split = datasets.two_part_split(dataset, 0)

@@ -18,6 +18,8 @@ def test_names_are_complete():
     assert toy_names() == NAMES
 
 
+@pytest.mark.more(after=300)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", NAMES)
@@ -54,6 +56,7 @@ def test_toy_data_fill_their_range(name):
     assert X.std(axis=0).min() > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", NAMES)
@@ -75,6 +78,7 @@ def test_noise_moves_the_same_points(name, seed):
         assert (noisy.X - clean.X).std() == pytest.approx(noise, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_classes_are_separate_without_noise_and_mix_with_it(name, seed):
@@ -112,6 +116,7 @@ def test_labels_follow_from_positions_without_noise():
     np.testing.assert_allclose(spirals.X.T, arm, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_any_prefix_is_a_fair_sample(name):
     """Labels of a prefix are distributed as under sampling without replacement."""

@@ -39,6 +39,7 @@ READ = {
 }
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("which", READ)
 def test_child_returns_the_table_of_the_readers(which, monkeypatch):
@@ -107,6 +108,7 @@ EXITS = {
 }
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals and limits")
 @pytest.mark.parametrize("case", EXITS)
@@ -129,6 +131,7 @@ def test_child_that_cannot_start_is_reported_in_one_sentence(monkeypatch, tmp_pa
         read_table(good_table())
 
 
+@pytest.mark.slow
 def test_reader_error_is_logged_without_text_of_the_file(caplog):
     with caplog.at_level(logging.ERROR), pytest.raises(UploadError, match="internal error"):
         read_table(good_table().replace("kind", "secret"), limits=Limits(rows=None))
@@ -136,7 +139,7 @@ def test_reader_error_is_logged_without_text_of_the_file(caplog):
     assert "TypeError at table.py:" in line and "secret" not in line
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
 def test_file_that_needs_too_much_memory_is_refused_in_one_sentence(monkeypatch):
     words = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 3_000_000]))

@@ -30,7 +30,7 @@ def csv_of(rows, delimiter=",") -> str:
     return lines.getvalue()
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @ANY
 @given(
     data=st.one_of(st.binary(max_size=400), st.text(max_size=400).map(lambda text: text.encode("utf-8", "ignore"))),
@@ -45,6 +45,7 @@ def test_any_bytes_are_read_or_refused_on_one_line(data, ending):
         assert table.n_rows >= LIMITS.fewest_rows and len(table.columns) >= 2
 
 
+@pytest.mark.second
 @ANY
 @given(values=st.lists(st.tuples(FINITE, FINITE), min_size=10, max_size=40), delimiter=st.sampled_from(",;\t|"))
 def test_finite_numbers_are_read_exactly(values, delimiter):
@@ -53,6 +54,7 @@ def test_finite_numbers_are_read_exactly(values, delimiter):
     np.testing.assert_array_equal(found, np.array(values))
 
 
+@pytest.mark.second
 @ANY
 @given(words=st.lists(st.text(max_size=20), min_size=10, max_size=40))
 def test_text_is_read_exactly_except_surrounding_blanks(words):
@@ -81,7 +83,7 @@ def test_any_names_become_printable_and_distinct(names):
             assert name.startswith(given_name)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @ANY
 @given(
     rows=st.integers(2, 4).flatmap(

@@ -60,13 +60,14 @@ def check_dataset(dataset: Dataset, limits: Limits) -> None:
         assert np.isfinite(dataset.y).all() and len(np.unique(dataset.y)) > 1
 
 
+@pytest.mark.second
 def test_corpus_has_a_thousand_bad_files(files):
     assert len(files) >= 1000
     assert sum(file.must_refuse for file in files) >= 400
     assert len({(file.data, file.name, str(file.limits)) for file in files}) > 0.9 * len(files)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_bad_files_are_refused_in_one_sentence_or_read(files):
     outcomes = Counter()
     for file in files:
@@ -130,6 +131,7 @@ def of_numbers(form: str, n: int) -> tuple[bytes, str]:
     return parquet(columns, row_group_size=300), "x.parquet"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["svmlight", "Excel", "Parquet"])
 @pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
 def test_of_too_many_rows_of_any_format_a_random_part_is_read_with_a_note(form, limits):
@@ -194,6 +196,7 @@ def test_good_table_is_read_unchanged():
         assert all(np.array_equal(a.values, b.values) for a, b in zip(table.columns, again.columns, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_numbers_of_any_size_are_read_exactly(seed):
     rng = np.random.default_rng(seed)
@@ -262,7 +265,7 @@ def test_guesses_are_reported_in_notes():
 # --- Parquet --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_parquet_bomb_is_refused_before_it_expands():
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000
@@ -270,6 +273,7 @@ def test_parquet_bomb_is_refused_before_it_expands():
         read(bomb)
 
 
+@pytest.mark.slow
 def test_parquet_rows_are_bounded_whatever_the_metadata(monkeypatch):
     def unchecked(file, limits):
         return list(file.schema_arrow)

@@ -101,6 +101,7 @@ def test_compose_reads_the_file():
     assert b"is not set" in subprocess.run(command, env=without, capture_output=True).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -223,6 +224,8 @@ SLOW_BODY = b"PUT / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nContent
 OF_MANY = [f"127.0.0.{k}" for k in range(2, 13)]
 
 
+@pytest.mark.more(after=2)
+@pytest.mark.slow
 @needs_nginx
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 @pytest.mark.parametrize(
@@ -278,6 +281,7 @@ def settings() -> dict[str, str]:
     return dict(line.split("=", 1) for line in UNIT.read_text("utf-8").splitlines() if re.match(r"\w+=", line))
 
 
+@pytest.mark.slow
 def test_the_unit_starts_the_program_and_may_write_to_its_own_folders_alone():
     unit = settings()
     program, *arguments = unit["ExecStart"].split()

@@ -20,7 +20,7 @@ def written(folder, *arguments: str):
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.*")}
 
 
-@pytest.mark.slow(reason="computes the numbers of all lessons")
+@pytest.mark.second(reason="computes the numbers of all lessons")
 def test_every_lesson_has_a_sheet_and_a_key(tmp_path):
     files = written(tmp_path, "--format", "markdown")
     assert set(files) == {f"{kind}/{lesson.key}-1.md" for kind in ("sheets", "keys") for lesson in content.LESSONS}
@@ -37,6 +37,7 @@ def test_every_lesson_has_a_sheet_and_a_key(tmp_path):
             assert asked.keys() <= exercises.defaults(lesson.page).keys()
 
 
+@pytest.mark.slow
 def test_versions_have_other_numbers_and_the_key_has_those_of_the_engine(tmp_path):
     files = written(
         tmp_path, "--lessons", "beat-the-rbf-map", "--versions", "3", "--first-seed", "4", "--format", "markdown"

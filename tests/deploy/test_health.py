@@ -68,7 +68,7 @@ def well(port: int, path: str = "") -> bool:
         return False
 
 
-@pytest.mark.slow("starts four servers")
+@pytest.mark.second("starts four servers")
 def test_a_worker_is_started_again_only_if_its_pages_fail(served, monkeypatch):
     shown, port = served
     again = []
@@ -83,7 +83,7 @@ def test_a_worker_is_started_again_only_if_its_pages_fail(served, monkeypatch):
     assert worker.failures == (0 if shown else deployed.MAX_FAILURES)
 
 
-@pytest.mark.slow("starts four servers")
+@pytest.mark.second("starts four servers")
 def test_a_restart_in_turn_stops_at_the_first_process_whose_pages_fail(served, monkeypatch):
     shown, port = served
     again = []
@@ -120,6 +120,7 @@ def test_a_server_that_opens_no_connection_is_found_without_the_patience_for_a_p
     assert time.monotonic() - begun < health.PATIENCE
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_shows_no_page():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -146,6 +147,7 @@ def of_compose(port: int) -> list[str]:
 CHECKS = [of_the_image, of_compose]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("starts four servers")
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
@@ -153,7 +155,7 @@ def test_a_container_is_healthy_only_if_its_pages_are_shown(served, check):
     assert subprocess.run(check(port), cwd=ROOT, timeout=60, check=False).returncode == (0 if shown else 1)
 
 
-@pytest.mark.slow("starts the app")
+@pytest.mark.second("starts the app")
 @pytest.mark.parametrize("hosts", ["rff.example.org localhost", "*.example.org"])
 def test_the_check_of_health_knows_names_and_path_and_asks_no_proxy_and_no_other_page(hosts, tmp_path, monkeypatch):
     settings = {"STREAMLIT_SERVER_ALLOWED_HOSTS": hosts, "STREAMLIT_SERVER_BASE_URL_PATH": "rff"}

@@ -110,7 +110,7 @@ def numbers_of(packed: dict) -> np.ndarray:
     return np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
 
 
-@pytest.mark.slow("opens seven pages of the app, two of them for several settings")
+@pytest.mark.second("opens seven pages of the app, two of them for several settings")
 @pytest.mark.parametrize(
     ("data", "noise", "sigma", "count"),
     [("moons", 0.37, 0.126, 5), ("circles", 0.0, 2.51, 8), ("circles", 0.1, 1.0, 3)],
@@ -348,6 +348,7 @@ def test_a_number_of_processes_that_is_not_allowed_is_named(capsys):
     assert capsys.readouterr().err == "--processes is 0; at least 1 is needed.\n"
 
 
+@pytest.mark.slow
 def test_a_former_export_is_replaced(tmp_path):
     writing.prepare(tmp_path)
     writing.write_shared(tmp_path)

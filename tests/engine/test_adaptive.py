@@ -75,6 +75,7 @@ def wine():
 # --- the objective ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_objective_equals_its_definition(kernel, shape):
@@ -216,7 +217,7 @@ def test_csr_landmarks_equal_dense_ones():
 # --- alternating steps, as printed ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow("the plain formula solves a program for each frequency")
+@pytest.mark.second("the plain formula solves a program for each frequency")
 def test_alternating_steps_are_those_of_algorithm_1():
     points, weights, omega, _ = problem((7, 3, 4))
     kernel, rate = KERNELS[0], 0.3
@@ -253,6 +254,7 @@ def test_a_learning_rate_that_is_too_large_is_named():
         adapt_frequencies(points, KERNELS[0], 9 * omega, weights, solver="alternating", learning_rate=1e308)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", ["regression", "classification", "three"])
 @pytest.mark.parametrize("loss", ["smooth", "hinge"])
 def test_alternating_steps_improve_the_predictor_too(labels, loss):
@@ -409,6 +411,7 @@ def test_adapted_frequencies_beat_every_sampling_scheme_on_wine(wine):
     assert max(errors["sample"], errors["cluster"]) < weighted < plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("spread", [0.0, 0.5, 3.0])
 def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, spread):
@@ -459,6 +462,7 @@ def labelled(task, n=120, d=4, seed=0):
     }[task]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", ["regression", "classification", "three"])
 @pytest.mark.parametrize("d", [3, 9])
 def test_joint_objective_and_gradient_equal_definition_and_finite_differences(labels, d):
@@ -525,6 +529,7 @@ def test_large_agreement_weight_keeps_the_kernel():
     assert errors[1] < errors[0]
 
 
+@pytest.mark.slow
 def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
     X, y, kernel = wine
     start = kernel.sample_frequencies(30, X.shape[1], 0)

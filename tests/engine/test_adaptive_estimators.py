@@ -40,6 +40,7 @@ def expected_failures(estimator):
     return dict.fromkeys(checks, "draws landmarks among rows") if drawn else {}
 
 
+@pytest.mark.more(after=60)
 @pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
@@ -65,6 +66,7 @@ def test_adaptive_features_equal_the_functions(landmarks):
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies, found.weights))
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_supervised_features_equal_the_functions(task):
@@ -79,6 +81,7 @@ def test_supervised_features_equal_the_functions(task):
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies))
 
 
+@pytest.mark.slow
 @every_estimator
 def test_float32_stays_and_csr_equals_dense(estimator):
     X, y = sample()
@@ -108,6 +111,7 @@ def test_adaptive_features_approximate_better_than_random_ones():
     assert relative_kernel_error(X, kernel, adaptive.transform(X)) < 0.6 * relative_kernel_error(X, kernel, random)
 
 
+@pytest.mark.slow
 def test_supervised_features_predict_better_than_adaptive_ones_in_a_pipeline():
     X, y = sample(600)
     kernel = GaussianKernel(1.5)

@@ -57,6 +57,7 @@ def set_blocks(monkeypatch, rows, frequencies, entries=2**22, cores=3):
     monkeypatch.setattr(_blocks, "threads_here", lambda: cores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("n", [4, 9])
@@ -79,6 +80,7 @@ def test_variance_of_a_pairs_loss_is_unbiased_and_needs_four_points():
         alignment_loss_variance(np.ones((3, 1)), [0, 1, 1], np.zeros((1, 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("d", [2, 5])
@@ -90,6 +92,7 @@ def test_loss_equals_the_sum_over_pairs(blocks, d, n_classes, sparse):
     assert (loss >= 0).all() and (loss <= 1).all()
 
 
+@pytest.mark.more(after=20)
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("own", [False, True])
@@ -278,6 +281,7 @@ def parts(X, y, sizes):
     return [(X[a:b], y[a:b]) for a, b in pairwise(edges)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("known", [False, True])
@@ -333,6 +337,7 @@ def test_sums_of_one_class_have_no_loss(rows):
             alignment_sums(X, y, omega, classes).loss()
 
 
+@pytest.mark.more(after=40)
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["dense", "sparse", "some sparse"])
 @pytest.mark.parametrize("sizes", [[], [1] * 22, [1, 2, 9, 1], [20]])
@@ -411,6 +416,7 @@ def test_bad_blocks_are_refused(monkeypatch, joined_bytes, blocks, message):
 # --- precision and memory -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gamma", "phases"), [(1e-9, 50), (1e-3, 5e4), (1.0, 1.5e6)])
 def test_float32_is_right_on_unscaled_adult(monkeypatch, gamma, phases):
     split = datasets.published_split("adult")  # its columns reach 1e5 and more
@@ -443,6 +449,7 @@ def test_sparse_landmarks_stay_sparse():
     assert peak < 8 * L * d / 4  # dense landmarks take 80 MB
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 def test_memory_does_not_grow_with_rows_or_frequencies(monkeypatch, sparse):

@@ -268,6 +268,7 @@ def test_parameters_of_kernels(make, parameters):
     answer(kernel.sample_frequencies, 3, 2, 0, must=True)
 
 
+@pytest.mark.second
 @about("SpectralKernel")
 @examples(300)
 @given(st.data())
@@ -279,6 +280,7 @@ def test_values_of_kernels(data):
         assert K is None or (K.min() >= -1e-6 and K.max() <= 1 + 1e-6)
 
 
+@pytest.mark.second
 @about("SpectralKernel")
 @examples(200)
 @given(st.data())
@@ -329,6 +331,7 @@ def test_blocks_of_frequencies(kernel, N, d, seed, b, indices):
 # --- features -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.second
 @about("phases", "fourier_features", "random_phase_features")
 @examples(300)
 @given(st.data())
@@ -356,6 +359,7 @@ def assert_losses(losses):
     assert losses is None or (losses.min() >= -1e-6 and losses.max() <= 1 + 1e-6)
 
 
+@pytest.mark.second
 @about("alignment_loss", "alignment_sums", "AlignmentSums", "alignment_loss_batched", "alignment_loss_variance")
 @examples(200)
 @given(st.data())
@@ -376,6 +380,7 @@ def test_alignment_losses(data):
     assert_losses(answer(rff.alignment_loss_batched, [(X, y), (more, y)], omega, must=tame))
 
 
+@pytest.mark.second
 @about("alignment_loss_plane")
 @examples(100)
 @given(st.data())
@@ -386,6 +391,7 @@ def test_alignment_losses_of_the_plane(data):
     assert_losses(answer(rff.alignment_loss_plane, X, y, u, v, must=tame))
 
 
+@pytest.mark.second
 @about("landmark_alignment_loss")
 @examples(200)
 @given(st.data())
@@ -402,6 +408,7 @@ def test_alignment_losses_of_landmarks(data):
     assert_losses(found)
 
 
+@pytest.mark.second
 @about("alignment_loss", "alignment_sums", "landmark_alignment_loss", "select_landmarks")
 @examples(200)
 @given(st.data())
@@ -445,6 +452,7 @@ def test_alignment_losses_of_rows_that_are_not_the_landmarks(data):
 # --- posteriors and bounds ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.second
 @about("pseudo_posterior", "optimized_kernel_weights")
 @examples(500)
 @given(st.data())
@@ -474,6 +482,7 @@ def test_divergences(Q, mu):
 AT_MOST_1 = ("_inverse", "_two_class", "_bernstein")
 
 
+@pytest.mark.second
 @about(*(f"bounds.{name}" for name in bounds.__all__))
 @examples(500)
 @given(st.data())
@@ -528,6 +537,7 @@ def test_chosen_landmarks(data):
     answer(rff.kernel_landmarks, X, count, method, seed, must=tame)
 
 
+@pytest.mark.second
 @about("landmark_similarity", "similarity_maps")
 @examples(200)
 @given(st.data())
@@ -545,6 +555,7 @@ def test_similarities(data):
 # --- linear support vector machines -------------------------------------------------------------------------------
 
 
+@pytest.mark.second
 @about("linear_svm_path")
 @examples(150)
 @given(st.data())
@@ -566,6 +577,7 @@ def test_linear_support_vector_machines(data):
 # --- ridge regression and losses ----------------------------------------------------------------------------------
 
 
+@pytest.mark.second
 @about("ridge_path", "kernel_ridge_path")
 @examples(150)
 @given(st.data())
@@ -638,6 +650,7 @@ def test_supervised_frequencies(data):
     answer(rff.supervise_frequencies, X, y, kernel, omega, task, must=tame, **others)
 
 
+@pytest.mark.second
 @about("leverage_scores")
 @examples(150)
 @given(st.data())
@@ -650,6 +663,7 @@ def test_leverage_scores(data):
     assert scores is None or scores.min() > 0
 
 
+@pytest.mark.second
 @about("relative_kernel_error", "importance_density")
 @examples(150)
 @given(st.data())
@@ -663,6 +677,7 @@ def test_kernel_errors_and_densities(data):
     assert density is None or density.min() >= 0
 
 
+@pytest.mark.second
 @about("kernel_approximation_loss", "sample_loss_bound", "cluster_loss_bound")
 @examples(150)
 @given(st.data())
@@ -735,6 +750,7 @@ ESTIMATORS = {
 }
 
 
+@pytest.mark.more(after=2)
 @about(*(estimator.__name__ for estimator in ESTIMATORS))
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 @examples(40)
@@ -752,6 +768,7 @@ def test_estimators(estimator, data):
     answer(fitted_and_transformed, lambda: estimator(**parameters), X, y, new)
 
 
+@pytest.mark.more(after=2)
 @about(*(estimator.__name__ for estimator in ESTIMATORS))
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 @examples(15)

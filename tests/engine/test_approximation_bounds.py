@@ -24,6 +24,7 @@ def points(n=7, d=3, r=4, seed=0):
     return rng.normal(size=(n, d)), rng.normal(size=(r, d)), rng.dirichlet(np.ones(r))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [KERNEL, LaplacianKernel(0.4)], ids=repr)
 @pytest.mark.parametrize("entries", [1, 20, 2**22])
 def test_loss_equals_its_definition(kernel, entries, monkeypatch):
@@ -42,7 +43,7 @@ def test_loss_equals_its_definition(kernel, entries, monkeypatch):
     assert kernel_approximation_loss(X, kernel, omega) == pytest.approx(uniform)
 
 
-@pytest.mark.slow("a mean over many samples")
+@pytest.mark.second("a mean over many samples")
 def test_loss_on_landmarks_drawn_with_replacement_is_unbiased():
     X, omega, p = points(20)
     rng = np.random.default_rng(1)

@@ -74,6 +74,7 @@ def numbers(dtype):
     return [a.astype(dtype) for a in (POINTS, OMEGA, OWN, WEIGHTS, SHARES, LOSS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-6)])
 @pytest.mark.parametrize("case", cases(*numbers(np.float64), LABELS))
 @pytest.mark.parametrize("labels", ["array", "list"])
@@ -91,6 +92,7 @@ def test_results_equal_those_of_numpy(library, case, dtype, tolerance, labels):
     )
 
 
+@pytest.mark.slow
 def test_blocks_of_rows_and_frequencies_change_nothing(library, monkeypatch):
     from rff_engine import _array_api
 

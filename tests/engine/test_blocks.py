@@ -105,6 +105,7 @@ def test_pieces_make_up_the_range():
     assert _blocks.pieces(0, 0, 3) == []
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -136,6 +137,7 @@ def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(monkeypat
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -226,7 +228,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize(
     ("workers", "limit", "threads"),
     [(True, {}, [1, 1]), (False, {"OMP_NUM_THREADS": "1"}, [1, 2])],

@@ -37,6 +37,7 @@ def expected_failures(estimator):
     return dict.fromkeys(checks, "draws rows by place") if estimator.weak_learner == "landmark" else {}
 
 
+@pytest.mark.more(after=20)
 @pytest.mark.slow("scikit-learn's checks of two estimators")
 @parametrize_with_checks(
     [rff.LandmarkBoosting(n_estimators=6, random_state=0), rff.LandmarkBoosting(None, 6, "cosine", random_state=0)],
@@ -97,6 +98,7 @@ def test_landmark_is_a_stationary_point_of_the_loss_at_equal_weights(d, K):
     assert few == sorted(few, reverse=True) and few[0] == pytest.approx(loss(start))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 20.0])
 def test_offset_has_the_least_loss_on_the_circle(seed, scale):
@@ -184,6 +186,7 @@ def test_vote_equals_its_sum_after_every_round(model):
     np.testing.assert_allclose(fitted.transform(new) @ fitted.step_sizes_ + fitted.intercept_, votes[-1], atol=1e-9)
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("seed", range(3))
 def test_exponential_loss_falls_every_round_by_the_edge_at_least(model, seed):
@@ -232,6 +235,7 @@ def test_rounds_end_where_no_weight_is_left():
     assert model.transform(X).shape == (2, len(model.step_sizes_)) == (2, len(model.get_feature_names_out()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weak_learner", ["landmark", "cosine"])
 def test_a_row_of_large_weight_does_not_overflow(weak_learner):
     """One of 4000 rows has the label that none of its copies has, and a vote of thousands against it."""
@@ -250,6 +254,7 @@ def test_a_row_of_large_weight_does_not_overflow(weak_learner):
     assert (np.diff(model.loss_curve_) < 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
 def test_boosting_learns_what_no_line_separates(model):
     X = np.random.default_rng(0).normal(size=(900, 2))
@@ -259,6 +264,7 @@ def test_boosting_learns_what_no_line_separates(model):
     assert LinearSVC().fit(X[:600], y[:600]).score(X[600:], y[600:]) < 0.7
 
 
+@pytest.mark.slow
 def test_descent_and_pseudo_posterior_lower_the_loss():
     X, y = sample(600)
     plain, descended, weighted = (
@@ -271,6 +277,7 @@ def test_descent_and_pseudo_posterior_lower_the_loss():
 # --- forms --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_model
 def test_float32_stays_and_csr_equals_dense(model):
     X, y = sample()
@@ -289,6 +296,7 @@ def test_features_are_named_by_the_weak_learner():
     assert clone(COSINES).fit(X, y).get_feature_names_out().tolist()[-1] == "cosine11"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weak_learner", ["landmark", "cosine"])
 def test_of_several_classes_each_has_a_vote_against_the_others(weak_learner):
     X, y = sample()
@@ -308,6 +316,7 @@ def test_of_several_classes_each_has_a_vote_against_the_others(weak_learner):
     assert model.score(X, y) > 0.8
 
 
+@pytest.mark.slow
 def test_a_class_that_is_fitted_early_keeps_its_vote(monkeypatch):
     monkeypatch.setattr(boosting, "_FITTED", 0.3)
     X = np.repeat([[0.0], [1.0], [1.0]], 20, axis=0)  # the last two classes cannot be told apart
@@ -338,6 +347,7 @@ def test_weights_on_one_class_are_refused():
 # --- certificates -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
 def test_rounds_are_features_of_a_certified_classifier(model):
     X, y = sample(3000, seed=2)

@@ -45,12 +45,14 @@ def sample(n=300, seed=0, noise=0.1):
     return X, (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < noise)
 
 
+@pytest.mark.more(after=15)
 @pytest.mark.slow("scikit-learn's checks of two estimators")
 @parametrize_with_checks([rff.CertifiedClassifier(LEARNED, random_state=0), MODELS[3]])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @every_model
 def test_the_terms_of_the_certificate_add_up_to_the_bound(model):
     fitted = clone(model).fit(*sample())
@@ -65,6 +67,7 @@ def test_the_terms_of_the_certificate_add_up_to_the_bound(model):
     assert fitted.risk_bound_ == pytest.approx(min(1, reached / ndtr(threshold)), rel=1e-6)
 
 
+@pytest.mark.slow
 @every_model
 def test_the_bound_is_that_of_its_formula(model):
     X, y = sample()
@@ -158,6 +161,7 @@ def test_the_rate_is_where_catoni_bound_is_least_for_the_errors_foreseen():
         assert least < min(others)
 
 
+@pytest.mark.slow
 @every_model
 def test_predictions_are_the_majority_of_the_votes(model):
     X, y = sample()

@@ -195,6 +195,7 @@ def test_estimators_without_a_bound_and_bad_betas_are_named():
 # --- errors -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_cross_validation():
     model = make_pipeline(StandardScaler(), rff.RandomFourierFeatures(KERNEL, random_state=0), LinearSVC(C=10))
     folds = KFold(4, shuffle=True, random_state=0)

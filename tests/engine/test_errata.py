@@ -15,7 +15,7 @@ from rff_engine.experiments.reports import reproduction
 ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_examples_of_the_errata_run():
     found = doctest.testfile(str(ERRATA), module_relative=False)
     assert found.attempted > 15 and found.failed == 0

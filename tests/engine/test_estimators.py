@@ -71,6 +71,7 @@ def expected_failures(estimator) -> dict[str, str]:
 
 
 # Some checks have more dimensions than there are components.
+@pytest.mark.more(after=100)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
 @parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING, expected_failed_checks=expected_failures)
@@ -102,6 +103,7 @@ def test_random_fourier_features_equal_the_functions(kernel):
     np.testing.assert_array_equal(fitted.transform(X), fourier_features(X, omega))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     ("estimator", "learn"),
@@ -222,6 +224,8 @@ def test_default_kernel_is_gaussian_with_the_scale_of_the_data():
 # --- what all of them keep ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.more(after=8)
+@pytest.mark.slow
 @every_estimator
 def test_float32_stays_and_csr_equals_dense(estimator):
     X, y = sample()
@@ -238,6 +242,7 @@ def test_float32_stays_and_csr_equals_dense(estimator):
             np.testing.assert_allclose(dense.transform(given), phi, rtol=0, atol=tolerance)
 
 
+@pytest.mark.slow
 @every_estimator
 def test_results_are_reproducible_from_a_seed(estimator):
     X, y = sample()
@@ -249,6 +254,7 @@ def test_results_are_reproducible_from_a_seed(estimator):
         assert not np.array_equal(first, clone(estimator).set_params(random_state=12).fit_transform(X, y))
 
 
+@pytest.mark.slow
 @every_estimator
 def test_parameters_survive_cloning(estimator):
     copied = clone(estimator)
@@ -259,6 +265,7 @@ def test_parameters_survive_cloning(estimator):
     assert copied.get_params() == parameters
 
 
+@pytest.mark.slow
 @every_estimator
 def test_feature_names_are_columns_of_the_output(estimator):
     X, y = sample()
@@ -276,6 +283,7 @@ def test_feature_names_are_columns_of_the_output(estimator):
     assert list(table.columns) == names
 
 
+@pytest.mark.more(after=3)
 @pytest.mark.slow
 @every_estimator
 def test_estimator_works_in_a_pipeline_and_grid_search(estimator):
@@ -286,6 +294,7 @@ def test_estimator_works_in_a_pipeline_and_grid_search(estimator):
     assert search.predict(X).shape == y.shape and search.best_score_ > 0.5
 
 
+@pytest.mark.slow
 def test_learned_features_separate_moons():
     X, y = make_moons(400, noise=0.1, random_state=0)
     straight = LinearSVC().fit(X[:200], y[:200]).score(X[200:], y[200:])
@@ -329,6 +338,7 @@ def bound_of_kernel(name, loss, strength, epsilon):
     return bounds.chi_square(Q @ loss, power_divergence(Q, 2.0), 60, epsilon, "sub_gaussian")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNEL_LEARNERS)
 @pytest.mark.parametrize("epsilon", [0.05, 1e-4])
 def test_the_bound_of_a_kernel_is_smallest_at_the_chosen_strength(name, epsilon):
@@ -344,6 +354,7 @@ def test_the_bound_of_a_kernel_is_smallest_at_the_chosen_strength(name, epsilon)
     assert same.bound_ == fitted.bound_ and getattr(same, f"{name}_") == strength
 
 
+@pytest.mark.slow
 def test_the_bounds_of_landmarks_hold_for_every_point_as_a_landmark():
     X, y = sample()
     fitted = LandmarkSimilarity(
@@ -384,6 +395,7 @@ def test_without_anything_to_learn_the_bound_keeps_the_prior():
 # --- against scikit-learn's own random features -------------------------------------------------------------------
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.3, 1.0, 2.0])
 def test_the_kernel_estimate_is_distributed_as_theory_and_rbf_sampler_say(distance):
@@ -446,6 +458,7 @@ def test_validated_weights_leave_one_of_the_effective_numbers_to_choose_among(le
     assert left < 1000  # labels of moons are worth following
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learned", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
 def test_validation_looks_neither_at_the_order_of_rows_nor_at_how_often_all_repeat(learned):
     X, y = make_moons(300, noise=0.2, random_state=0)

@@ -62,6 +62,7 @@ def test_random_phase_features_equal_the_formula():
             assert phi[i, j] == pytest.approx(np.sqrt(2 / 4) * np.cos(w @ x + offsets[j]), abs=1e-10)
 
 
+@pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_both_maps_are_unbiased(kernel, d):

@@ -325,6 +325,7 @@ def test_frames_of_the_player_show_their_steps(moving):
         assert fig.data[moved].name == name
 
 
+@pytest.mark.slow
 def test_player_of_many_frequencies_stays_small(moving):
     rng = np.random.default_rng(1)
     many = SimpleNamespace(**vars(moving))

@@ -243,6 +243,7 @@ def test_every_public_function_and_estimator_is_called():
     assert len(LEARNERS) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_lists_count_as_arrays(name):
     function, arrays, others = CALLS[name]
@@ -252,6 +253,7 @@ def test_lists_count_as_arrays(name):
     assert np.asarray(found).dtype == np.asarray(expected).dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "argument"), list(arrays_of()))
 def test_complex_numbers_are_refused(name, argument):
     function, arrays, others = CALLS[name]
@@ -588,11 +590,14 @@ def test_every_function_of_points_has_a_case(forms_of):
     assert len(CASES) * len(HOSTILE) > 500 and {*HOSTILE} <= {*arrays, *matrices}
 
 
+@pytest.mark.more(after=80)
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CASES, ids=NAMES)
 def test_hostile_forms_of_points_count_as_arrays(key, forms_of):
     check_forms(key, forms_of, HOSTILE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(SPARSE - {("PeriodicKernel.scaled_to", "X")}), ids="-".join)  # reads none
 def test_entries_outside_a_sparse_matrix_are_refused(key):
     function, points = CASES[key]
@@ -603,6 +608,7 @@ def test_entries_outside_a_sparse_matrix_are_refused(key):
         assert "is not a valid sparse matrix; its " in said and " must be < " in said
 
 
+@pytest.mark.more(after=20)
 @pytest.mark.slow("fits estimators of forty milliseconds to fifty forms of the same points")
 @pytest.mark.parametrize("key", CASES, ids=NAMES)
 def test_any_form_of_points_counts_as_an_array(key, forms_of):
@@ -685,6 +691,7 @@ ALL_CALLS = {name: call for name, call in CALLS.items() if name != "bounds.kl_te
 ALL_CALLS |= {f"{name} again" if name in ALL_CALLS else name: call for name, call in OTHERS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL_CALLS)
 def test_arguments_of_a_wrong_kind_are_taken_or_refused_in_a_short_sentence(name):
     function, arrays, others = ALL_CALLS[name]
@@ -713,6 +720,7 @@ def names_it(said, argument, given):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_parameters_of_a_wrong_kind_are_named_in_a_short_sentence(estimator):
     for name in clone(estimator).get_params(deep=False):

@@ -191,6 +191,7 @@ def matched_mean(kernel, D, d):
     return cosine_on_a_sphere(np.sqrt(m) * lengths[:, None] * scales, m).mean(axis=1), 0.0
 
 
+@pytest.mark.more(after=20)
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @every_sensible
@@ -226,6 +227,7 @@ def means_of_draws(kernel, sampling, delta, seeds, D=4096):
     return np.array([np.cos((omega @ delta.T).astype(np.float32)).mean(axis=0, dtype=float) for omega in draws])
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("draws 150,000 frequencies of every kernel and scheme in each of four dimensions")
 @pytest.mark.parametrize(("kernel", "sampling"), EVERY_DRAW, ids=str)
 def test_the_bias_is_below_a_hundredth_in_the_worst_direction_of_a_search(kernel, sampling):
@@ -321,6 +323,7 @@ def test_rows_of_a_block_are_orthogonal_with_different_lengths(kernel, sampling,
     assert np.abs(directions[:block] @ directions[block : 2 * block].T).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
 @pytest.mark.parametrize("sampling", ORTHOGONAL)
 @pytest.mark.parametrize("d", [2, 8])
@@ -393,6 +396,7 @@ def test_quantiles_of_uniform_numbers_are_draws(kernel):
             kernel.frequencies_at(bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", SCHEMES)
 @pytest.mark.filterwarnings("ignore:.*too few to match")
 def test_frequencies_of_many_dimensions_have_the_right_length_and_differ(sampling):

@@ -92,6 +92,7 @@ def test_value_equals_the_formula(case, d):
     np.testing.assert_allclose(make(d)(X, Y), expected, rtol=1e-9, atol=1e-14)
 
 
+@pytest.mark.slow
 @every_case
 def test_gram_matrix_is_positive_semidefinite_and_the_same_for_sparse_and_float32_points(case):
     kernel, X = CASES[case][0](5), points(12, 5) * (np.random.default_rng(3).random((12, 5)) < 0.6)
@@ -150,6 +151,7 @@ def test_density_integrates_to_one(case, d):
     assert total == pytest.approx(1, abs=1e-3 if case == "rational quadratic 1.0" and d == 2 else 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_DENSITY)
 def test_kernel_in_one_dimension_is_the_fourier_transform_of_the_density(case):
     make, formula = CASES[case]
@@ -162,6 +164,7 @@ def test_kernel_in_one_dimension_is_the_fourier_transform_of_the_density(case):
         assert 2 * transform == pytest.approx(formula([delta]), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_DENSITY)
 @every_dimension
 def test_density_reweighs_draws_of_a_heavier_tail_to_the_kernel(case, d):
@@ -234,6 +237,7 @@ def test_periodic_frequencies_are_multiples_drawn_by_their_masses():
 # --- draws --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_case
 @every_dimension
 def test_mean_cosine_of_the_draws_is_the_kernel_at_the_monte_carlo_rate(case, d):
@@ -261,6 +265,7 @@ def test_draws_in_one_dimension_follow_the_density(case):
     assert stats.kstest(draws, lambda x: np.interp(np.arctan(x), angle, distribution)).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @every_case
 @every_dimension
 def test_quantiles_at_even_points_approximate_the_kernel_better_than_draws(case, d):
@@ -275,6 +280,7 @@ def test_quantiles_at_even_points_approximate_the_kernel_better_than_draws(case,
     assert np.sqrt(np.mean(np.square(errors))) < {1: 0.4, 2: 0.6, 5: 0.9}[d] / np.sqrt(2 * 4096)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [rff.SumKernel(ROUND, SHARES), rff.ProductKernel(ROUND), ROUND[2]])
 @pytest.mark.parametrize("sampling", ["orthogonal", "fastfood", "moment_matching"])
 def test_kernels_of_the_distance_serve_every_scheme(kernel, sampling):
@@ -325,6 +331,7 @@ def test_blocks_are_drawn_again_and_begin_alike(case):
 # --- parameters ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_case
 def test_kernels_are_cloned_compared_and_used_by_estimators(case):
     kernel, X = CASES[case][0](3), points(30, 3)

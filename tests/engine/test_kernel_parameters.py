@@ -191,6 +191,7 @@ def test_missing_width_raises_one_sentence(name):
 # --- names --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_estimator
 def test_name_stands_for_the_kernel_of_width_scale_and_none_for_the_gaussian(estimator):
     X, y = sample()
@@ -226,6 +227,7 @@ def test_unknown_name_raises_one_sentence(estimator, wrong):
 # --- parameters of the kernel through the estimator ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_estimator
 @every_kernel
 def test_kernel_parameters_are_set_through_the_estimator(estimator, name):
@@ -262,6 +264,8 @@ def test_parameters_of_a_default_or_named_kernel_can_be_set(estimator):
         made.set_params(kernels__nu=1)
 
 
+@pytest.mark.more(after=10)
+@pytest.mark.slow
 @every_estimator
 @every_kernel
 def test_grid_search_sets_the_width_of_every_kernel(estimator, name):

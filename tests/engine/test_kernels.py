@@ -136,6 +136,7 @@ def test_density_integrates_to_one(kernel, d):
     assert total_density(kernel, d) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_mean_cosine_of_the_draws_is_the_kernel(kernel, d):
@@ -172,6 +173,7 @@ def projected(kernel, direction):
     return stats.laplace(scale=kernel.gamma * np.abs(direction).max())  # of one coordinate
 
 
+@pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("d", [2, 5])
 def test_projections_of_the_draws_follow_their_distribution(kernel, d):

@@ -211,6 +211,7 @@ def test_bad_out_is_refused(out):
         landmark_similarity(X, points, omega, Q, out=out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 def test_no_array_of_points_and_frequencies_is_made(own):
     n, L, D, d = 3000, 40, 100, 4
@@ -252,6 +253,7 @@ def test_maps_of_large_float32_landmarks_are_in_float64():
     np.testing.assert_allclose(maps, expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(nu=0.8), CauchyKernel(0.5)], ids=repr
 )

@@ -100,6 +100,7 @@ def test_features_are_drawn_by_the_scores_and_weighted_by_their_inverse():
     np.testing.assert_allclose(features @ features.T, expected, atol=1e-12)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @every_kernel
 def test_inner_products_are_unbiased_for_the_kernel(kernel):

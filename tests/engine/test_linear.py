@@ -41,6 +41,7 @@ def make(case, seed=0):
 CASES = ["wide", "tall", "square", "tied", "separable", "duplicates", "constant"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
@@ -132,6 +133,7 @@ def large(n=900, F=600, seed=0):
     return Z, np.where(angle[:, 0] * angle[:, 1] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["primal", "gram"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -52,6 +52,7 @@ def test_warning_points_to_the_outermost_line_without_a_caller_outside():
     assert caught[0].filename == __file__ and caught[0].category is UserWarning
 
 
+@pytest.mark.slow
 def test_engine_warns_only_through_warn():
     found = set()
     for path in ENGINE.rglob("*.py"):

@@ -16,6 +16,7 @@ def free_energy(Q, loss, t):
 # --- pseudo-posterior ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [0.1, 1.0, 10.0, 60.0])
 @pytest.mark.parametrize("D", [1, 2, 7])
 def test_pseudo_posterior_minimises_loss_plus_kl_over_t(D, t):
@@ -135,6 +136,7 @@ def assert_optimal(Q, loss, rho, mu):
     assert N > 1
 
 
+@pytest.mark.more(after=6)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # for tolerances tighter than 1e-8
 @pytest.mark.parametrize("mu", [1.5, 2, 3])
@@ -156,6 +158,7 @@ def test_weights_reach_the_objective_of_a_convex_solver(N, mu):
             assert Q @ cost.value == pytest.approx(problem.value, abs=1e-6), (kind, rho)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [1.05, 1.5, 2, 3, 20])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("N", [2, 3, 50, 300])

@@ -30,12 +30,14 @@ class Blocks(rff.CertifiedClassifier):
     decision_function = property()
 
 
+@pytest.mark.more(after=15)
 @pytest.mark.slow("scikit-learn's checks of a classifier that is fitted nine times")
 @parametrize_with_checks([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_time_between_errors_is_exponential_whatever_the_risks_depend_on():
     rng = np.random.default_rng(0)
     gaps, time, unlucky = [], 0.0, 0.0
@@ -115,6 +117,7 @@ def test_limits_surround_the_forecast():
     assert error_limits(0, 0, 1) == (1,)
 
 
+@pytest.mark.slow
 def test_draws_are_uniform_and_depend_on_the_row_alone():
     X = np.random.default_rng(0).normal(size=(20_000, 3)).round(2)
     X[:, 1] *= X[:, 1] > 0  # zeros of both signs
@@ -138,6 +141,7 @@ def test_draws_are_uniform_and_depend_on_the_row_alone():
     assert (np.bincount(choices(texts, 7, shares)) > 1000).all()
 
 
+@pytest.mark.slow
 def test_each_point_has_the_answer_of_one_classifier_and_their_mean_risk_is_what_is_certified():
     """On points with known chances of y = 1, whose mean risk is a sum."""
     rng = np.random.default_rng(3)
@@ -176,6 +180,7 @@ def test_classifiers_are_tested_by_rows_that_they_have_not_seen():
     assert again.n_errors_ > model.n_errors_ == round(model.certificate_[0].risk * len(model.bound_rows_))
 
 
+@pytest.mark.slow
 def test_frames_with_texts_and_names_of_classes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"colour": rng.choice(["red", "green"], 300), "size": rng.normal(size=300)})

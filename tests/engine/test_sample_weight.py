@@ -262,6 +262,7 @@ def test_supervised_features_hand_their_weights_on():
 # --- blocks of rows -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_learner
 @pytest.mark.parametrize("weights", [None, WHOLE])
 def test_partial_fits_on_blocks_end_where_fit_does(learner, weights):
@@ -277,6 +278,7 @@ def test_partial_fits_on_blocks_end_where_fit_does(learner, weights):
     assert streamed.bound_ == (None if whole.bound_ is None else pytest.approx(whole.bound_, rel=1e-9))
 
 
+@pytest.mark.slow
 @every_learner
 def test_partial_fit_continues_after_fit_and_fit_starts_over(learner):
     learner = clone(learner).set_params(kernel=KERNEL)
@@ -301,6 +303,7 @@ def test_there_is_nothing_to_learn_from_one_class():
 # --- threads ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

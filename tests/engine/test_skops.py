@@ -49,6 +49,7 @@ def reread(io, model):
     return io.loads(data, trusted=names)
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow("fits every estimator")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -60,6 +61,7 @@ def test_a_fitted_estimator_gives_the_same_output(estimator, io, sample):
     assert repr(again) == repr(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_an_estimator_keeps_its_kernel(kernel, io, sample):
     X, y = sample

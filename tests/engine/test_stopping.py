@@ -59,6 +59,7 @@ def test_tol_ends_the_descent_at_the_first_ten_steps_of_smaller_decrease(estimat
     assert further.n_iter_ >= done.n_iter_ and further.loss_curve_[-1] <= done.loss_curve_[-1]
 
 
+@pytest.mark.slow
 def test_early_stop_by_held_out_rows_does_not_warn():
     done, warned = fitted(CHOSEN, max_iter=40, tol=0)
     assert done.n_iter_ == 40 and len(done.loss_curve_) - 1 < 40 and not warned
@@ -84,6 +85,7 @@ def test_n_iter_is_at_least_1(estimator):
     check_transformer_n_iter(type(estimator).__name__, estimator)
 
 
+@pytest.mark.slow
 @every
 def test_verbose_prints_every_tenth_objective(estimator, capsys):
     quiet, _ = fitted(estimator, max_iter=25, tol=1e-9)
@@ -105,6 +107,7 @@ def test_verbose_prints_every_tenth_objective(estimator, capsys):
         assert f"after {steps} iterations" in lines[starts[-1] - 1]
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -120,6 +123,7 @@ def test_bad_parameters_raise_one_sentence(estimator, name, value):
     assert repr(value) in str(raised.value) and str(raised.value).count(". ") == 0
 
 
+@pytest.mark.slow
 def test_defaults_converge_on_standardised_data():
     X = load_breast_cancer().data
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -147,6 +151,7 @@ def test_small_descents_hold_blas_to_one_thread(size, alone):
     assert seen and all(threads == ([1] * len(before) if alone else before) for threads in seen)
 
 
+@pytest.mark.slow
 def test_stored_rows_do_not_depend_on_the_defaults(monkeypatch):
     asked = {}
 

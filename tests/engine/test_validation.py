@@ -227,6 +227,8 @@ def test_good_arguments_are_accepted(function):
     call(function)
 
 
+@pytest.mark.more(after=500)
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "name", "value"), list(cases()))
 def test_bad_argument_is_named_in_one_sentence(function, name, value):
     with warnings.catch_warnings(), pytest.raises(ValueError) as raised:
@@ -448,6 +450,8 @@ def test_every_parameter_of_every_estimator_has_bad_values():
     assert listed == {(kind, name) for kind in estimators for name in kind().get_params()}
 
 
+@pytest.mark.more(after=200)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "name", "value"),
     [

@@ -97,6 +97,7 @@ def test_the_parts_are_the_loss_and_nonnegative_others(risks):
         assert min(part.min() for part in curve.terms.values()) >= 0
 
 
+@pytest.mark.slow
 def test_empirical_and_true_losses_are_those_of_all_pairs():
     n, fresh, D = 40, 300, 5
     sample, other = datasets.make_toy("xor", n, 0.1, 3), datasets.make_toy("xor", fresh, 0.1, 4)
@@ -190,6 +191,7 @@ def test_largest_parts_cover_the_path(risks):
     assert rulers[0][0] == "confidence" and rulers[-1][0] == "deviation"
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 1000])
 @pytest.mark.parametrize("D", [2, 2000])

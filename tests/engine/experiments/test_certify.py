@@ -6,7 +6,7 @@ from rff_engine.experiments.command_line import main
 from rff_engine.experiments.studies.certificate import certify
 
 
-@pytest.mark.slow("boosts on 213 rows four times, and minimises a bound")
+@pytest.mark.second("boosts on 213 rows four times, and minimises a bound")
 def test_boosted_rounds_are_certified_on_half_of_the_rows():
     found = certify("breast", "boosting")
     assert found.n_bound == 213
@@ -14,6 +14,7 @@ def test_boosted_rounds_are_certified_on_half_of_the_rows():
     assert found.test_error < found.risk_bound < 0.4 and found.test_set_bound < 0.2
 
 
+@pytest.mark.slow
 def test_landmarks_are_at_most_the_rows_that_they_come_from(capsys):
     assert main(["certify", "--dataset", "breast", "--method", "landmarks"]) == 0
     printed = capsys.readouterr().out
@@ -26,6 +27,7 @@ def test_landmarks_are_at_most_the_rows_that_they_come_from(capsys):
         certify("breast", "landmarks", n_components=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rff", "landmarks"])
 def test_the_number_of_components_is_chosen(method, capsys):
     assert main(["certify", "--dataset", "breast", "--method", method, "--D", "7"]) == 0

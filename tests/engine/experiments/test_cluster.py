@@ -62,6 +62,7 @@ def same(frame, other):
     pd.testing.assert_frame_equal(frame, other, check_exact=True)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("computes two protocols in one process and in two")
 @pytest.mark.parametrize("protocol", [SWEEP, STUDY])
 def test_two_processes_give_the_rows_of_one(protocol, split):
@@ -73,7 +74,7 @@ def test_two_processes_give_the_rows_of_one(protocol, split):
     assert worker_processes() == []
 
 
-@pytest.mark.slow("computes three repeats in one process and in two")
+@pytest.mark.second("computes three repeats in one process and in two")
 def test_parallel_repeats_give_the_rows_of_sequential_ones():
     breast = datasets.load("breast")
 
@@ -90,7 +91,7 @@ def test_parallel_repeats_give_the_rows_of_sequential_ones():
     assert found[-1].done == found[-1].total == 3
 
 
-@pytest.mark.slow("computes units long enough for a kill between them, in one process and in two")
+@pytest.mark.second("computes units long enough for a kill between them, in one process and in two")
 def test_killed_worker_loses_no_row(split):
     protocol = FeatureSweep(**{**vars(SWEEP), "n_features": (1, 10, 100, 300, 600), "betas": (0.001, 0.01, 0.1, 1.0)})
     expected = frame_of(run(protocol, split, dataset="breast"))
@@ -104,7 +105,7 @@ def test_killed_worker_loses_no_row(split):
     same(frame_of(steps), expected)
 
 
-@pytest.mark.slow("starts two workers and waits for rows of a paper's protocol")
+@pytest.mark.second("starts two workers and waits for rows of a paper's protocol")
 def test_closing_ends_all_processes(split):
     before = dict(os.environ)
     steps = run(FeatureSweep.preset("paper"), split, dataset="breast", jobs=2)
@@ -125,6 +126,7 @@ def test_variables_that_dask_leaves_behind_are_restored(monkeypatch):
     assert dict(os.environ) == before
 
 
+@pytest.mark.second
 def test_workers_have_one_thread_and_listen_on_loopback_only(split, monkeypatch):
     for name in cluster._THREADS:  # what the user has set is kept
         monkeypatch.delenv(name, raising=False)
@@ -206,6 +208,7 @@ def test_cluster_without_rff_engine_is_rejected_in_one_sentence(dask_command, sp
         assert "cannot import rff_engine (No module named 'rff_engine'): start scheduler and workers with" in sentence
 
 
+@pytest.mark.second
 def test_workers_import_the_code_by_PYTHONPATH(dask_command, split, tmp_path, monkeypatch):
     monkeypatch.setattr(same_code, "_WORKER_SECONDS", SECONDS)
     file = tmp_path / "scheduler.json"
@@ -218,7 +221,7 @@ def test_workers_import_the_code_by_PYTHONPATH(dask_command, split, tmp_path, mo
     same(found, frame_of(run(protocol, split, dataset="breast")))
 
 
-@pytest.mark.slow("starts a scheduler and two workers, one of them of a copy of the engine")
+@pytest.mark.second("starts a scheduler and two workers, one of them of a copy of the engine")
 def test_worker_of_other_code_that_joins_late_computes_no_row(dask_command, tmp_path, monkeypatch):
     from distributed import Client
 
@@ -285,6 +288,7 @@ def other_cluster():
         yield made
 
 
+@pytest.mark.second
 def test_external_cluster_gives_the_same_rows(other_cluster, split):
     address = other_cluster.scheduler_address
     for protocol in (SWEEP, STUDY):
@@ -293,6 +297,7 @@ def test_external_cluster_gives_the_same_rows(other_cluster, split):
     assert len(worker_processes()) == 1  # it goes on
 
 
+@pytest.mark.second
 def test_units_that_dask_has_lost_are_submitted_again(other_cluster, monkeypatch):
     from distributed import Client, Future
 
@@ -311,6 +316,7 @@ def test_units_that_dask_has_lost_are_submitted_again(other_cluster, monkeypatch
     same(frame_of(found), frame_of(run(SMALL_SWEEP, make_split(), dataset="toy")))
 
 
+@pytest.mark.second
 def test_cancelled_unit_stops_between_two_steps(other_cluster, split):
     from distributed import Client
 
@@ -330,6 +336,7 @@ def test_cancelled_unit_stops_between_two_steps(other_cluster, split):
     assert left == 0
 
 
+@pytest.mark.second
 def test_error_in_a_unit_is_raised_unchanged():
     def fail(problem, wanted):
         yield [{"D": 1}]
@@ -349,6 +356,7 @@ def test_error_in_a_unit_is_raised_unchanged():
     assert worker_processes() == [] and time.monotonic() - start < 5 * SECONDS  # running units are not waited for
 
 
+@pytest.mark.second
 def test_lost_scheduler_is_reported_in_one_sentence(split):
     from distributed import LocalCluster
 
@@ -377,6 +385,7 @@ def test_scheduler_lost_during_a_request_is_reported_in_one_sentence():
         cluster._threads_of_workers(Lost())
 
 
+@pytest.mark.second
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_interrupt_from_a_terminal_keeps_known_rows(tmp_path):
     """Ctrl-C reaches the workers as well; one line is printed, and they end too."""
@@ -405,6 +414,7 @@ def test_interrupt_from_a_terminal_keeps_known_rows(tmp_path):
     assert len(workers) == 2 and not psutil.wait_procs(workers, timeout=10)[1]
 
 
+@pytest.mark.second
 def test_dask_is_not_imported_without_need():
     code = (
         "import sys, rff_engine.experiments.command_line as _; sys.exit(bool({'dask', 'distributed'} & {*sys.modules}))"

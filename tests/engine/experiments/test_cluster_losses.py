@@ -48,7 +48,7 @@ def scheduler():
         yield cluster.scheduler_address
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_workers_give_the_losses_of_all_rows(problem, scheduler):
     X, y, omega = problem
     order = np.argsort(y)  # most blocks then lack a class
@@ -63,7 +63,7 @@ def test_workers_give_the_losses_of_all_rows(problem, scheduler):
     np.testing.assert_allclose(found, rff.alignment_loss(X, y, drawn), atol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_local_processes_give_the_same_losses(problem):
     X, y, omega = problem
     found = alignment_loss_on_cluster(blocks_of(X, y), omega, jobs=2)

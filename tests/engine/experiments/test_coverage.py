@@ -64,6 +64,8 @@ def test_the_landmark_bounds_hold_where_they_are_tightest(n):
         assert not too_many((rff.bounds.landmark_kl_inverse(losses, 0.0, n, EPSILON) < p - 1e-12).sum(), 20000)
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pay", [True, False])
 def test_failures_for_some_landmark_are_those_of_simulated_samples(pay):
     """The hard case made of points: coordinates 0 or 1, the frequency pi along one of them for each landmark."""
@@ -105,6 +107,7 @@ def test_printed_theorem_4_fails_too_often():
             assert too_many(result.printed.failures, 50000) and low > EPSILON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WORST_CASES)
 def test_worst_case_losses_are_alignment_losses_of_a_constant(case):
     """Against the engine's loss at frequency 0, on labels made one by one."""
@@ -123,6 +126,7 @@ def test_worst_case_losses_are_alignment_losses_of_a_constant(case):
     np.testing.assert_array_equal(many.deviations, many.true_loss - many.losses)
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "mu"), [(20, 1.5), (100, 5.0), (1000, 10.0)])
 def test_failures_of_promises_are_those_of_their_probabilities(n, mu):
@@ -148,6 +152,7 @@ def test_promises_reject_invalid_input():
             simulate_promises(**{"n": 50, "mu": 2.0, "epsilon": 0.05, "draws": draw_promises(2, 0)} | change)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", [TwoGaussians(), TwoGaussians(mean=(0.5, -1.0), scale=0.3, positive=0.8)])
 def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
     rng = np.random.default_rng(0)
@@ -165,6 +170,8 @@ def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
     np.testing.assert_allclose(distribution.true_landmark_losses(X[0, :4], y[0, :4], omega), expected, atol=8e-3)
 
 
+@pytest.mark.more(after=3)
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("n", [10, 100])
 def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
@@ -177,6 +184,7 @@ def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
             assert not too_many(bound.failures, 2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PAIR_CASES)
 def test_bounds_over_pairs_hold_on_other_distributions(case):
     for bound in simulate_two_gaussians(40, 20, 3.0, 2.0, 0.5, 500, distribution=PAIR_CASES[case], random_state=0):
@@ -196,6 +204,7 @@ def test_a_bound_for_two_classes_without_its_variance_fails():
     assert (without < 2 * p * (1 - p)).mean() > 2 * (bound < 2 * p * (1 - p)).mean()
 
 
+@pytest.mark.slow
 def test_true_risk_is_unchanged_by_learning():
     """Slack plus bound less loss: with a beta near 0 the posterior is the prior, and losses are unbiased."""
     found = {(b.name, b.form): b for b in simulate_two_gaussians(50, 20, 1e-6, 2.0, EPSILON, 4000, random_state=1)}

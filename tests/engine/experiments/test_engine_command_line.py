@@ -46,7 +46,7 @@ def test_datasets_are_listed(capsys):
     assert any(line.startswith("breast") and "569 x 30" in line and "bundled" in line for line in lines)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize("protocol", ["features", "landmarks"])
 def test_rows_go_to_the_store_and_the_output(protocol, tmp_path, capsys):
     file = tmp_path / "rows.csv"
@@ -90,6 +90,7 @@ NEWER = {
 }
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", NEWER)
 def test_a_run_of_newer_code_is_listed_and_refused_in_one_sentence(what, capsys, store):
@@ -123,6 +124,7 @@ def test_a_run_of_newer_code_is_listed_and_refused_in_one_sentence(what, capsys,
     assert main(["report", old.id, "--format", "html"]) == 0
 
 
+@pytest.mark.slow
 def test_command_line_accepts_a_split_and_methods(capsys):
     arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
     assert main([*arguments, "--output", "-"]) == 0
@@ -194,6 +196,7 @@ WRONG_USAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "said"), WRONG_USAGES, ids=lambda value: " ".join(value))
 def test_wrong_usage_ends_with_code_2_and_one_sentence_that_names_what_was_typed(
     arguments, said, capsys, store, monkeypatch
@@ -285,6 +288,7 @@ def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monk
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_reproduce_shows_the_bundled_reruns_at_once_in_120_columns(target, capsys, tmp_path, store):
@@ -299,6 +303,7 @@ def test_reproduce_shows_the_bundled_reruns_at_once_in_120_columns(target, capsy
     assert " ".join(lines).endswith(judgement(rows).sentence())
 
 
+@pytest.mark.slow
 def test_the_table_of_reproduce_has_the_numbers_of_the_comparison(capsys):
     assert main(["reproduce", "table1", "--datasets", "breast"]) == 0
     said = capsys.readouterr().out
@@ -311,7 +316,7 @@ def test_the_table_of_reproduce_has_the_numbers_of_the_comparison(capsys):
     assert row["published"] == row["draw_high"] == pytest.approx(0.0839, abs=5e-5)
 
 
-@pytest.mark.slow("reads all shipped rows")
+@pytest.mark.second("reads all shipped rows")
 def test_the_documentation_explains_every_column_that_reproduce_writes(capsys):
     written = set()
     for target in TARGETS:
@@ -323,6 +328,7 @@ def test_the_documentation_explains_every_column_that_reproduce_writes(capsys):
     assert len(explained) == len(set(explained)) and set(explained) == written
 
 
+@pytest.mark.slow
 def test_the_how_to_shows_lines_of_the_table_that_reproduce_prints(capsys):
     assert main(["reproduce", "table1"]) == 0
     printed = capsys.readouterr().out.splitlines()
@@ -331,6 +337,7 @@ def test_the_how_to_shows_lines_of_the_table_that_reproduce_prints(capsys):
     assert [line for line in printed if line in shown.splitlines()] == shown.splitlines()
 
 
+@pytest.mark.second
 def test_reproduce_computes_into_the_store_what_it_lacks_when_asked(capsys, store, monkeypatch):
     svm = FeatureSweep.preset("quick", methods=("svm",), gammas=(1e-5,), Cs=(1.0, 10.0))
     monkeypatch.setattr(reproduction, "specs", lambda *_: [RunSpec(svm, "breast")])
@@ -347,6 +354,7 @@ def test_reproduce_computes_into_the_store_what_it_lacks_when_asked(capsys, stor
     assert "new rows" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
 def test_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe, read = tmp_path / "pipe", []
@@ -358,7 +366,7 @@ def test_pipe_is_written_to_and_not_replaced(tmp_path):
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_paper_report_is_one_file_that_needs_no_network(capsys, tmp_path, store):
     file = tmp_path / "paper.html"
     with Store(store) as opened:  # an empty one
@@ -369,12 +377,14 @@ def test_paper_report_is_one_file_that_needs_no_network(capsys, tmp_path, store)
     assert outside == []
 
 
+@pytest.mark.slow
 def test_coverage_command_prints_the_table(capsys):
     assert main(["coverage", "--draws", "2000"]) == 0
     table = capsys.readouterr().out
     assert "two_classes       5" in table and "landmark_kl_inverse" in table
 
 
+@pytest.mark.second
 def test_coverage_of_certificates_prints_failures_with_limits_for_all_of_them(capsys):
     assert main(["coverage", "--certificates", "--draws", "100", "--epsilon", "0.5"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -387,7 +397,7 @@ def test_coverage_of_certificates_prints_failures_with_limits_for_all_of_them(ca
     assert lines[-1] == f"largest limit: {max(limits):.3f}%"
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_keeps_known_rows(sign, tmp_path, store):
@@ -434,6 +444,7 @@ def _interrupted_when_it_imports(program, library):
     return process, output, error
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow("starts programs that import SciPy, scikit-learn and pandas")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
@@ -458,7 +469,7 @@ def test_interrupt_while_a_program_imports_its_modules_leaves_no_traceback(progr
     assert process.returncode in (130, -signal.SIGINT)  # a shell says 130 for both
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_importing_the_engine_does_not_import_experiments():
     unwanted = "('rff_engine.experiments', 'rff_engine.figures', 'datasets')"
     code = f"import sys, rff_engine; sys.exit(any(name.startswith({unwanted}) for name in sys.modules))"

@@ -17,6 +17,7 @@ def points():
     return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(90)
 
 
+@pytest.mark.more(after=15)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("task", ["regression", "classification"])

@@ -66,6 +66,7 @@ def same(frame, other):
     pd.testing.assert_frame_equal(in_order(frame), in_order(other), check_dtype=False, check_exact=True)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [7, 2048])
 def test_error_equals_the_naive_formula(rows, monkeypatch):
@@ -122,6 +123,8 @@ def test_regressed_weights_lower_the_error_and_are_not_negative():
     assert fit_features("weight_regression", X[:1], None, kernel, 3, 1).weights.shape == (3,)
 
 
+@pytest.mark.more(after=6)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name in DESCENDED])
 def test_alternating_methods_differ_from_those_of_the_tables_by_the_solver_alone(name):
     X = np.random.default_rng(5).normal(size=(60, 3))
@@ -132,6 +135,7 @@ def test_alternating_methods_differ_from_those_of_the_tables_by_the_solver_alone
     assert moved > 0 and moved_here > 0 and not np.allclose(found.frequencies, usual.frequencies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "rate"),
     [("cluster_large_steps", 8 / 40), ("cluster_larger_steps", 8 / 30), ("cluster_largest_steps", 8 / 26)],
@@ -175,6 +179,7 @@ def check_monte_carlo(protocol, split, machine_of, error):
     assert row["C"] == C and [row[f"{part}_error"] for part in ("valid", "train", "test")] == pytest.approx(again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_classification_equals_scikit_learn_one_against_the_others(n_classes):
     check_monte_carlo(
@@ -204,6 +209,8 @@ def test_ridge_path_equals_scikit_learn():
         assert intercept[i] == pytest.approx(model.intercept_)
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
 def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
     split = make_split(task="classification")
@@ -214,6 +221,8 @@ def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
     same(everything[everything["method"] == protocol.methods[1]], alone)
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
 def test_stored_run_equals_direct_run_and_resumes(protocol, tmp_path):
     spec = RunSpec(protocol, "toy", repeats=2)
@@ -314,7 +323,7 @@ def recomputed(spec):
     return both
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_rows_that_ship_are_recomputed_within_the_tolerance_of_their_method():
     """Table 2 of Li et al. on wine, on any processor."""
     both = recomputed(RunSpec(KernelApproximation(n_features=(50,)), "wine"))
@@ -335,6 +344,7 @@ def test_tolerance_is_larger_for_descended_methods():
 # --- the command line and the tables ---
 
 
+@pytest.mark.second
 def test_the_command_line_runs_both_protocols(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("RFF_STORE", str(tmp_path / "results.sqlite"))
     for protocol, seen in (("approximation", 3), ("comparison", 1)):
@@ -364,6 +374,7 @@ def rows_of_table(target, values, dataset="wine", method="monte_carlo", D=50):
     return [base | empty | {"repeat": i, "method": method, "D": D, error: value} for i, value in enumerate(values)]
 
 
+@pytest.mark.slow
 def test_tables_have_paper_and_rerun_means():
     target = "li-table2"
     found = reproduction.compare_with_paper(target, rows_of_table(target, (0.30, 0.32, 0.34))).set_index(
@@ -378,6 +389,7 @@ def test_tables_have_paper_and_rerun_means():
     assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not in the paper"
 
 
+@pytest.mark.slow
 def test_a_printed_number_outside_gets_the_cause_whose_rerun_has_it():
     """Moment matching on a9a at r = 50: .89 in print, .28 here, .88 by the pseudo-inverse alone."""
     target = "li-table2"
@@ -400,6 +412,7 @@ def test_a_printed_number_outside_gets_the_cause_whose_rerun_has_it():
     )
 
 
+@pytest.mark.slow
 def test_a_printed_number_that_some_of_many_draws_reach_is_chance():
     """Monte Carlo features on wine at r = 200: .13 in print."""
     target, given = "li-table2", {"method": "monte_carlo", "D": 200}
@@ -414,6 +427,7 @@ def test_a_printed_number_that_some_of_many_draws_reach_is_chance():
     assert figure.data[0].text[0][0].endswith("1 of 4 more reruns lie at least as far out<br>cause: a rare draw")
 
 
+@pytest.mark.slow
 def test_table_3_takes_the_setting_that_cross_validation_chooses():
     target = "li-table3"
     rows = rows_of_table(target, (0.70, 0.71), method="align", D=200)
@@ -443,6 +457,7 @@ def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
         reproduction.specs(target, ["breast"])
 
 
+@pytest.mark.slow
 def test_figure_has_the_numbers_of_the_table():
     target = "li-table3"
     rows = rows_of_table(target, (0.70, 0.72), D=200) + rows_of_table(target, (0.60, 0.62), method="sample", D=200)
@@ -458,6 +473,7 @@ def test_figure_has_the_numbers_of_the_table():
     assert texts[3, methods.index("nystroem")] == "paper –<br>ours –"
 
 
+@pytest.mark.slow
 def test_empty_store_gives_only_the_papers_numbers():
     for target in li.TARGETS:
         found = reproduction.compare_with_paper(target, [])

@@ -17,6 +17,7 @@ def usual_handler():
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_a_callback_of_the_garbage_collector_is_noted(monkeypatch):
     reported = []
     monkeypatch.setattr(sys, "unraisablehook", reported.append)

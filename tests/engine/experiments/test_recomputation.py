@@ -37,6 +37,7 @@ def store(file):
         yield store
 
 
+@pytest.mark.second
 def test_rows_are_drawn_from_every_protocol_without_replacement(store):
     n = sum(info.n_rows for info in store.runs())
     drawn = draw_rows(store, 4, seed=1)
@@ -48,7 +49,7 @@ def test_rows_are_drawn_from_every_protocol_without_replacement(store):
     assert draw_rows(store, 9, max_seconds=-1.0) == []
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_every_row_comes_out_as_it_is_stored(store):
     """The SVM is among them, so gamma is chosen again."""
     drawn = draw_rows(store, 1000)
@@ -70,6 +71,7 @@ def test_one_row_is_computed_alone_with_the_stored_gamma(store, tmp_path):
     assert found.agrees and found.row["gamma"] == row.row["gamma"] and len(_keys(tmp_path / "new.sqlite")) == 1
 
 
+@pytest.mark.slow
 def test_changed_values_and_changed_data_are_found(store):
     drawn = draw_rows(store, 1000)[0]
     with Store("sqlite://") as target:
@@ -91,6 +93,7 @@ def test_a_value_that_only_one_row_has_differs():
     assert difference(0.1, 0.11) == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_the_command_compares_and_its_exit_code_tells(file, tmp_path, capsys):
     assert main(["recompute", "--rows", "3", "--store", str(file), "--into", str(tmp_path / "new.sqlite")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -105,7 +108,7 @@ def test_the_command_compares_and_its_exit_code_tells(file, tmp_path, capsys):
     assert capsys.readouterr().out.count("DIFFERS") == 2
 
 
-@pytest.mark.slow("recomputes rows on data sets of any size")
+@pytest.mark.second("recomputes rows on data sets of any size")
 def test_shipped_rows_of_the_bundled_data_come_out_again(tmp_path):
     with Store(reproduction.SHIPPED, read_only=True) as store, Store(tmp_path / "new.sqlite") as target:
         bundled = [row for row in draw_rows(store, 10**6, max_seconds=1.0) if row.spec.dataset in ("breast", "wine")]

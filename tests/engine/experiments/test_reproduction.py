@@ -45,6 +45,7 @@ def cell(table, column, dataset="breast"):
     return table.set_index(["dataset", "column"]).loc[dataset, column]
 
 
+@pytest.mark.slow
 def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
     table = letarte.table_1(PUBLISHED + RANDOM)
     assert len(table) == 35 and set(table["dataset"]) == set(letarte.DATASETS)
@@ -56,6 +57,7 @@ def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
     assert tuple(cell(table, "rbf")[["tied_low", "tied_high"]]) == (0.07, 0.07)
 
 
+@pytest.mark.slow
 def test_mean_and_spread_over_splits():
     of_pb = cell(letarte.table_1(PUBLISHED + RANDOM), "pb")
     interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
@@ -64,11 +66,13 @@ def test_mean_and_spread_over_splits():
     assert of_pb["spread"] == pytest.approx(of_pb["half_width"] * 2)  # sqrt(1 + 1/3) against sqrt(1/3)
 
 
+@pytest.mark.slow
 def test_baseline_of_two_runs_counts_once():
     table = letarte.table_1([*PUBLISHED, row("svm", 0.1, 0.04, "random"), row("svm", 0.1, 0.04, "random", run="s")])
     assert cell(table, "svm")["splits"] == 1 and np.isnan(cell(table, "svm")["half_width"])
 
 
+@pytest.mark.slow
 def test_figures_have_every_point_of_the_paper():
     sweep = [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0), row("pbrff", 0.0, 0.1, D=5, beta=10.0)]
     found = letarte.figure("figure5", sweep)
@@ -82,6 +86,7 @@ def test_figures_have_every_point_of_the_paper():
     assert at.loc[("rbf_landmarks", 0.05), "published"] == 0.99 and at.loc[("pb_landmarks", 0.1), "published"] == 0.03
 
 
+@pytest.mark.slow
 def test_empty_store_gives_only_the_papers_numbers():
     assert letarte.table_1([])["paper"].notna().all() and letarte.table_1([])["published"].isna().all()
     assert letarte.figure("figure3", [])["mean"].isna().all()
@@ -132,6 +137,7 @@ def test_only_given_data_sets_are_scaled(target):
     assert chosen_on.pop(("svm",), (None, False)) == (None, False) and set(chosen_on.values()) == {(2000, True)}
 
 
+@pytest.mark.slow
 def test_svm_of_all_rows_comes_before_one_chosen_on_some():
     on_some = row("svm", 0.1, 0.20, dataset="adult", note="C and gamma of the SVM from 2000 of 26048 training rows")
     for rows in ([on_some, row("svm", 0.2, 0.19, dataset="adult")], [row("svm", 0.2, 0.19, dataset="adult"), on_some]):
@@ -140,6 +146,7 @@ def test_svm_of_all_rows_comes_before_one_chosen_on_some():
     assert cell(letarte.table_1([on_some]), "svm", "adult")["note"] == on_some["note"]
 
 
+@pytest.mark.slow
 def test_gammas_of_draws_are_those_that_the_shipped_svm_chooses():
     with Store(reproduction.SHIPPED, read_only=True) as store:
         rows = to_frame(reproduction.known_rows(store, "table1"))
@@ -149,6 +156,7 @@ def test_gammas_of_draws_are_those_that_the_shipped_svm_chooses():
             assert set(svm.loc[svm["dataset"] == spec.dataset, "gamma"]) == {spec.protocol.gamma}
 
 
+@pytest.mark.slow
 def test_agreement_is_judged_by_the_spread_of_a_single_split():
     def judged(paper, tests):
         rows = [learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate(tests)]
@@ -176,6 +184,7 @@ def one_cell(paper, draws=(), splits=(), rounding=0.0):
     return compared(to_frame(rows).assign(column="pb"), printed, ["dataset", "column"], rounding)
 
 
+@pytest.mark.slow
 def test_a_number_is_first_judged_by_the_draws_on_its_split():
     draws, splits = (0.05, 0.06, 0.07), (0.10, 0.20, 0.30)
 
@@ -209,6 +218,7 @@ def test_draws_of_another_paper_can_be_given():
     assert found["agreement"].item() == "inside the spread of draws" and np.isnan(found["mean"].item())
 
 
+@pytest.mark.slow
 def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
     found = one_cell(0.30, draws=(0.05, 0.06, 0.07))  # one more draw: ± 0.0497
 
@@ -240,6 +250,7 @@ def test_a_cause_holds_if_its_rerun_gives_the_printed_number():
 RERUNS = (0.040, 0.050, 0.051, 0.052, 0.053, 0.049, 0.060, 0.048)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("rounding", [0.0, 0.004])
 @pytest.mark.parametrize("splits", [(), (0.03, 0.04, 0.05), (0.050, 0.051, 0.052)])
@@ -254,7 +265,7 @@ def test_chance_is_the_share_of_draws_that_the_others_leave_outside(splits, roun
     assert found == outside.mean() and (outside.any() or rounding > 0 or 0.03 in splits)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_chance_of_splits_counts_where_draws_are_few():
     judged = [one_cell(RERUNS[i], splits=RERUNS[:i] + RERUNS[i + 1 :])["agreement"].item() for i in range(len(RERUNS))]
     for draws in ((), (0.05,), (0.05, 0.06)):
@@ -264,6 +275,7 @@ def test_chance_of_splits_counts_where_draws_are_few():
     assert one_cell(0.05, draws=(0.05, 0.06))["chance"].item() == pytest.approx(0.05)
 
 
+@pytest.mark.slow
 def test_chance_is_the_cause_if_more_reruns_lie_as_far_out():
     found = one_cell(0.30, draws=(0.05, 0.06, 0.07), rounding=0.001)
 
@@ -291,6 +303,7 @@ def test_chance_is_the_cause_if_more_reruns_lie_as_far_out():
     assert pd.isna(inside["cause"]) and pd.isna(inside["again"])
 
 
+@pytest.mark.slow
 def test_many_draws_of_one_number_are_counted_and_are_no_part_of_its_spread(monkeypatch):
     """OKRFF on mnist17, D = 10: 2.72 % in print. The published code's draw is a cause where no other errs as much."""
     (many,) = [spec for spec in reproduction.specs("figure5", ["mnist17"]) if spec.protocol.methods == ("okrff",)]
@@ -313,6 +326,7 @@ def test_many_draws_of_one_number_are_counted_and_are_no_part_of_its_spread(monk
     assert (found["again"], found["as_far"], found["cause"]) == (3, 1, RARE_DRAW)
 
 
+@pytest.mark.slow
 def test_judgement_counts_cells_and_causes():
     cells = [(0.06, "a"), (0.3, "a"), (0.4, "b"), (0.5, "b"), (0.5, None)]
     found = pd.concat([one_cell(paper, draws=(0.05, 0.06, 0.07)).assign(cause=cause) for paper, cause in cells])
@@ -325,6 +339,7 @@ def test_judgement_counts_cells_and_causes():
     assert seen.sentence().endswith(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [False, True])
 def test_table_figure_has_the_numbers_of_the_table(ties):
     table = letarte.table_1(PUBLISHED + RANDOM)
@@ -340,6 +355,7 @@ def test_table_figure_has_the_numbers_of_the_table(ties):
             assert code == known.get((name, column), unknown)
 
 
+@pytest.mark.slow
 def test_cells_show_draws_causes_and_rows_that_a_choice_rests_on():
     draws = [
         row("rbf_landmarks", 0.1, error, dataset="ads", share=0.1, landmarks="clustering", repeat=i)
@@ -386,6 +402,7 @@ def test_figure_has_curves_of_paper_and_reruns():
     np.testing.assert_allclose(band.y, [6.0 + 4.968, 6.0 - 4.968], atol=1e-2)
 
 
+@pytest.mark.slow
 def test_a_sweep_has_a_panel_for_each_method():
     found = letarte.figure("figure5", [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0)])
     figure = reruns.curves_beside_paper(found, "breast", "D")

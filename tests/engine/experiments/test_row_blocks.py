@@ -62,6 +62,7 @@ def test_every_row_group_has_a_reader_that_can_be_sent(file):
     np.testing.assert_array_equal(np.concatenate([labels for _, labels in read]), Y)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("starts a Dask cluster of two processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_workers_read_their_row_groups_with_progress(file, jobs):
@@ -83,6 +84,7 @@ def test_folders_lists_and_arrow_datasets_are_read_too(tmp_path):
         np.testing.assert_allclose(loss, LOSS, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_data_frames_of_dask_are_read_by_partitions():
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_pandas(TABLE, npartitions=4)

@@ -63,6 +63,7 @@ def changed(protocol, **changes):
     return replace(protocol, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_baseline_is_the_first_best_pair_with_C_slowest(seed):
     split = make_split(40, seed=seed)  # ten validation points: many pairs tie
@@ -78,6 +79,7 @@ def test_the_baseline_is_the_first_best_pair_with_C_slowest(seed):
     assert row["test_error"] == pytest.approx(best[3])
 
 
+@pytest.mark.slow
 def test_every_row_has_the_same_columns_and_every_setting_a_row():
     sweep, study = pd.DataFrame(rows_of(SMALL_SWEEP, make_split())), pd.DataFrame(rows_of(SMALL_STUDY, make_split()))
     assert tuple(sweep.columns) == tuple(study.columns) == COLUMNS
@@ -89,6 +91,7 @@ def test_every_row_has_the_same_columns_and_every_setting_a_row():
         assert (frame["note"] == "").all() and (frame["seconds"] > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_equal_seeds_give_equal_rows_and_different_seeds_different_ones(protocol):
     split = make_split()
@@ -97,6 +100,7 @@ def test_equal_seeds_give_equal_rows_and_different_seeds_different_ones(protocol
     assert not first.equals(frame_of(protocol, split, seed=4, run_id="r"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "methods"),
     [
@@ -114,6 +118,7 @@ def test_method_does_not_depend_on_other_methods(protocol, methods):
     same(everything[everything["method"].isin(methods)], alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "fewer"),
     [
@@ -130,6 +135,7 @@ def test_row_does_not_depend_on_the_rest_of_the_grid(protocol, fewer):
     same(shared, some)
 
 
+@pytest.mark.slow
 def test_first_C_with_fewest_validation_errors_is_chosen():
     split = make_split(60)
     rows = rows_of(SMALL_SWEEP, split)
@@ -249,6 +255,7 @@ def test_the_number_of_landmarks_is_the_papers():
         assert list(np.bincount(landmarks.labels)) == [per_class, per_class]
 
 
+@pytest.mark.slow
 def test_groups_of_landmarks_settings_and_candidates_do_not_change_the_rows(monkeypatch):
     split = make_split()
     many_candidates = changed(SMALL_SWEEP, n_candidates=3000)
@@ -260,6 +267,7 @@ def test_groups_of_landmarks_settings_and_candidates_do_not_change_the_rows(monk
         pd.testing.assert_frame_equal(frame_of(protocol, split), frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_sparse_rows_and_any_labels_give_the_same_rows(protocol):
     split = make_split(d=4)
@@ -297,6 +305,7 @@ def test_a_fixed_gamma_skips_the_choice():
     assert (with_svm["gamma"] == 5.0).all() and "svm" in set(with_svm["method"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_fewer_training_rows_are_reported(protocol):
     split = make_split()
@@ -308,6 +317,7 @@ def test_fewer_training_rows_are_reported(protocol):
     same(enough, frame_of(protocol, split))
 
 
+@pytest.mark.slow
 def test_the_svm_of_a_choice_on_fewer_rows_may_be_trained_on_all():
     split = make_split()
     protocol = changed(SMALL_STUDY, **{"max_train_svm": 20})
@@ -340,6 +350,7 @@ def test_progress_ends_at_the_total(protocol):
     assert len({step.total for step in steps}) == 1 and all(step.message for step in steps)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
 def test_a_run_can_be_stopped_at_any_time(kind):
@@ -366,6 +377,7 @@ def units_of(protocol, split):
     return problem_and_units(protocol, split, {}, 0)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_unit_depends_only_on_its_needs(protocol):
     """Computed from pickled copies in another order, the units give the rows of a run."""
@@ -388,6 +400,7 @@ def test_unit_depends_only_on_its_needs(protocol):
     same(expected.sort_values(keys)[found.columns], found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_rows_do_not_depend_on_the_number_of_threads(protocol, monkeypatch):
     split = make_split(400)
@@ -589,6 +602,8 @@ def published(name):
         pytest.skip(f"the data set {name} is not here: python -m datasets fetch {name}")
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "errors"),
     [
@@ -620,7 +635,7 @@ def test_rows_that_ship_are_recomputed_to_the_last_bit():
     same(found, kept)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_with_few_features_learned_frequencies_beat_the_priors():
     """Letarte et al. (2019), Figure 5, breast: D = 1, 2, 3."""
     split = datasets.published_split("breast")

@@ -79,6 +79,7 @@ def in_order(rows):
     return frame(rows).sort_values(columns).reset_index(drop=True)
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_stored_run_equals_direct_run_and_is_not_recomputed(either, protocol):
@@ -94,6 +95,8 @@ def test_stored_run_equals_direct_run_and_is_not_recomputed(either, protocol):
     assert info.seconds > 0 and "numpy" in either.provenance(spec)[0]
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_run_that_reuses_rows_names_the_run_that_computed_them(either):
     first = spec_of(SMALL_SWEEP)
     coarser = spec_of(replace(SMALL_SWEEP, betas=SMALL_SWEEP.betas[:1]))
@@ -106,6 +109,7 @@ def test_run_that_reuses_rows_names_the_run_that_computed_them(either):
     assert list(provenance(either, [coarser])["run"]) == [coarser.run_id, first.run_id]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_stopped_run_resumes_to_the_same_rows(kept, protocol):
@@ -124,6 +128,8 @@ def test_stopped_run_resumes_to_the_same_rows(kept, protocol):
     same(in_order(kept.rows(spec)), expected)
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_the_order_of_a_stored_run_is_that_of_its_grid(either):
     spec = spec_of()
     list(run_stored(either, spec, split_of=one_split))
@@ -135,6 +141,7 @@ def test_the_order_of_a_stored_run_is_that_of_its_grid(either):
     ]
 
 
+@pytest.mark.second
 def test_runs_share_rows_that_are_computed_from_the_same(kept):
     list(run_stored(kept, spec_of(), split_of=one_split))
     larger = replace(SMALL_SWEEP, n_features=(1, 3, 10, 20), betas=(0.1, 1.0, 10.0))
@@ -147,6 +154,7 @@ def test_runs_share_rows_that_are_computed_from_the_same(kept):
     assert rows_of(steps) == [] and {row["repeat"] for row in kept.rows(spec_of(seed=2))} == {0}
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
@@ -160,6 +168,7 @@ def test_fields_that_affect_a_row_affect_its_key(kept, changes):
     assert new == set(SMALL_SWEEP.methods) - unchanged
 
 
+@pytest.mark.slow
 def test_other_data_or_another_seed_are_other_rows(kept):
     list(run_stored(kept, spec_of(), split_of=one_split))
     moved = make_split()
@@ -196,6 +205,7 @@ def at_once(*works):
         return [future.result(timeout=120) for future in [threads.submit(begin, work) for work in works]]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 def test_two_runners_compute_every_row_once(url):
     """A stopped run has left rows before; two processes also create the tables at once.
@@ -327,6 +337,7 @@ def test_opening_a_file_waits_while_another_process_switches_its_log():
     assert asked == ["PRAGMA journal_mode = WAL"] * 3
 
 
+@pytest.mark.slow
 def test_only_their_owner_can_claim_rows_again(either):
     with RunLease(either, spec_of()) as first, RunLease(either, spec_of()) as second:
         claims = [lease.claims("digest", 0, ROWS) for lease in (first, second)]
@@ -335,6 +346,8 @@ def test_only_their_owner_can_claim_rows_again(either):
         assert claims[0].claim(ROWS) == ROWS[:6] and claims[1].claim(ROWS) == ROWS[6:]
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_database_needs_no_upsert(either, monkeypatch):
     """Tested with dialects that have more; existing entries stay unchanged."""
     monkeypatch.setattr(schema, "_WITH_ON_CONFLICT", ())
@@ -375,7 +388,7 @@ for _ in sys.stdin:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and forks")
 @pytest.mark.parametrize(("protocol", "kills"), [("SMALL_SWEEP", 10), ("SMALL_STUDY", 4)])
 def test_killed_run_resumes_to_the_same_rows(kept, protocol, kills):
@@ -406,6 +419,8 @@ def test_killed_run_resumes_to_the_same_rows(kept, protocol, kills):
     same(in_order(kept.rows(spec)), in_order(rows_of(direct(spec.protocol, 3, split_of))))
 
 
+@pytest.mark.more(after=1)
+@pytest.mark.slow
 def test_only_claims_of_dead_runners_are_void(either, monkeypatch):
     monkeypatch.setattr(executor, "_WAITING_SECONDS", 0.01)
     spec = spec_of()
@@ -453,6 +468,7 @@ def test_run_time_includes_steps_without_rows(kept, monkeypatch):
     assert asked == 1 and kept.find(spec).seconds == 2.0
 
 
+@pytest.mark.slow
 def test_finished_run_leaves_no_lease_or_claim(either):
     list(run_stored(either, spec_of(), split_of=one_split))
     for table in (schema.runners, schema.claims):
@@ -460,6 +476,7 @@ def test_finished_run_leaves_no_lease_or_claim(either):
         assert either.read(lambda connection: connection.scalar(count)) == 0  # noqa: B023
 
 
+@pytest.mark.slow
 def test_a_run_is_found_by_the_beginning_of_its_name(either):
     for seed in (0, 1):
         list(run_stored(either, spec_of(replace(SMALL_SWEEP, methods=("svm",)), seed=seed), split_of=one_split))
@@ -487,6 +504,7 @@ def test_invalid_url_is_rejected_in_one_sentence(url):
         Store(url)
 
 
+@pytest.mark.slow
 def test_tables_that_another_version_changes_meanwhile_end_the_run(either):
     row = rows_of(direct(replace(SMALL_SWEEP, methods=("svm",))))[:1]
     with RunLease(either, spec_of()) as lease:
@@ -514,7 +532,7 @@ def test_store_of_another_version_is_rejected(tmp_path):
         Store(file)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_full_disk_is_reported_in_one_sentence_and_rows_are_kept(tmp_path):
     file = tmp_path / "results.sqlite"
     full = Store(file)
@@ -537,6 +555,7 @@ def test_full_disk_is_reported_in_one_sentence_and_rows_are_kept(tmp_path):
         assert kept.runs()[0].finished and len(kept.rows(spec)) == len(rows) + len(new)
 
 
+@pytest.mark.slow
 def test_read_only_store_is_not_changed(tmp_path):
     file = tmp_path / "results.sqlite"
     with Store(file) as kept:

@@ -52,6 +52,7 @@ def clock(monkeypatch):
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump", [DAY, -DAY])
 def test_clock_jump_during_a_run_loses_no_row(kept, clock, jump, monkeypatch):  # noqa: F811
     monkeypatch.setattr(executor, "_WAITING_SECONDS", 0.01)
@@ -66,6 +67,7 @@ def test_clock_jump_during_a_run_loses_no_row(kept, clock, jump, monkeypatch):  
     same(in_order(found), in_order(kept.rows(spec)))
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("jump", [DAY, -DAY])
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["one machine", "two machines"])
@@ -138,7 +140,7 @@ def child(file, before="pass", during="pass"):
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX limits and users")
 
 
-@pytest.mark.slow("computes 20 repeats with a commit each, some in a child process")
+@pytest.mark.second("computes 20 repeats with a commit each, some in a child process")
 @posix
 def test_run_resumes_after_a_full_disk(tmp_path):
     file = tmp_path / "results.sqlite"
@@ -160,7 +162,7 @@ def open_folder():
         yield Path(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @posix
 @pytest.mark.parametrize("there", [False, True], ids=["no store yet", "a store"])
 def test_unwritable_folder_is_reported_in_one_sentence_and_unchanged(open_folder, there):
@@ -205,7 +207,7 @@ def read_by_somebody(commands):
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-@pytest.mark.slow("starts a process that imports the command line")
+@pytest.mark.second("starts a process that imports the command line")
 @posix
 def test_store_that_cannot_be_written_is_read_with_its_log(open_folder):
     """Copies of a store in use; the commands that only read see the rows in its log, if that is copied too."""
@@ -243,7 +245,7 @@ def test_store_that_cannot_be_written_is_read_with_its_log(open_folder):
     assert len(in_use[1].splitlines()) == 2, in_use
 
 
-@pytest.mark.slow("restarts a database server")
+@pytest.mark.second("restarts a database server")
 @on_postgresql
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_run_goes_on_while_its_database_restarts(postgres, postgres_server, mode):

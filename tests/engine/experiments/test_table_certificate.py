@@ -40,6 +40,7 @@ def page(table):
     return file
 
 
+@pytest.mark.slow
 def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     frame = pd.read_csv(table)
     model = rff.CertifiedClassifier(estimator=GaussianNB(), random_state=0)
@@ -55,6 +56,7 @@ def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     assert spoken in re.sub("<[^>]*>", "\n", page.read_text(encoding="utf-8")).split("\n")
 
 
+@pytest.mark.slow
 def test_rows_for_an_aim_are_said(table, capsys):
     record = certificate.certify_table(str(table), "target", BAYES, 0.05, 0)
     for aim, wanted in ((None, None), (0.5, 0.5), (0.001, 0.001)):
@@ -64,6 +66,7 @@ def test_rows_for_an_aim_are_said(table, capsys):
     assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large, to" in said
 
 
+@pytest.mark.slow
 def test_the_default_is_a_vote_on_scaled_columns(table):
     wide = pd.read_csv(table)
     wide.insert(0, "noise", 1e6 * np.random.default_rng(0).normal(size=len(wide)))
@@ -101,6 +104,7 @@ def test_a_number_that_is_changed_everywhere_is_refused(table, page, capsys):
     assert "which gives another " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_blocks_have_the_certificate_of_their_classifiers(table, capsys):
     frame = pd.read_csv(table)
     X, y = frame.drop(columns="target").to_numpy(), frame["target"]
@@ -140,6 +144,7 @@ def test_the_percentage_is_rounded_up():
         assert f"at most {said} % of new rows" in certificate.sentence({"risk_bound": bound, "epsilon": 0.05})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -176,6 +181,7 @@ def test_wrong_options_are_one_sentence(options, said, table, capsys):
     assert said in error and error.rstrip().endswith(".")
 
 
+@pytest.mark.slow
 def test_texts_of_a_table_do_no_harm(table):
     frame = pd.read_csv(table).rename(columns={"target": "</script><b>"})
     file = table.with_name("harm.csv")

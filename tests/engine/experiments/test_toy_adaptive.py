@@ -70,6 +70,7 @@ def test_odd_grid_is_rejected():
 # --- the descent --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sample", "cluster", "nearest"])
 def test_a_descent_never_rises_and_its_errors_are_those_of_its_frequencies(method):
     X = points()
@@ -123,6 +124,7 @@ def test_the_best_density_is_proportional_to_the_root_of_the_mean_square():
     assert toy_adaptive.saving(plane, "claim") == pytest.approx(saved)
 
 
+@pytest.mark.slow
 def test_where_differences_are_gaussian_the_claim_is_the_best_density():
     X = 0.7 * np.random.default_rng(0).standard_normal((4000, 2))
     plane = toy_adaptive.importance_plane(X, KERNEL, 5.0, 41)
@@ -172,6 +174,7 @@ def test_curve_without_steps_has_the_best_weights():
         assert error == pytest.approx(naive_error(X, omega, p), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_losses_on_landmarks_approach_that_on_all_points_within_the_propositions():
     X, kernel = np.random.default_rng(0).normal(size=(60, 2)), rff.GaussianKernel(1.0)
     found = toy_adaptive.loss_gaps(X, kernel, 5, (3, 40), 4, 0, n_functions=10)
@@ -184,6 +187,7 @@ def test_losses_on_landmarks_approach_that_on_all_points_within_the_propositions
     np.testing.assert_array_equal(found.sampled, again.sampled)
 
 
+@pytest.mark.slow
 def test_figure_of_losses_has_every_curve():
     X, kernel = np.random.default_rng(0).normal(size=(30, 2)), rff.GaussianKernel(1.0)
     gaps = {r: toy_adaptive.loss_gaps(X, kernel, r, (3, 10), 2, 0, n_functions=3) for r in (3, 6)}

@@ -96,6 +96,7 @@ def fitted_by(rows, kernel, method, r, seed, draw=0):
     return FourierMap(rff.draw_frequencies(kernel, toy.MOST_FREQUENCIES, rows.X.shape[1], method, child)[:r])
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [*toy.SEQUENCES, "weight", "sample", "nystroem"])
 def test_errors_are_those_of_every_pair_of_rows(method):
@@ -125,6 +126,7 @@ def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
     assert few / many == pytest.approx(4, rel=0.25)
 
 
+@pytest.mark.more(after=12)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", toy.SEQUENCES)
 @pytest.mark.parametrize("r", [1, 7, 33])
@@ -199,6 +201,7 @@ def test_frequency_extent_holds_the_given_fraction(kernel):
 # --- variances ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_variances_agree_with_formulas_and_simulation(kernel):
     curves = toy.variance_curves(kernel, 3.0, 5, 7, 4000, 0)

@@ -73,6 +73,7 @@ def test_the_learned_step_is_nearly_the_best_of_its_line():
     assert bounds[1.0] <= min(bounds.values()) + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", toy.METHODS)
 @pytest.mark.parametrize("prior_fraction", [0.0, 0.5])
 def test_terms_add_up_to_the_bound_that_its_own_number_of_rows_gives(method, prior_fraction):
@@ -100,6 +101,7 @@ def test_rows_needed_are_the_fewest_that_reach_a_risk():
     assert found.rows_needed(found.terms[0].risk / 2) is None
 
 
+@pytest.mark.slow
 def test_draws_compared_on_the_rows_of_the_bound_are_paid_for():
     def nats(tries, prior_fraction):
         terms = certified(tries=tries, prior_fraction=prior_fraction).terms
@@ -189,6 +191,7 @@ def blocks():
     return toy.certified_blocks(*points, rff.GaussianKernel(0.5), "rff", 10, 4, epsilon=0.1, random_state=3)
 
 
+@pytest.mark.slow
 def test_blocks_and_test_set_have_the_same_halves_and_the_same_first_classifier(blocks):
     n = len(SAMPLE.y)
     np.testing.assert_array_equal(np.sort(blocks.rows), np.arange(n))

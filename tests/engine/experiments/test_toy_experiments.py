@@ -186,6 +186,7 @@ def test_landmark_path_equals_landmark_views(selection):
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("D", [1, 6])
@@ -265,6 +266,7 @@ def test_a_weighted_map_is_the_weighted_sum_of_cosines():
     np.testing.assert_allclose(toy_kernels.weighted_kernel_map(omega, Q, 2.0, 6), by_hand, atol=1e-12)
 
 
+@pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_the_measured_error_is_the_expected_one(kernel):
@@ -325,6 +327,7 @@ def test_the_posterior_density_integrates_to_one(beta):
         np.testing.assert_allclose(posterior, unnormalised / unnormalised.sum() / cell, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_many_candidates_have_the_posterior_density():
     X, y = sample(200)
     kernel, beta = rff.GaussianKernel(0.5), 1.0

@@ -34,6 +34,7 @@ def test_fits_on_features_approach_kernel_ridge():
         assert near < enough and near < far / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "classes"), [("regression", 0), ("classification", 2), ("classification", 3)])
 def test_errors_fall_to_that_of_kernel_ridge(task, classes):
     X, y = rows(task, classes=classes)

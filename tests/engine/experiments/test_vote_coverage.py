@@ -23,6 +23,7 @@ def too_many(failures):
     return failures > binom.ppf(0.999, DRAWS, EPSILON)
 
 
+@pytest.mark.more(after=6)
 @pytest.mark.slow
 @pytest.mark.parametrize("simulate", [simulate_classifiers, simulate_landmark_classifiers])
 @pytest.mark.parametrize("case", CLASSIFIER_CASES)
@@ -34,6 +35,7 @@ def test_bounds_of_learned_classifiers_hold(simulate, case, n):
         assert bound.slack.shape == (DRAWS,) and not too_many(bound.failures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CLASSIFIER_CASES)
 @pytest.mark.parametrize("n", [5, 60])
 def test_the_smaller_of_two_bounds_holds_for_the_vote_that_it_is_about(case, n):
@@ -51,6 +53,7 @@ def test_the_mean_risk_of_the_blocks_is_bounded_for_a_learner_that_watches_its_l
         assert bound.slack.shape == (DRAWS,) and not too_many(bound.failures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [simulate_smaller_of_two, simulate_progressive])
 def test_rows_of_the_bound_that_repeat_those_of_the_prior_break_it(simulate):
     apart, copied = (
@@ -59,6 +62,7 @@ def test_rows_of_the_bound_that_repeat_those_of_the_prior_break_it(simulate):
     assert not too_many(apart.failures) and copied.interval(0.999)[0] > EPSILON
 
 
+@pytest.mark.slow
 def test_a_learner_that_peeks_without_paying_breaks_its_bound():
     paid, peeked = (
         simulate_classifiers("pure noise", 50, 20, EPSILON, DRAWS, pay=pay, random_state=0)[0] for pay in (True, False)
