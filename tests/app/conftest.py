@@ -34,8 +34,11 @@ def validated_figures():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def store(tmp_path_factory, swept_store):
-    file = shutil.copy(swept_store, tmp_path_factory.mktemp("store") / "results.sqlite")
+def store(request, tmp_path_factory):
+    """Their own store, with the run of the first page if any of them is slow: the quick ones open no page."""
+    file = tmp_path_factory.mktemp("store") / "results.sqlite"
+    if any(item.get_closest_marker("slow") for item in request.session.items):
+        shutil.copy(request.getfixturevalue("swept_store"), file)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RFF_STORE", f"sqlite:///{file}")
         yield

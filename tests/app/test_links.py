@@ -74,6 +74,7 @@ def test_a_place_outside_the_map_is_refused_with_what_is_allowed(asked):
     assert address(app) == {}
 
 
+@pytest.mark.slow
 def test_an_unknown_name_is_answered_with_those_spelled_alike():
     (note,) = notes(opened("landmarks", betta="3"))
     assert "; allowed is any of beta, " in note and note.endswith(" others, so it is ignored.")

@@ -52,7 +52,7 @@ def test_work_is_done_by_another_process_if_there_are_any(one_worker, monkeypatc
     assert workers.compute(where) == HERE
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_an_error_of_a_worker_is_raised_in_the_app(one_worker):
     with pytest.raises(ValueError, match="value is 7"):
         workers.compute(refuse, 7)
@@ -153,7 +153,7 @@ def wait_for_file(path):
     return 7
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_scripts_that_need_one_result_leave_their_slot(one_worker, monkeypatch, tmp_path):
     """One script computes it and the others wait for it; only a script that comes after them lets it end."""
     slots, results, path = queues.ComputeSlots(1), [], tmp_path / "ready"

@@ -230,7 +230,7 @@ def test_sessions_of_a_killed_process_go_on_with_another_one(tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.slow("runs the load benchmark with two pages of a browser for about 20 seconds")
+@pytest.mark.second("runs the load benchmark with two pages of a browser for about 20 seconds")
 def test_sessions_and_browsers_have_no_error_and_leave_no_process(tmp_path):
     if shutil.which("chromium") is None:
         if "browser" in os.environ.get("RFF_TEST_REQUIRE", ""):

@@ -63,7 +63,6 @@ def test_a_page_is_opened_in_a_clean_browser_session(open_page, run):
         assert str(page.evaluate(found)).count("left behind") == 3
 
 
-@pytest.mark.first
 @pytest.mark.parametrize("path", ["landmarks?D=7", "real_data"])
 def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
     """Slow, because it starts a server."""

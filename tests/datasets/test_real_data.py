@@ -176,6 +176,7 @@ def test_mnist_pair_has_the_published_row_order(low, high, load, idx):
     np.testing.assert_array_equal(dataset.y, np.repeat([-1, 1], [n_low, len(pixels) - n_low]))
 
 
+@pytest.mark.slow
 def test_mnist_matches_its_files(load, idx):
     train_images, train_labels, test_images, test_labels = idx
     dataset = load("mnist")
@@ -205,6 +206,7 @@ def test_ads_matches_its_file(load):
         assert dataset.label_names[dataset.y[row]] == cells[-1]
 
 
+@pytest.mark.slow
 def test_farm_matches_its_file(load):
     dataset = load("farm")
     assert Counter(dataset.y) == {1: 2210, -1: 1933}

@@ -128,7 +128,7 @@ def test_landmarks_are_made_of_the_engines_draws(site, data, noise, sigma, count
     assert train["rows"][:count] == problem.indices.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.second
 @pytest.mark.parametrize("noise", samples.KMEANS_NOISES)
 def test_centroids_are_the_engines(site, noise):
     found = sample_of(site, "moons_300_0", "<f8")["centroids"][f"{noise:g}"]
@@ -138,7 +138,7 @@ def test_centroids_are_the_engines(site, noise):
         assert found[count - 1]["labels"] == problem.labels.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_page_offers_all_values_of_what_its_browser_computes(site):
     described = description(site / "landmarks.html")
     controls = {control["key"]: control for control in described["controls"]}
@@ -156,7 +156,7 @@ def test_fewer_random_landmarks_are_the_first_of_more():
         assert all(rows == chosen[-1][: len(rows)] for rows in chosen)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_bounds_are_the_engines(site):
     guarantee = Guarantee(0.05, 5.0, "corrected", False)
     for n in (300, 100):
@@ -168,7 +168,7 @@ def test_bounds_are_the_engines(site):
             np.testing.assert_allclose(array(shown, "values", "<f8"), curve.values, rtol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_the_other_views_are_the_engines(site):
     rest = site / "rest"
     board = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000)
@@ -186,7 +186,7 @@ def test_the_other_views_are_the_engines(site):
     np.testing.assert_array_equal(omega, kernel_draw(unit, 1)[0].ravel())
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_figures_are_the_engines(site):
     settings = LandmarkSettings(replace(MOONS, n=100), 0.501, 20, 5, "random")
     section = section_of(site, "landmarks", "landmarks_path", n="100")
@@ -198,7 +198,7 @@ def test_figures_are_the_engines(site):
     assert f"at β = {path.betas[path.test_error.argmin()]:.3g}" in section["html"]
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_colours_of_a_map_are_the_engines(site):
     section = section_of(site / "rest", "kernel", "kernel_plane")
     mean, difference = section["figures"]["approximation"]["figure"]["data"]
@@ -207,7 +207,7 @@ def test_colours_of_a_map_are_the_engines(site):
         assert np.abs(numbers_of(trace["z"]) - expected.ravel()).max() <= np.ptp(expected) / 255
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_section_names_the_settings_that_it_follows(site):
     follows = description(site / "landmarks.html")["follows"]["landmarks_path"]
     assert {"beta", "n"} <= set(follows)
@@ -215,7 +215,7 @@ def test_a_section_names_the_settings_that_it_follows(site):
     assert "n" in promise and "beta" not in promise
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_two_methods_have_all_fits_that_the_app_would_ask_for(site):
     described = description(site / "rest" / "approximate.html")
     (scene,) = described["scenes"]
@@ -237,7 +237,7 @@ def test_sections_follow_all_but_what_does_not_move_them():
     assert exporting.followed([]) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_a_page_has_the_apps_words_for_every_setting(site):
     described = description(site / "bounds.html")
     own, seen = described["scenes"][0]["settings"], {}
@@ -252,7 +252,7 @@ def test_a_page_has_the_apps_words_for_every_setting(site):
     assert described["choices"] == list(BOUND_NAMES.values())
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_controls_presets_and_lessons_come_from_the_app(site):
     described = description(site / "landmarks.html")
     assert described["sliders"]["beta"] == [f"{value:g}" for value in BETA.values]
@@ -270,7 +270,7 @@ def test_controls_presets_and_lessons_come_from_the_app(site):
     assert description(site / "index.html")["following"][described["lessons"][0]["key"]]["page"].startswith("landmarks")
 
 
-@pytest.mark.slow
+@pytest.mark.second
 def test_every_link_leads_to_a_file(site):
     for page in site.glob("*.html"):
         text = page.read_text("utf-8")

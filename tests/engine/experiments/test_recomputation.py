@@ -64,6 +64,7 @@ def test_every_row_comes_out_as_it_is_stored(store):
         assert len(target.rows_by_key(keys)) == len(keys)
 
 
+@pytest.mark.slow
 def test_one_row_is_computed_alone_with_the_stored_gamma(store, tmp_path):
     (row,) = [row for row in draw_rows(store, 1000) if row.repeat == 1 and row.row["method"] == "rff"][:1]
     with Store(tmp_path / "new.sqlite") as target:

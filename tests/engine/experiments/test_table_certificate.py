@@ -129,6 +129,7 @@ def test_blocks_have_the_certificate_of_their_classifiers(table, capsys):
     assert main(["certify", "--verify", str(file), "--table", str(table)]) == 2
 
 
+@pytest.mark.slow
 def test_blocks_need_no_classifier_of_ones_own(table, capsys):
     assert main([*of(table), "--scheme", "progressive"]) == 0
     assert "ridge regression of the labels on 200 random Fourier features" in capsys.readouterr().out
