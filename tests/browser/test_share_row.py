@@ -75,7 +75,6 @@ def shown(page, key: str):
     )
 
 
-@pytest.mark.first
 @pytest.mark.parametrize(
     ("path", "key"),
     [
