@@ -40,10 +40,11 @@ function landmarksOf({ train, test: fresh, draws, sigma, noise, C, rows, landmar
 }
 
 /** @param {any} problem */
-function kernelOf({ train, draws, sigma, along, across, angle, noise }) {
+function kernelOf({ train, draws, sigma, along, across, angle, noise }, plane = 7, rough = false) {
   const of = { train: sampleOf(train), frequencies: Float64Array.from(draws) };
   const ellipse = { along, across, angle };
-  return kernelData(of, sigma, ellipse, noise, { widths: engine.widths.shown, plane: 7, map: cells });
+  const shown = { widths: engine.widths.shown, plane, map: cells };
+  return kernelData(of, sigma, ellipse, noise, shown, undefined, undefined, rough);
 }
 
 for (const [k, problem] of engine.landmark_problems.entries()) {
@@ -96,6 +97,11 @@ for (const [k, problem] of engine.kernel_problems.entries()) {
     assert.deepEqual([data.data_extent, data.delta_extent], [problem.extent, 2 * problem.extent]);
     const map = Float64Array.from(data.prior_kernel, (level) => level / 127.5 - 1);
     assertClose(map, problem.kernel, { relative: 0, absolute: 1 / 255 + 1e-9 });
+  });
+
+  test(`losses of kernel problem ${k} are read from the plane, and from the points where it is too coarse`, () => {
+    assertClose(kernelOf(problem, 121, true).loss, problem.loss, { relative: 0, absolute: 1e-4 });
+    assertClose(kernelOf(problem, 7, true).loss, problem.loss, ROUNDING);
   });
 
   test(`weights of OKRFF of kernel problem ${k} are the engine's`, () => {

@@ -9,6 +9,8 @@ import { circle, diamond, fillAndOutline, paintPoints, paintRing, place, pointer
 import {
   concentration,
   descendingOrder,
+  fillWave,
+  firstWeights,
   kernelMap,
   klDivergence,
   labelSpectrum,
@@ -18,7 +20,6 @@ import {
   planePosterior,
   pseudoPosterior,
   roundedPower,
-  waves,
 } from "./maths.js";
 import { Nodes } from "./nodes.js";
 import { Raster, paintWave } from "./rasters.js";
@@ -27,8 +28,9 @@ import { LiveView, mounting } from "./view.js";
 
 /** @import { Draws } from "./kernel_data.js" */
 /** @import { Ticks } from "./charts.js" */
+/** @import { Waves } from "./maths.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root, Tables } from "./view.js" */
+/** @import { Data, Panel, Root, Tables } from "./view.js" */
 
 /** @typedef {"rff" | "pbrff" | "okrff"} Method */
 /** @typedef {"pbrff" | "okrff"} Learned */
@@ -37,6 +39,7 @@ import { LiveView, mounting } from "./view.js";
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
 const ELLIPSE_POINTS = 73;
+const NEGLECTED = 1e-3; // weight of the candidates that a map goes without
 const HANDLE_REACH = 22; // pixels within which the pointer takes hold of an end of the ellipse
 
 /** @type {Learned[]} */
@@ -62,6 +65,13 @@ class LiveKernel extends LiveView {
   /** Draws that data are made from, with their arrays as such.
    * @type {Draws & { version: string } | undefined} */
   drawn;
+
+  /** Waves of the candidates along either coordinate; rows as `addWaves` needs them.
+   * @type {Waves} */
+  u;
+
+  /** @type {Waves} */
+  v;
 
   /** Settings that the weights belong to.
    * @type {{ beta?: number, rho?: string }} */
@@ -90,7 +100,7 @@ class LiveKernel extends LiveView {
       this.request();
     };
     for (const name of PLANES) this.addPlane(name);
-    this.panel("canvas.data", (c, w) => this.paintData(c, w));
+    const data = this.panel("canvas.data", (c, w, h) => this.paintData(data, c, w, h), { fixed: true });
     for (const method of LEARNED) {
       const { canvas } = this.panel(`canvas.dots-${method}`, (c, w) => this.paintDots(c, w, method));
       this.takeHold(canvas, (event) => ({ candidate: this.candidateAt(event, canvas) }));
@@ -111,7 +121,8 @@ class LiveKernel extends LiveView {
     const swatches = root.querySelectorAll("canvas.swatch");
     for (const swatch of swatches) {
       const method = /** @type {Method} */ (swatch.dataset.method);
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, PALETTE.methods[method], PALETTE.dashes[method]));
+      const [colour, dash] = [PALETTE.methods[method], PALETTE.dashes[method]];
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, colour, dash), { fixed: true });
     }
   }
 
@@ -143,7 +154,14 @@ class LiveKernel extends LiveView {
     const { sigma, noise, ellipse } = this;
     const same = this.data?.sigma === sigma && this.data.sample === `${version} ${noise}`;
     const known = same ? this.data.plane_loss : undefined;
-    return { ...data, ...kernelData(this.drawn, sigma, ellipse, noise, shown, extent, known) };
+    const rough = this.dragging; // exact where the hand rests
+    return { ...data, rough, ...kernelData(this.drawn, sigma, ellipse, noise, shown, extent, known, rough) };
+  }
+
+  settle() {
+    super.settle();
+    if (this.data.rough) this.data.version = ""; // to be completed again
+    this.request();
   }
 
   get version() {
@@ -174,8 +192,7 @@ class LiveKernel extends LiveView {
     this.y = this.array("labels", Int8Array);
     const N = (this.N = this.candidateLoss.length);
     this.nodes = new Nodes(data.delta_extent, CELLS, this.omega);
-    this.u = waves(this.omega, 0, N, 0, 0, this.nodes.at);
-    this.v = waves(this.omega, 0, N, 0, 1, this.nodes.at);
+    this.clearWaves();
     this.posterior = new Float64Array(this.loss.length);
     this.Q = { rff: new Float64Array(N).fill(1 / N), pbrff: new Float64Array(N), okrff: new Float64Array(N) };
     this.maps = { pbrff: new Float32Array(CELLS * CELLS), okrff: new Float32Array(CELLS * CELLS) };
@@ -186,16 +203,41 @@ class LiveKernel extends LiveView {
     this.kernels.rff.set(this.array("prior_kernel", Uint8Array), 0, 255, "similarity");
   }
 
+  /** Forget the candidates' waves; `addWaves` makes those that a kernel needs. */
+  clearWaves() {
+    const size = this.N * this.nodes.count;
+    if (this.u?.cos.length !== size) {
+      [this.u, this.v] = [0, 1].map(() => ({ cos: new Float32Array(size), sin: new Float32Array(size) }));
+    }
+    this.waving = new Uint8Array(this.N);
+  }
+
+  /** @param {number[]} candidates */
+  addWaves(candidates) {
+    const { nodes, omega, u, v, waving } = this;
+    for (const m of candidates) {
+      if (waving[m]) continue;
+      fillWave(u, m, omega[2 * m], 0, nodes.at);
+      fillWave(v, m, omega[2 * m + 1], 0, nodes.at);
+      waving[m] = 1;
+    }
+  }
+
   /** Paint the planes that no slider changes. */
   showPlanes() {
     const G = Math.sqrt(this.loss.length);
-    this.planes = { prior: new Raster(G), loss: new Raster(G), posterior: new Raster(G) };
+    if (this.planes?.loss.columns !== G) {
+      this.planes = { prior: new Raster(G), loss: new Raster(G), posterior: new Raster(G) };
+      this.lossShown = null;
+    }
     const densest = largest(this.prior);
+    this.planes.prior.set(this.prior, 0, densest, "sequential");
+    this.find(".prior-words").textContent = `prior density p(ω), 0 to ${densest.toPrecision(2)}`;
+    if (this.lossShown === this.data.plane_loss) return;
+    this.lossShown = this.data.plane_loss;
     const highest = largest(this.loss);
     this.lowest = least(this.loss);
-    this.planes.prior.set(this.prior, 0, densest, "sequential");
     this.planes.loss.set(this.loss, highest, this.lowest, "sequential"); // bright is low
-    this.find(".prior-words").textContent = `prior density p(ω), 0 to ${densest.toPrecision(2)}`;
     this.find(".loss-words").textContent =
       `alignment loss, bright ${this.lowest.toFixed(2)} to dark ${highest.toFixed(2)}`;
   }
@@ -324,10 +366,14 @@ class LiveKernel extends LiveView {
 
   /** @param {Learned} method */
   summarise(method) {
+    const { N, nodes, maps } = this;
     const Q = this.Q[method];
-    this.nodes.map((count, values) => kernelMap(Q, this.N, this.u, this.v, count, values), this.maps[method]);
-    this.kernels[method].set(this.maps[method], -1, 1, "similarity");
-    this.order[method] = descendingOrder(Q);
+    const order = (this.order[method] = descendingOrder(Q));
+    const kept = heaviest(Q, order);
+    this.addWaves(kept);
+    const weights = firstWeights(Q, 0, kept, kept.length, new Float64Array(N));
+    nodes.map((count, values) => kernelMap(weights, N, this.u, this.v, count, values), maps[method]);
+    this.kernels[method].set(maps[method], -1, 1, "similarity");
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };
   }
 
@@ -441,16 +487,16 @@ class LiveKernel extends LiveView {
   /**
    * The points, over the wave in focus, shifted to where it agrees with the labels best.
    *
-   * @param {Context} c @param {number} w
+   * @param {Panel} panel @param {Context} c @param {number} w @param {number} h
    */
-  paintData(c, w) {
+  paintData(panel, c, w, h) {
     const extent = this.data.data_extent;
     if (this.omegaInFocus) {
       const [a, b] = this.omegaInFocus;
       const { phase } = labelSpectrum(this.X, this.y, a, b);
       paintWave(c, w, this.wave, this.omegaInFocus, phase, extent, "decision");
     }
-    paintPoints(c, w, extent, this.X, this.y, 2.8);
+    panel.still(c, w, h, (still) => paintPoints(still, w, extent, this.X, this.y, 2.8));
   }
 
   /**
@@ -530,6 +576,17 @@ function paintCross(c, middle) {
       [middle + a, middle + b],
     ]);
   }
+}
+
+/**
+ * The heaviest candidates, without those that together move a map by less than an eighth of a step of its colours.
+ *
+ * @param {Float64Array} Q @param {number[]} order the heaviest first
+ */
+function heaviest(Q, order) {
+  let rest = 1;
+  const count = order.findIndex((m) => (rest -= Q[m]) < NEGLECTED);
+  return order.slice(0, count < 0 ? order.length : count + 1);
 }
 
 /** @param {number} low @param {number} high @returns {Ticks} */

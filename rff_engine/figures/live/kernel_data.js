@@ -3,6 +3,7 @@
 
 import {
   gaussianFrequencies,
+  lossesReadFrom,
   mapExtent,
   pairLosses,
   planeLosses,
@@ -25,8 +26,9 @@ import { cellCentres, descendingOrder, largest } from "./maths.js";
  * @param {Draws} draws @param {number} sigma @param {Ellipse} ellipse @param {number} noise @param {Shown} shown
  * @param {number} [extent] half the side of the square of data, where the points do not tell it
  * @param {Float64Array} [knownLoss] of the plane, where only the ellipse has changed
+ * @param {boolean} [rough] whether the candidates' losses may be read from those of the plane
  */
-export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown, extent, knownLoss) {
+export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown, extent, knownLoss, rough = false) {
   const X = pointsAt(train, noise);
   const y = train.labels;
   const { along, across, angle } = ellipse;
@@ -38,10 +40,12 @@ export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown,
   const shrinking = stretching({ along: 1 / along, across: 1 / across, angle });
   const bump = stretchedMap(shrinking, 1 / sigma, frequency_extent, shown.plane);
   const map = stretchedMap(stretching(ellipse), sigma, delta_extent, shown.map);
+  const plane_loss = knownLoss ?? planeLosses(X, y, grid);
+  const loss = rough ? lossesReadFrom(plane_loss, grid, X, y, omega) : pairLosses(X, y, omega);
   return {
-    ...{ omega, loss: pairLosses(X, y, omega), points: X, labels: y, n: y.length, mu: 2 },
-    ...{ prior: bump.map((value) => density * value), plane_loss: knownLoss ?? planeLosses(X, y, grid) },
-    prior_kernel: Uint8Array.from(map, (value) => Math.round((value + 1) * 127.5)),
+    ...{ omega, loss, points: X, labels: y, n: y.length, mu: 2 },
+    ...{ prior: bump.map((value) => density * value), plane_loss },
+    prior_kernel: new Uint8Array(map.map((value) => Math.round((value + 1) * 127.5))),
     ...{ frequency_extent, delta_extent, data_extent },
   };
 }

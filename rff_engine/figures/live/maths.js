@@ -133,17 +133,23 @@ function roughCosineOfTurns(t) {
  */
 export function waves(omega, offset, D, point, coordinate, grid) {
   const G = grid.length;
-  const cos = new Float32Array(D * G);
-  const sin = new Float32Array(D * G);
-  for (let m = 0; m < D; m++) {
-    const turns = omega[offset + 2 * m + coordinate] / TURN;
-    for (let i = 0; i < G; i++) {
-      const t = turns * (point - grid[i]);
-      cos[m * G + i] = cosineOfTurns(t);
-      sin[m * G + i] = cosineOfTurns(t - 0.25);
-    }
+  const tables = { cos: new Float32Array(D * G), sin: new Float32Array(D * G) };
+  for (let m = 0; m < D; m++) fillWave(tables, m, omega[offset + 2 * m + coordinate], point, grid);
+  return tables;
+}
+
+/**
+ * Row m of such tables.
+ *
+ * @param {Waves} tables @param {number} m @param {number} frequency @param {number} point @param {Floats} grid
+ */
+export function fillWave({ cos, sin }, m, frequency, point, grid) {
+  const turns = frequency / TURN;
+  for (let i = 0, to = m * grid.length; i < grid.length; i++, to++) {
+    const t = turns * (point - grid[i]);
+    cos[to] = cosineOfTurns(t);
+    sin[to] = cosineOfTurns(t - 0.25);
   }
-  return { cos, sin };
 }
 
 /**
@@ -498,14 +504,14 @@ export function roundedPower(exponent) {
 /** @param {Floats} values */
 export function least(values) {
   let least = Infinity;
-  for (const value of values) least = Math.min(least, value);
+  for (let k = 0; k < values.length; k++) if (values[k] < least) least = values[k];
   return least;
 }
 
 /** @param {Floats} values */
 export function largest(values) {
   let most = -Infinity;
-  for (const value of values) most = Math.max(most, value);
+  for (let k = 0; k < values.length; k++) if (values[k] > most) most = values[k];
   return most;
 }
 
