@@ -43,7 +43,7 @@ def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
     if not copies:
         return ""
     return (
-        f"{copies} of {len(y)} rows are copies of others: the rows that teach and those of the bound share them, and "
+        f"{copies} of {len(y)} rows are copies of others: the rows that teach and those that test share them, and "
         "the certificate says nothing; keep one of each."
     )
 

@@ -44,9 +44,10 @@ class BlockErrors(NamedTuple):
         """Of rows in their order (.., n), with the blocks' first rows; those after the limit-th error do not count."""
         counts = np.cumsum(wrong, axis=-1) - wrong < np.expand_dims(limit, -1)
         errors = counts & wrong
-        sizes = np.add.reduceat(counts.astype(float), starts, axis=-1)
-        n_errors = np.add.reduceat(errors.astype(float), starts, axis=-1)
-        moments = [np.add.reduceat(errors * uniform**power, starts, axis=-1) for power in (1, 2)]
+        ends = np.append(starts[1:], np.shape(wrong)[-1])
+        sizes, n_errors, *moments = (
+            _sums(values, starts, ends) for values in (counts, errors, errors * uniform, errors * uniform**2)
+        )
         return cls(sizes, n_errors, np.stack(moments, axis=-1), limit, level, epsilon)
 
     @property
@@ -92,14 +93,17 @@ class Progress(NamedTuple):
         ends = np.append(self.starts[1:], len(self.rows))
         at = np.clip(counts[:, None], self.starts, ends)
 
-        def added(values) -> np.ndarray:
-            total = np.append(0.0, np.cumsum(values))
-            return total[at] - total[self.starts]
-
         limits = (np.cumsum(self.wrong) - self.wrong)[counts - 1] + 1
-        moments = np.stack([added(self.wrong * self.uniform**power) for power in (1, 2)], axis=-1)
+        moments = [_sums(self.wrong * self.uniform**power, self.starts, at) for power in (1, 2)]
         sizes = (at - self.starts).astype(float)
-        return BlockErrors(sizes, added(self.wrong), moments, limits, self.level, self.epsilon).bound
+        errors = _sums(self.wrong, self.starts, at)
+        return BlockErrors(sizes, errors, np.stack(moments, axis=-1), limits, self.level, self.epsilon).bound
+
+
+def _sums(values, starts, ends) -> np.ndarray:
+    """Sums of values (.., n) over the rows from `starts` to `ends`, 0 where there are none."""
+    total = np.insert(np.cumsum(values, axis=-1, dtype=np.float64), 0, 0.0, axis=-1)
+    return total[..., ends] - total[..., starts]
 
 
 def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray:

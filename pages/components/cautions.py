@@ -12,7 +12,7 @@ import numpy as np
 from datasets import Dataset
 from datasets.tables.roles import GROUPS, why_left_out, words
 from datasets.tables.table import Column, Table, quoted
-from rff_engine._hollow import n_copies, tells_classes
+from rff_engine._hollow import copies_in_words, tells_classes
 
 _FEWEST_BLOCKS = 10
 _RANKS_TOLD = 0.9999
@@ -28,24 +28,13 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     """
     goal = table.column(target)
     inputs = [table.column(name) for name in columns]
-    found = [_on_copies(dataset)]
+    found = [copies_in_words(dataset.X, dataset.y)]
     found += [_on_id(column) for column in inputs]
     found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
     found += [_on_time(column) for column in table.columns]
     found += [_on_blocks(dataset)] if dataset.groups is None else []
     found += [_on_groups(column) for column in inputs]
     return [caution for caution in found if caution]
-
-
-def _on_copies(dataset: Dataset) -> str:
-    """Rows with the same inputs and target."""
-    copies = n_copies(dataset.X, dataset.y)
-    return (
-        f"{copies} of {dataset.n_samples} rows are copies of others: those that learn and those that test share them, "
-        "and the certificate says nothing; keep one of each."
-        if copies
-        else ""
-    )
 
 
 def _on_id(column: Column) -> str:

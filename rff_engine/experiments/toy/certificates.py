@@ -5,7 +5,9 @@ See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +36,14 @@ from .plane import cell_centres, plane_points
 
 METHODS = ("rff", "pbrff", "okrff")
 _N_CANDIDATES = 1000
+
+
+@contextmanager
+def _copies_are_meant() -> Iterator[None]:
+    """Without the warning of copies, which the points have on purpose."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*rows are copies of others")
+        yield
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,7 @@ def _rows(number: float) -> str:
     return f"{number:,.0f} rows" if np.isfinite(number) else "no number of rows, however large,"
 
 
+@_copies_are_meant()
 def certified_classifier(
     X: ArrayLike,
     y: ArrayLike,
@@ -387,6 +398,7 @@ class CertifiedBlocks:
 _COUNTS = 300
 
 
+@_copies_are_meant()
 def certified_blocks(
     X: ArrayLike,
     y: np.ndarray,

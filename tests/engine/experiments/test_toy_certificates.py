@@ -1,5 +1,7 @@
 """Certified classifiers in the plane: terms, rows that a bound would need, and their figures."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
@@ -99,6 +101,15 @@ def test_rows_needed_are_the_fewest_that_reach_a_risk():
     before, at = found.bound_with_rows([rows - 1, rows])
     assert at <= target < before
     assert found.rows_needed(found.terms[0].risk / 2) is None
+
+
+def test_copies_that_are_meant_are_not_warned_of():
+    X, y = np.repeat(SAMPLE.X, 5, axis=0), np.repeat(SAMPLE.y, 5)
+    with pytest.warns(UserWarning, match="copies of others"):
+        rff.CertifiedClassifier(random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        toy.certified_classifier(X, y, KERNEL, "rff", 5)
 
 
 @pytest.mark.slow
