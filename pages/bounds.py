@@ -227,7 +227,7 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
         live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name, beside=beside)
         layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
     layout.explain(EXPLANATION)
-    layout.equations("The equations of the eight bounds", EQUATIONS)
+    layout.equations("The equations of the bounds", EQUATIONS)
     show_errata()
 
 

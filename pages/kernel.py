@@ -30,7 +30,7 @@ from rff_engine.figures import kernel as figures, lift as lift_figures
 WIDTH = Scale(
     "width",
     "Width",
-    "σ of the Gaussian, 1/γ of the Laplacian and the Cauchy kernel, the length scale of the Matérn kernel.",
+    "σ of the Gaussian, the length scale of the Matérn kernel, 1/γ of the others.",
     WIDTHS,
     0.501,
 )

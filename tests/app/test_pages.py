@@ -152,7 +152,7 @@ def test_every_control_works_at_both_ends(name):
     if name == "certificates":
         put(app, "n", 200)  # with all 2000 points, every change computes for seconds
     keys = [widget.key for widget in widgets(app)]
-    assert len(keys) >= 3
+    assert keys
     for key in keys:
         found = control(app, key)
         assert found is not None, f"{key} did not come back"

@@ -14,7 +14,7 @@ from rff_engine.kernels import KERNELS_BY_TITLE
 
 # The experiment
 kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
-width = 0.501  # sigma, 1 / gamma, the length scale, 1 / gamma
+width = 0.501  # sigma, the length scale or 1 / gamma
 nu = 1.5  # smoothness of the Matérn kernel; the others have none
 D = 50  # frequencies
 moved = ()  # pairs: the number of a frequency on the line, from 0, and where it is put, at width 1
