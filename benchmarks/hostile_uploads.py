@@ -94,7 +94,7 @@ class LongestBlock:
 
 def prepared(table) -> str:
     """Prepare a table as the page does; the outcome as text."""
-    your_data_results.summary(table), your_data_results.first_rows(table)
+    your_data_results.first_rows(table)
     target = roles.suggest_target(table)
     try:
         dataset = preparation.prepare(table, target, roles.suggest_columns(table, target))

@@ -1,4 +1,4 @@
-"""Names in links: labels show them, old ones stay valid, and unknown ones are ignored with a note."""
+"""Names in links: labels show them, and unknown ones are ignored with a note."""
 
 from __future__ import annotations
 

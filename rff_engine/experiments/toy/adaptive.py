@@ -65,11 +65,6 @@ def grid_weights(
     ridge : float
         lambda, at least 0: the penalty on ||p||^2. The larger, the more evenly weights spread over suitable
         frequencies.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not allowed.
     """
     if check_count(cells, "cells") % 2:
         raise ValueError(f"cells is {cells}; an even number is needed, for each frequency to have an opposite one.")
@@ -156,11 +151,6 @@ def descent(
     max_steps, n_frames : int
         Maximum number of steps to take, at least 0, and to keep, at least 2. More of the early ones are kept, since
         frequencies move furthest there.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not allowed.
     """
     X = as_points(X)
     check_count(n_frames, "n_frames", low=2)
@@ -301,11 +291,6 @@ def landmark_curve(
     Returns
     -------
     ndarray of shape (len(n_landmarks), n_draws)
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not allowed.
     """
     X = as_points(X)
     rng = as_rng(random_state)
@@ -373,11 +358,6 @@ def loss_gaps(
         Maximum number of steps of a descent.
     n_functions : int
         Sets of r frequencies that the largest difference is taken over.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not allowed.
     """
     X = as_points(X, dense=True)
     (N, d), rng = X.shape, as_rng(random_state)

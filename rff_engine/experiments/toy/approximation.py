@@ -281,11 +281,6 @@ def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int =
         Between 0 and 1.
     n_draws : int
         Number of frequencies drawn to estimate it, from a fixed seed.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     sampled = kernel.sample_frequencies(check_count(n_draws, "n_draws"), 2, 0)
     return float(np.quantile(np.abs(sampled).max(axis=1), check_interval(share, "share", 0, 1)))
@@ -328,11 +323,6 @@ def variance_curves(
         Of the cos/sin map, which has twice as many features; the random-phase map has the same number of features.
     n_draws : int
         Number of draws for the simulated variances.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     rng = as_rng(random_state)
     D = check_count(n_frequencies, "n_frequencies")

@@ -207,11 +207,6 @@ def bound_curves(
         the best may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
         Number of landmarks that each of `bounds.LANDMARK_BOUNDS` covers at once (Section 4.2).
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     betas = np.asarray(betas, dtype=np.float64)
     if betas.ndim != 1 or len(betas) == 0 or not (betas > 0).all() or not (np.diff(betas) > 0).all():
@@ -262,11 +257,6 @@ def landmark_union(
     counts : sequence of P ints
         Numbers of landmarks, from 1 to n.
     form : {"corrected", "paper"}
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     n, t = risks.n, check_positive(beta, "beta") * np.sqrt(risks.n)
     Q = pseudo_posterior(risks.landmark_loss, beta, n)

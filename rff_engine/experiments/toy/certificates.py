@@ -342,11 +342,6 @@ def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
         Failures that each bound allows.
     counts : sequence of ints
         K.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     counts = np.asarray(counts)
     errors = np.arange(check_count(n, "n") + 1)

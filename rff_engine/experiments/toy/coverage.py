@@ -128,11 +128,6 @@ def simulate_worst_case(
         The probability of failure that the bound allows.
     n_draws : int
         Number of samples.
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
     """
     check_choice(case, "case", WORST_CASES)
     n = check_count(n, "n", low=2)
@@ -174,11 +169,6 @@ def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> W
         The probability of failure that the bound allows.
     draws : array of shape (m, 2)
         From `draw_promises`: what the true loss and the size of the rarer class are quantiles of.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
     n = check_count(n, "n", low=2)
     true_loss = np.asarray(draws, dtype=np.float64)[:, 0] / 2
@@ -222,11 +212,6 @@ def landmark_failures(
     pay : bool
         Whether the bound has ``ln(n_landmarks / epsilon)``, so that it holds for all landmarks at once, or
         ``ln(1 / epsilon)``, as for a single one.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     n = check_count(n, "n", low=2)
     count = check_count(n_landmarks, "n_landmarks", high=n)
@@ -344,11 +329,6 @@ def simulate_two_gaussians(
     list of BoundFailures
         Of `bounds.ALIGNMENT_BOUNDS` in all forms; one that has one form is "corrected". Below 4 points
         empirical_bernstein is left out.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
     n = check_count(n, "n", low=2)
     n_draws = check_count(n_draws, "n_draws")

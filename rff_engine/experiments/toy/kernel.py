@@ -34,11 +34,6 @@ def approximation_error(
     Returns
     -------
     dict of ndarrays of shape (len(D_values),), with keys "cos_sin" and "random_phase"
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     rng = as_rng(random_state)
     points = np.asarray(points, dtype=float)
@@ -150,11 +145,6 @@ def kernel_line(
         Half-lengths of the intervals of frequencies and differences, both centred at 0.
     n_waves : int
         Number of single cosines to return, of the first frequencies within the range.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is out of range.
     """
     omega = as_points(omega, "omega", n_features=1)
     D = check_count(len(omega) // 2, "half the number of frequencies")
@@ -242,11 +232,6 @@ def unit_prior(
         The last frequency and the last difference of the tables.
     n_entries : int
         Of each table.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is out of range.
     """
     omega = as_points(omega, "omega", n_features=1)[:, 0]
     entries = np.linspace(0, 1, check_count(n_entries, "n_entries"))[:, None]
@@ -268,11 +253,6 @@ def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.nd
     Returns
     -------
     ndarray of shape (cells, cells)
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
 
@@ -292,11 +272,6 @@ def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: in
     Returns
     -------
     ndarray of shape (cells, cells)
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is out of range.
     """
     grid = cell_centres(extent, cells)
     omega = np.asarray(omega)
@@ -331,11 +306,6 @@ def kernel_plane(
         Half the sides of the squares of frequencies and of differences.
     cells : int
         Cells along a side of either.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is out of range.
     """
     omega = as_points(omega, "omega", n_features=2)
     return KernelPlane(

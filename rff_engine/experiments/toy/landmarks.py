@@ -145,11 +145,6 @@ def landmark_view(
         Half the side of the square that the maps show.
     cells : int
         Cells along a side.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     p = problem
     grid = cell_centres(extent, cells)
@@ -179,11 +174,6 @@ def prior_view(
     -------
     maps : ndarray of shape (L, cells, cells)
     decision : Decision
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     p = problem
     maps = p.kernel(p.landmarks, plane_points(cell_centres(extent, cells))).reshape(-1, cells, cells)
@@ -229,11 +219,6 @@ def landmark_path(
         Of the linear SVM on the similarities.
     epsilon : float
         Probability that the bound fails.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     p, n = problem, len(problem.X)
     Q = np.stack([pseudo_posterior(p.loss, beta, n) for beta in betas])  # (B, L, D)
@@ -286,11 +271,6 @@ def one_landmark(
         Frequencies, the same at every place.
     beta : float
         Inverse temperature.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
     y = np.asarray(y)

@@ -269,11 +269,6 @@ def feature_error_curve(
     Returns
     -------
     ndarray of shape (len(D_values), n_draws) or (B, len(D_values), n_draws)
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     rng = as_rng(random_state)
     candidates = np.asarray(candidates)

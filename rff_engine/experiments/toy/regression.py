@@ -56,11 +56,6 @@ def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 4
         Training points, drawn uniformly from [-3, 3].
     cells : int
         Points of the grid, from -4 to 4.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, check_count(n, "n", low=2)))[:, None]
@@ -106,11 +101,6 @@ def kernel_and_feature_errors(
     y : array of shape (N,)
     task : {"regression", "classification"}
     r_values : sequence of R ints
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     targets, error = _as_regression(y, task)
     parts = np.split(np.arange(len(X)), [len(X) // 2, 3 * len(X) // 4])
@@ -203,11 +193,6 @@ def seconds_against_n(
     X : array of shape (N, d)
         Rows, which are drawn with replacement and moved a little.
     n_values : sequence of P ints
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
     """
     rng = np.random.default_rng(seed)
     largest = max(check_count(n, "n_values") for n in n_values)

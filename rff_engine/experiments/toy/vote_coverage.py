@@ -95,11 +95,6 @@ def simulate_classifiers(
     -------
     list of BoundFailures
         Of gibbs_classifier, majority_vote, tandem and c_bound.
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
     """
     n = check_count(n, "n")
     D = check_count(n_components, "n_components", high=_CANDIDATES)
@@ -145,11 +140,6 @@ def simulate_landmark_classifiers(
     -------
     list of BoundFailures
         Of gibbs_classifier, majority_vote, tandem and c_bound.
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
     """
     n = check_count(n, "n", low=2)
     L = check_count(n_landmarks, "n_landmarks", high=n - 1)
@@ -198,11 +188,6 @@ def simulate_smaller_of_two(
     -------
     list of BoundFailures
         Of smaller_of_two.
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
     """
     n = check_count(n, "n")
     rng = as_rng(random_state)
@@ -263,11 +248,6 @@ def simulate_progressive(
     -------
     list of BoundFailures
         Of progressive and progressive_watching.
-
-    Raises
-    ------
-    ValueError
-        If the case is unknown or a number is out of range.
     """
     n = check_count(n, "n", low=2)
     starts = np.linspace(0, n, check_count(n_blocks, "n_blocks", high=n), endpoint=False).astype(int)
