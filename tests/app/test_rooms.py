@@ -158,6 +158,12 @@ def test_nothing_is_stored_but_the_choice_and_an_id_that_differs_between_rooms(r
     assert visitor not in kept and not any(secret in kept for _, secret in opened)
 
 
+def test_the_last_step_and_the_last_answer_count(tmp_path):
+    with Rooms(tmp_path / "results.sqlite") as rooms:
+        code, secret = rooms.open("prior-to-cosine")
+        assert rooms.predict(code, 20, "a", 9) and rooms.counts(code, 20, secret) == {9: 1}
+
+
 @pytest.mark.parametrize(("step", "answer"), [(0, 0), (21, 0), (1, -1), (1, 10)])
 def test_a_step_or_answer_that_no_lesson_has_is_refused(tmp_path, step, answer):
     with Rooms(tmp_path / "results.sqlite") as rooms:

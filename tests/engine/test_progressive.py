@@ -150,7 +150,7 @@ def test_each_point_has_the_answer_of_one_classifier_and_their_mean_risk_is_what
     rows = rng.integers(200, size=1500)
     model = clone(TREE).fit(support[rows], rng.random(1500) < chances[rows])
     sizes = model.block_sizes_
-    assert sizes.sum() == len(model.bound_rows_) and len(sizes) == len(model.estimators_) <= 4
+    assert sizes.min() > 0 and sizes.sum() == len(model.bound_rows_) and len(sizes) == len(model.estimators_) <= 4
     answers = np.stack([one.predict(support) for one in model.estimators_])
     risks = np.where(answers, 1 - chances, chances).mean(axis=1)
     mean_risk = (sizes * risks).sum() / sizes.sum()
