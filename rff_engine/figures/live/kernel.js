@@ -24,7 +24,7 @@ import {
 import { Nodes } from "./nodes.js";
 import { Raster, paintWave } from "./rasters.js";
 import { unpackedArray, unpackedDraw } from "./unpacking.js";
-import { LiveView, mounting } from "./view.js";
+import { LiveView, REST, mounting } from "./view.js";
 
 /** @import { Draws } from "./kernel_data.js" */
 /** @import { Ticks } from "./charts.js" */
@@ -72,6 +72,12 @@ class LiveKernel extends LiveView {
 
   /** @type {Waves} */
   v;
+
+  /** Whether losses come from the points while a hand moves, too, which they do once it rests. */
+  exact = false;
+
+  /** @type {ReturnType<typeof setTimeout>} */
+  refining;
 
   /** Settings that the weights belong to.
    * @type {{ beta?: number, rho?: string }} */
@@ -154,14 +160,23 @@ class LiveKernel extends LiveView {
     const { sigma, noise, ellipse } = this;
     const same = this.data?.sigma === sigma && this.data.sample === `${version} ${noise}`;
     const known = same ? this.data.plane_loss : undefined;
-    const rough = this.dragging; // exact where the hand rests
+    const rough = this.dragging && !this.exact;
+    clearTimeout(this.refining);
+    if (rough) this.refining = setTimeout(() => this.refine(), REST);
     return { ...data, rough, ...kernelData(this.drawn, sigma, ellipse, noise, shown, extent, known, rough) };
   }
 
+  /** Make data exact that came from losses read from the plane. */
+  refine() {
+    this.exact = true;
+    this.data.version = "";
+    this.paint();
+    this.exact = false;
+  }
+
   settle() {
+    if (this.data.rough) this.refine();
     super.settle();
-    if (this.data.rough) this.data.version = ""; // to be completed again
-    this.request();
   }
 
   get version() {
@@ -411,8 +426,9 @@ class LiveKernel extends LiveView {
     for (const method of LEARNED) {
       const { kl, effective } = this.summary[method];
       const count = effective < 100 ? effective.toFixed(1) : Math.round(effective);
-      this.find(`.${method}-words`).textContent =
-        `${method.toUpperCase()}: KL ${kl.toFixed(2)} nats, ${count} of ${N} effective`;
+      const words = this.find(`.${method}-words`);
+      words.textContent = `${method.toUpperCase()}: KL ${kl.toFixed(2)} nats, ${count} of ${N} effective`;
+      words.classList.toggle("stale", Boolean(this.data.rough));
     }
     this.find(".posterior-words").textContent = `posterior density at β = ${this.value("beta").toPrecision(3)}`;
     this.find(".data-words").textContent = omegaInFocus ? "data, and the wave of this frequency" : "data";
