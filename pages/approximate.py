@@ -49,10 +49,13 @@ FREQUENCIES = Scale(
 #: The settings for which all fits of the live view have been asked for, as the session keeps it.
 REACHED = "fitted at every r"
 
+#: What two names of methods stand for.
+FITTED = "Sample fits frequencies at rows drawn at random, Cluster at centroids of k-means."
+
 CONTROLS = (
     "Two methods",
-    Options("first", "First method", None, tuple(METHODS), "Monte Carlo"),
-    Options("second", "Second method", None, tuple(METHODS), "Sample"),
+    Options("first", "First method", FITTED, tuple(METHODS), "Monte Carlo"),
+    Options("second", "Second method", FITTED, tuple(METHODS), "Sample"),
     FREQUENCIES,
     "Rows and kernel",
     replace(

@@ -176,7 +176,8 @@ def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
     """Details on the ledger."""
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
-        f"on the {certificate.n_bound} points of the bound; then what each choice adds, at ε = {values.eps:g}. "
+        f"on the {certificate.n_bound} points of the bound; then what each choice adds. "
+        f"The certificate fails for at most the fraction ε = {values.eps:g} of samples. "
     )
     if certificate.test_set_bound is None:
         return text + (

@@ -68,7 +68,7 @@ OTHER_COLOUR = "#949494"
 TERM_NAMES = {
     "loss": "empirical loss",
     "complexity": "KL term: what Q has learned",
-    "deviation": "t term: what a large t costs",
+    "deviation": "t term: what t = β√n costs",
     "confidence": "ln term: what certainty costs",
     "rest": "everything else",
 }

@@ -30,7 +30,7 @@ TERM_LABELS = {
     "margin error": ("margin error on the rows", "#56B4E9"),
     "rate": ("rate fixed beforehand", "#56B4E9"),
     "smaller of two": ("smaller of two bounds", "#D55E00"),
-    "confidence": ("confidence, ln 1/ε", "#7A5CD6"),
+    "confidence": ("certainty, ln 1/ε", "#7A5CD6"),
     "sample": ("sample, ln 2√n", "#7A5CD6"),
     "choice of feature map": ("choice of frequencies", "#D55E00"),
     "choice of threshold": ("choice of the threshold", "#D55E00"),

@@ -246,7 +246,7 @@ def points_and_landmarks(
             fig.data[-1]["customdata"] = [int(rows[l])]
     fig.update_xaxes(range=[-extent, extent], constrain="domain", title="x₁", zeroline=False)
     fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
-    return finish(fig, 430, margin=fixed_margin(left=44, top=8))
+    return finish(fig, 430, margin=fixed_margin(left=56, top=8))
 
 
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:

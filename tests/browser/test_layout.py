@@ -259,7 +259,7 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
 
 
-# A printed scene, by its number of colours, and the columns that lie beside others.
+# A printed scene, by its number of colours, the columns that lie beside others, and the colours of ground and text.
 ON_PAPER = """() => ({
     scenes: [...document.querySelectorAll('.on-paper-still')].map(still => {
         const {width, height} = still;
@@ -270,11 +270,13 @@ ON_PAPER = """() => ({
         const before = column.previousElementSibling.getBoundingClientRect();
         return column.getBoundingClientRect().left >= before.right;
     }).length,
+    ground: getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor,
+    ink: document.querySelector('.live').view.ink,
 })"""
 
 
-def test_paper_has_scenes_and_columns_as_the_screen_has_them(open_page):
-    page = open_page("kernel")
+def test_paper_has_scenes_and_columns_as_the_screen_has_them_and_is_light(open_page):
+    page = open_page("kernel", scheme="dark")
     drawn(page)
     screen = page.evaluate(ON_PAPER)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -284,6 +286,7 @@ def test_paper_has_scenes_and_columns_as_the_screen_has_them(open_page):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert screen["scenes"] == [] and len(paper["scenes"]) == 1 and paper["scenes"][0] > 50
     assert paper["beside"] == screen["beside"] > 1
+    assert (paper["ground"], paper["ink"]) == ("rgb(255, 255, 255)", "#31333f") != (screen["ground"], screen["ink"])
     assert page.evaluate(ON_PAPER) == screen
 
 

@@ -97,10 +97,24 @@ function printWholePages() {
     document.dispatchEvent(new CustomEvent("show-all")); // too late for this print, in time for the next
     document.querySelectorAll(COLUMNS).forEach(markBeside);
     document.querySelectorAll(SCENES).forEach(showStill);
+    lighten(isDark(document.querySelector("[data-testid=stApp]")));
   });
-  window.addEventListener("afterprint", () =>
-    document.querySelectorAll(".on-paper-still").forEach((one) => one.remove()),
-  );
+  window.addEventListener("afterprint", () => {
+    document.querySelectorAll(".on-paper-still").forEach((one) => one.remove());
+    lighten(false);
+  });
+}
+
+/** Whether the paper is light though the page is dark. @param {boolean} light */
+function lighten(light) {
+  document.documentElement.toggleAttribute("data-light-paper", light);
+  /** @type {NodeListOf<HTMLElement & { view?: any }>} */
+  const lives = document.querySelectorAll(".live");
+  for (const { view } of lives) {
+    if (!view?.data || view.onPaper === light) continue;
+    view.onPaper = light;
+    view.paint();
+  }
 }
 
 /**

@@ -69,7 +69,8 @@ TERMS = (
     Term(
         "landmark",
         "landmark",
-        "A point that all others are compared with: its similarities to them are a feature for a linear classifier.",
+        "A point that all others are compared with: its similarities to them are a feature for a linear classifier; "
+        "where frequencies are fitted, a point at which their kernel is to be right.",
         ("landmark", "landmarks"),
     ),
     Term(

@@ -277,7 +277,7 @@ class LiveLandmarks extends LandmarkMaps {
     words.classList.add("stale");
     clearTimeout(this.ignoring);
     this.ignoring = setTimeout(() => {
-      words.textContent = `labels ignored: ${percent(this.errorsAt(0)[1])} test error`;
+      words.textContent = `${this.D} cosines, labels ignored: ${percent(this.errorsAt(0)[1])}`;
       words.classList.remove("stale");
     }, REST);
   }

@@ -144,6 +144,9 @@ export class LiveView {
   /** Whether the reader is moving a slider. */
   dragging = false;
 
+  /** Whether the page is printed, in the colours of the light theme. */
+  onPaper = false;
+
   /** Whether an animation is made. */
   filming = false;
 
@@ -551,7 +554,7 @@ export class LiveView {
     this.write();
     // After all words are written, so that the browser lays the page out once.
     const style = getComputedStyle(this.root);
-    this.ink = style.color;
+    this.ink = this.onPaper ? INK_OF_FILES : style.color;
     setFamily(style.fontFamily);
     setTheme(isLight(this.ink) ? "dark" : "light");
     this.rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
