@@ -101,7 +101,7 @@ MAP_DETAILS = (
     "the price paid."
 )
 
-#: Printed and corrected, each with its name and what there is to say.
+#: Name, formula and explanation.
 THEOREM_4 = (
     "Theorem 4 and Corollary 5 (f-divergences)",
     r"L(Q) \le \widehat L(Q) + c\,\big(D_\mu(Q\|P)+1\big)^{1/\mu}\,\varepsilon^{-(1-1/\mu)}, \qquad "
@@ -222,7 +222,7 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     else:
         guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
         choose = None if presentation.hidden_by_name("bound") else choose_bound
-        # In the static edition n has scenes of its own.
+        # The static edition has curves for some n only.
         beside = (N_POINTS,) if live.asks else ()
         live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name, beside=beside)
         layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")

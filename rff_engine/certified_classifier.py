@@ -99,7 +99,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     the form of the bound are chosen on them, at no price, and the weights that they give are the prior's mean. The
     other rows give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a
     posterior that they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts.
-    With 0 all rows serve both ends: each feature map in `features` is a choice that is paid for, and so are the
+    With 0 all rows serve both purposes: each feature map in `features` is a choice that is paid for, and so are the
     frequencies that its learned weights draw.
 
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
@@ -108,8 +108,8 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
     Progressive validation (Blum, Kalai and Langford 1999) lets rows of the bound teach as well. They come in blocks;
     each tests a clone of `estimator` that is fitted on all rows before it. The mean risk of these classifiers is
     certified, so `predict` gives each point the answer of one of them, drawn at random by their numbers of rows; equal
-    points have the same one. Counting ends at a number of errors that is fixed on the first rows; rows after it do not
-    count, and classifiers that were tested by none are left out.
+    points have the same one. Counting ends at a number of errors that is fixed on the first rows; later rows do not
+    count, and classifiers that no counted row tested are left out.
 
     `fit` takes no weights of rows: a bound counts every row once. An `estimator` may weigh its classes.
 

@@ -75,7 +75,7 @@ class Progress(NamedTuple):
     rows: np.ndarray
     """(n,), of the sample"""
     starts: np.ndarray
-    """(B,), the first row of each block, among these"""
+    """(B,), position in `rows` of each block's first row"""
     wrong: np.ndarray
     """(n,), whether the classifier of the rows before its block errs; False after the last limit"""
     uniform: np.ndarray
@@ -89,7 +89,7 @@ class Progress(NamedTuple):
         return BlockErrors.up_to(limit, self.level, self.epsilon, self.wrong, self.uniform, self.starts)
 
     def bounds_after(self, counts: np.ndarray) -> np.ndarray:
-        """What the first rows give, for numbers of them (N,), each as if counting was to end at their next error."""
+        """The bounds after the first `counts` (N,) rows, as if counting ended at the next error."""
         ends = np.append(self.starts[1:], len(self.rows))
         at = np.clip(counts[:, None], self.starts, ends)
 

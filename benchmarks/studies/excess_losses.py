@@ -9,7 +9,7 @@ prior's vote, which the others test at 0.9 epsilon. One to four levels (Wu et al
 Seldin 2022) have the rest of epsilon in equal shares: level t moves normal weights on the t-th part of the rows, and
 bounds on all rows from that part on by how much they err more than gamma times as often as those of the level before.
 The fraction, the length of the prior's weights, gamma and each level's rate are those of the least bound, chosen after
-looking and not paid for: what is printed is below what this scheme can certify. It is about a random voter.
+looking and not paid for: what is printed is below what this scheme can certify. It bounds the risk of a random voter.
 
 - `vote`: the test-set bound of the prior's vote; `levels_1` to `levels_4`: the recursion.
 - `hybrid`: after half of the rows, `CertifiedClassifier` with the same features; `posterior`: whether its posterior is
@@ -86,7 +86,7 @@ def least_recursion(aligned, weights, n_levels: int) -> float:
 
 
 def recursion(aligned, mean, n_levels: int, gamma: float, epsilon: float = EPSILON) -> float:
-    """The bound of so many levels, from weights N(mean, I)."""
+    """The bound after all levels, which start from weights N(mean, I)."""
     wrong = (aligned @ mean <= 0).astype(float)
     bound = float(bounds.test_set(wrong.sum(), len(wrong), TEST_SET_SHARE * epsilon))
     share = (1 - TEST_SET_SHARE) * epsilon / n_levels
@@ -101,7 +101,7 @@ def recursion(aligned, mean, n_levels: int, gamma: float, epsilon: float = EPSIL
 
 
 def excess(new, old, divergence: float, gamma: float, epsilon: float) -> float:
-    """The bound on new less gamma old errors, at the best rate, for their chances on n rows."""
+    """The bound, at the best rate, on the new risk less gamma times the old; `new`, `old`: chances of errors, (n,)."""
     budget = (divergence - np.log(epsilon)) / len(new)
     both, alone, saved = _logarithms(_RATES, gamma)
     means = np.mean(new * old) * both + np.mean(new * (1 - old)) * alone + np.mean((1 - new) * old) * saved
@@ -114,7 +114,7 @@ def _logarithms(rate, gamma: float) -> tuple:
 
 
 def least_excess(rows, old, mean, gamma: float, n: int) -> np.ndarray:
-    """Weights of least ``-n ln(1 - rate x) + divergence`` in the mean over rows that stand for n."""
+    """Weights at which ``-n mean ln(1 - rate x) + divergence`` is least, with the mean over these rows."""
     both, alone, saved = _logarithms(_LEARNING_RATE, gamma)
     costs = -n / len(rows) * (old * (both - saved) + (1 - old) * alone)
 

@@ -98,7 +98,7 @@ def equation(name: str, latex: str, explanation: str) -> None:
 
 
 def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
-    """Equations, each with its name and what there is to say, in one closed expander."""
+    """Equations, each with its name and an explanation, in one closed expander."""
     with st.expander(title, icon=":material/function:"):
         for name, latex, explanation in named:
             if name:

@@ -123,7 +123,7 @@ class LandmarkNumbers:
 
     @property
     def error_at_random(self) -> float:
-        """Mean test error of a single landmark at the random ones."""
+        """Mean test error of a single landmark, over the places of the random landmarks."""
         places = landmarks_of_methods(self.settings)["random"]
         return one_landmark(self.settings, self.beta, tuple(map(tuple, places))).test_error.mean()
 

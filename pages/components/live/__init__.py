@@ -57,11 +57,11 @@ def mount(
         Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
         nearest value that it allows.
     on_clicked : callable, optional
-        Called with the rows of the training points that are landmarks after a click, the place of a landmark, the
-        position of the bound, or the code of moved frequencies; by a certificate when new points are asked for. A
-        browser may send anything in their place.
+        Called with what a click sets: the rows of training points that are landmarks, the place of a landmark, the
+        position of a bound, or the code of moved frequencies; in a certificate, when a click asks for new points.
+        The argument is unchecked: a browser may send anything.
     on_reached : callable, optional
-        Called when the reader reaches for a slider whose other positions are not in the data.
+        Called when the reader takes hold of a slider for whose other positions the view needs more data.
     chosen : str, optional
         The bound that is shown with its terms.
     beside : sequence of Control, optional

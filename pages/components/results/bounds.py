@@ -83,7 +83,7 @@ def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: s
 
 @shared_cache
 def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
-    """The curves packed for the live view, with what a bound at another n depends on."""
+    """The curves packed for the live view, with what bounds at other n need."""
     share = guarantee.epsilon / len(scales.BETAS) if guarantee.pay_for_beta else guarantee.epsilon
     known = {"epsilon": guarantee.epsilon, "share": share, "mu": guarantee.mu, "form": guarantee.form}
     held = {"held": guarantee.n_landmarks}

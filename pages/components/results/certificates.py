@@ -31,18 +31,18 @@ class CertificateSettings:
     """The points, and how the classifier is fitted and certified, except for its frequencies."""
 
     data: ToyData
-    """The points that differ"""
+    """The points, without their copies"""
     sigma: float
     beta: float
     tries: int
     prior_fraction: float
     epsilon: float
     copies: int = 1
-    """How often each of them stands among the points"""
+    """How often each point is in the sample"""
 
     @classmethod
     def of(cls, values) -> Self:
-        """Those of the controls of the page."""
+        """The settings that the page's controls have."""
         data = replace(toy_data(values), n=values.n // values.copies)
         return cls(data, values.sigma, values.beta, values.tries, values.prior, values.eps, values.copies)
 
@@ -85,7 +85,7 @@ def live_certificate(settings: CertificateSettings, method: str, counts: tuple[i
 def certified_blocks(
     settings: CertificateSettings, method: str, D: int, n_blocks: int
 ) -> toy_certificates.CertifiedBlocks:
-    """Blocks that test and then teach, with the same points as a test set; half of the points teach beforehand."""
+    """Blocks that test and then teach, with the same points as a test set; the other half teaches the first one."""
     beta, *_, epsilon, seed = settings.choices
     blocks = workers.compute(
         toy_certificates.certified_blocks,

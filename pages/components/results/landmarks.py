@@ -115,7 +115,7 @@ def live_landmarks(settings: LandmarkSettings, C: float) -> dict:
 
 @shared_cache
 def landmarks_of_methods(settings: LandmarkSettings) -> dict[str, np.ndarray]:
-    """As many landmarks as there are, (L, 2), by the ways of choosing them."""
+    """Landmarks that each method chooses, (L, 2), as many as the page has."""
     chosen = {
         method: landmark_problem(replace(settings, n_landmarks=settings.count, selection=selection)).landmarks
         for method, selection in (("random", "random"), ("k-means", "kmeans"))
@@ -144,7 +144,7 @@ def live_one_landmark(settings: LandmarkSettings) -> dict:
 def one_landmark(
     settings: LandmarkSettings, beta: float, places: tuple[tuple[float, float], ...] | int
 ) -> toy_landmarks.OneLandmark:
-    """A single landmark at places, or at those of a square grid."""
+    """What a single landmark is worth at these places, or, for a number, at the cells of a square grid of that side."""
     sample = toy_sample(settings.data)
     fresh = toy_fresh_sample(settings.data)
     at = plane_points(cell_centres(map_extent(settings.data), places)) if isinstance(places, int) else np.array(places)

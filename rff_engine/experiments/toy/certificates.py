@@ -40,7 +40,7 @@ _N_CANDIDATES = 1000
 
 @contextmanager
 def _copies_are_meant() -> Iterator[None]:
-    """Without the warning of copies, which the points have on purpose."""
+    """Hide the warning about copies of rows, which are on purpose here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*rows are copies of others")
         yield
@@ -376,13 +376,13 @@ class CertifiedBlocks:
     counts: np.ndarray
     """(N,), numbers of counted points"""
     bounds: np.ndarray
-    """(N,), what each would certify, if counting had been to end there"""
+    """(N,), the certified risk if counting had ended there"""
     ends: np.ndarray
-    """(L, 2), at numbers of errors that were fixed on the first half: points that are counted up to there, and bound"""
+    """(L, 2), for numbers of errors fixed on the first half: the points counted by then, and the bound"""
     risk_bound: float
-    """The smallest of these, on the mean risk of the blocks' classifiers"""
+    """The smallest of these bounds, on the mean risk of the blocks' classifiers"""
     test_error: float
-    """Of a random one of them for each fresh point"""
+    """On fresh points, each classified by a random one of the blocks' classifiers"""
     test_set_bound: float
     test_set_error: float
     """Of the first classifier, on the fresh points"""

@@ -293,7 +293,7 @@ def one_landmark(
 def _best_threshold(similar, own) -> float:
     order = np.argsort(similar, kind="stable")
     similar, own = similar[order], own[order]
-    wrong = np.sum(~own) + np.concatenate([[0], np.cumsum(np.where(own, 1, -1))])  # with the k least ones below
+    wrong = np.sum(~own) + np.concatenate([[0], np.cumsum(np.where(own, 1, -1))])  # k least similar ones below
     wrong[1:-1][similar[1:] == similar[:-1]] = len(own) + 1
     k = int(wrong.argmin())
     if k in (0, len(own)):

@@ -11,15 +11,15 @@ import { LiveView, mounting } from "./view.js";
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root, Tables } from "./view.js" */
 
-const TESTING = 0.7; // of the time of a block; then it teaches
-const MOST_TAUGHT = 400; // points that are painted of those that taught
+const TESTING = 0.7; // share of a block's time in which it tests; in the rest it teaches
+const MOST_TAUGHT = 400; // at most as many of the points that taught are painted
 
 class LiveBlocks extends LiveView {
   /** Where the film is: the block, the points that were counted, how far the block has taught, and errors.
    * @type {{ block: number, count: number, taught: number, errors: number, ofBlock: number, bound: number }} */
   shown;
 
-  /** What the map is of. */
+  /** The settings that the map was computed for. */
   ground = "";
 
   /** @param {Root} root */
@@ -43,7 +43,7 @@ class LiveBlocks extends LiveView {
     this.cells = Math.sqrt(this.maps.length / data.sizes.length);
     this.raster = new Raster(this.cells);
     this.map = new Float32Array(this.cells ** 2);
-    /** First point of each block, and the number of all. */
+    /** The first point of each block, and the number of points. */
     this.starts = data.sizes.reduce(
       (/** @type {number[]} */ sums, /** @type {number} */ size) => [...sums, sums.at(-1) + size],
       [0],

@@ -9,7 +9,7 @@ import { largestMean } from "./vote_bound.js";
 /** @typedef {{ loss: number, kl: number, chi2: number, divergence: number }} Posterior its loss, and divergences from the prior */
 /** @typedef {{ epsilon: number, share: number, mu: number, form: "paper" | "corrected", held: number }} Guarantee `share` of epsilon for a t, and number of landmarks `held` at once */
 
-/** Logarithms of n at the rows of a map; t = beta sqrt(n) grows by half a row's step. */
+/** Logarithms of n at the rows of a map; from row to row that of t = beta sqrt(n) grows by half as much. */
 const ROW_STEP = 0.05;
 export const LOG_COUNTS = Float64Array.from({ length: 35 }, (_, k) => 1.3 + k * ROW_STEP);
 
@@ -96,7 +96,7 @@ export function posteriorsOf(loss, logBetas, mu) {
 }
 
 /**
- * A bound at every n of LOG_COUNTS, in rows, and every beta, and the place of the smallest for each n.
+ * A bound at every n of LOG_COUNTS (rows) and every beta (columns), and the column of the smallest in each row.
  *
  * @param {string} name @param {Posterior[]} posteriors from `posteriorsOf` @param {Floats} logBetas
  * @param {Guarantee} guarantee

@@ -21,7 +21,7 @@ import { cellCentres, descendingOrder, largest } from "./maths.js";
 /** @typedef {{ widths: number, plane: number, map: number }} Shown standard deviations of the prior to either side, and cells along a side, of the plane of frequencies; cells of the map of a kernel */
 
 /**
- * The data of a view of a learned kernel, arrays as such, but for the weights of OKRFF; its divergence is that of order 2.
+ * The data of a view of a learned kernel as arrays, without the weights of OKRFF, whose divergence is of order 2.
  *
  * @param {Draws} draws @param {number} sigma @param {Ellipse} ellipse @param {number} noise @param {Shown} shown
  * @param {number} [extent] half the side of the square of data, where the points do not tell it
@@ -76,7 +76,7 @@ export function optimizedWeights(loss, radii) {
 }
 
 /**
- * Weights of the first candidates, which alone have any.
+ * Weights on the first candidates alone.
  *
  * @param {Float64Array} a gains, the largest first, which is 0 @param {number} best how many of them are 0
  * @param {number} growth the bound of N sum Q^2

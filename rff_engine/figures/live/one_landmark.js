@@ -9,7 +9,7 @@ import { klDivergence, nearestPoint, pseudoPosterior } from "./maths.js";
 /** @typedef {{ Q: Float64Array, kl: number, label: number, trainError: number, testError: number }} Worth */
 
 /**
- * Points with the waves of all frequencies there.
+ * Points, with every wave evaluated at them.
  *
  * @param {Floats} X (n, 2) @param {Int8Array} y labels -1 and 1 @param {Floats} omega (D, 2)
  * @returns {Points}
@@ -38,8 +38,8 @@ export function labelSums({ y, cos, sin }) {
 }
 
 /**
- * What a landmark at a place learns (Letarte et al. 2019, Eqs. 10 and 12), of the class of the nearest training point,
- * and the errors of the threshold on its similarity that is best on the training points.
+ * What a landmark at a place learns (Letarte et al. 2019, Eqs. 10 and 12), and the errors of the threshold on its
+ * similarity that is best on the training points. Its class is that of the nearest training point.
  *
  * @param {number} x @param {number} z the place @param {Floats} omega (D, 2) @param {number} beta
  * @param {Points} train @param {{ a: Float64Array, b: Float64Array }} sums of the training points @param {Points} test
@@ -89,7 +89,7 @@ function similaritiesOf(points, cos, sin) {
  */
 export function bestThreshold(similar, y, label) {
   const order = Uint32Array.from(similar.keys()).sort((i, j) => similar[i] - similar[j]);
-  let wrong = y.reduce((sum, one) => sum + Number(one !== label), 0); // with all points above
+  let wrong = y.reduce((sum, one) => sum + Number(one !== label), 0); // errors with all points above the threshold
   let fewest = wrong;
   let threshold = -Infinity;
   for (const [k, i] of order.entries()) {

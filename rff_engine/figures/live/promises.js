@@ -15,11 +15,11 @@ import { LiveView, mounting, reducedMotion } from "./view.js";
 /** @type {(keyof Widths)[]} */
 const FORMS = ["corrected", "printed"];
 const LARGEST = 0.5; // true loss of two classes
-const HEIGHTS = 50; // points of the lines of rates, from a true loss of 0 to the largest
-const WITHIN = 4; // true losses of which each is the mean: a single rate jumps with the sizes that a class can have
+const HEIGHTS = 50; // points of each line of rates, at true losses from 0 to the largest
+const WITHIN = 4; // true losses that a point averages: a single rate jumps, since classes have whole sizes
 const BINS = 10; // of true losses, in which failures are counted
-const FALL = 350; // milliseconds of a dot
-const LAST_FALLS = 700; // milliseconds after the first dot
+const FALL = 350; // milliseconds that a dot falls
+const LAST_FALLS = 700; // milliseconds from the start of the first dot to that of the last
 const DOT_SIZE = 3; // pixels
 
 /** @type {Ticks} */
@@ -45,7 +45,7 @@ class LivePromises extends LiveView {
    * @type {Widths[]} */
   rates = [];
 
-  /** Settings that losses, and rates, are of. */
+  /** The settings that losses, and rates, were computed for. */
   of = { losses: "", rates: "" };
 
   /** Samples that fall: the first of them, how many, and when it was drawn.
@@ -225,7 +225,7 @@ class LivePromises extends LiveView {
     });
     if (!this.falling) return;
     if (now - this.falling.start > FALL + LAST_FALLS) this.falling = null;
-    setTimeout(() => this.request()); // this frame's request is still to be forgotten
+    this.request();
   }
 
   /** @param {Context} c @param {number} w @param {number} h */

@@ -5,7 +5,7 @@
 /** @typedef {{ printed: number, corrected: number }} Widths bound less empirical loss; the same for rates of failure */
 
 const MORE_ORDERS = [0, 1, 2, 4, 6, 8, 16]; // of moments, as in rff_engine.bounds
-const DEVIATIONS = 9; // standard deviations, and as many more, within which a binomial number is
+const DEVIATIONS = 9; // sizes count within so many (standard deviations + 1) of their mean
 
 /**
  * The logarithm of the gamma function, by Stirling's series.

@@ -26,9 +26,9 @@ def _logarithmic(low: int, high: int, per_decade: int) -> str:
 BETA = (-3, 3, 10)
 #: Width of the prior.
 SIGMA = (-1, 1, 10)
-#: Width of a kernel on the line, of which the places are those of the live width.
+#: Width of a kernel on the line; it has the steps of the live width.
 WIDTH = (-0.7, 0.6)
-#: Stretch of the prior along its axis and across it, of which the places are those of the live width.
+#: Stretch of the prior along its axis and across it; it has the steps of the live width.
 ALONG = (-0.7, 0.5)
 #: Radius rho / N.
 RHO = (-4, 0, 5)

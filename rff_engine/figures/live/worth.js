@@ -13,7 +13,7 @@ import { LiveView, REST, mounting, paintScale } from "./view.js";
 /** @import { Data, Root, Tables } from "./view.js" */
 
 const PLACES = 32; // along a side of the map of errors, as in the plain figure
-const COARSEST = 8; // places between the first ones; each pass halves them
+const COARSEST = 8; // places from one of the first pass to the next; each further pass halves it
 const BUDGET = { moving: 8, resting: 40 }; // milliseconds a frame for further places
 const SIMILARITY_CELLS = 100;
 const WORST = 0.5; // error at the end of the scale
@@ -40,7 +40,7 @@ class LiveWorth extends LiveView {
    * @type {[number, number, number][]} */
   missing = [];
 
-  /** What the map is of. */
+  /** The settings that the map was computed for. */
   of = "";
 
   held = false;
@@ -164,7 +164,7 @@ class LiveWorth extends LiveView {
       if (!this.filming && this.missing.length <= first && performance.now() - start > budget) break;
     }
     this.map.set(this.errors, WORST, 0, "sequential"); // bright where it is low
-    if (this.missing.length) setTimeout(() => this.request()); // this frame's request is still to be forgotten
+    if (this.missing.length) this.request();
   }
 
   /** @returns {Tables} */
