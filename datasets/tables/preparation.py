@@ -19,8 +19,6 @@ SCALINGS = ("standard", "range", "none")
 """Each column to mean 0 and variance 1, to [0, 1], or unchanged."""
 IMPUTATIONS = ("fill", "drop")
 """Missing values become the median of the column, or its most frequent text; or their rows are dropped."""
-LARGEST_UNSCALED = 1e9
-"""Largest absolute value without scaling: cosines of larger phases are noise."""
 YOUR_DATA = "your data"
 _FEWEST_GROUPS = 4
 
@@ -352,10 +350,10 @@ def _features(column: Column, kept, scaling: str, limits: Limits) -> tuple[np.nd
         return np.empty((len(values), 0)), [], ""
     if scaling == "none":
         largest = np.abs(values).max()
-        if largest > LARGEST_UNSCALED:
+        if largest > limits.unscaled:
             raise UploadError(
                 f"The column {quoted(column.name)} reaches {largest:.3g}; without scaling at most "
-                f"{LARGEST_UNSCALED:g} is allowed."
+                f"{limits.unscaled:g} is allowed."
             )
     else:
         values = _standard(values) if scaling == "standard" else _to_range(values)

@@ -23,6 +23,7 @@ from .numerals import PLAIN, Style, numbers_among, parse as parse_number, parse_
 Kind = Literal["number", "date", "text", "empty"]
 
 _NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
+_MOST_NAMED = 8  # columns, in a message
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
 
 NOT_BY_PANDAS = "pandas has no reader of this format that reads the same"
@@ -58,6 +59,8 @@ class Limits:
         Columns made of a text column; the rarest values share the last one.
     fewest_rows : int
         Smallest number of rows of the table, and of rows left after preparation.
+    unscaled : float
+        Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise.
     """
 
     bytes: int = 10_000_000
@@ -69,6 +72,7 @@ class Limits:
     classes: int = 50
     categories: int = 20
     fewest_rows: int = 10
+    unscaled: float = 1e9
 
     def rows_that_fit(self, n_columns: int) -> int:
         """The largest number of rows of so many columns."""
@@ -274,7 +278,8 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise UploadError(f"There is no column {quoted(str(name))} in the table.")
+        known = ", ".join(map(quoted, self.names[:_MOST_NAMED])) + ", ..." * (len(self.names) > _MOST_NAMED)
+        raise UploadError(f"There is no column {quoted(str(name))} in the table, which has {known}.")
 
 
 class CellColumn:

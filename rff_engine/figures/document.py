@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import pandas as pd
@@ -20,8 +22,11 @@ th, td {padding: 0.2rem 0.7rem; border-bottom: 1px solid #d9dce3; text-align: ri
 th {position: sticky; top: 0; background: #fff}
 th:first-child, td:first-child {text-align: left}
 :is(th, td):nth-child(2):last-child {text-align: left; overflow-wrap: anywhere}
-.wide {overflow-x: auto; max-height: 40rem}
+.wide {overflow-x: auto; margin-top: 1rem}
+.long {max-height: 40rem}
+.ledger {display: block; width: 100%; max-width: 26rem; font-size: 13px; fill: #1f2430}
 summary {cursor: pointer; margin: 0.6rem 0}
+@page {margin: 15mm}
 @media print {
   body {max-width: none; margin: 0; padding: 0}
   .wide {overflow: visible; max-height: none}
@@ -35,6 +40,8 @@ summary {cursor: pointer; margin: 0.6rem 0}
 _TOOLBAR = 30
 # Default margin above the axes in pixels.
 _PLOTLY_MARGIN = 100
+_LONG = 40  # rows of a table that scrolls by itself
+_BAR_WIDTH, _BAR_STEP, _BAR_COLOURS = 360, 28, ("#9aa1b0", "#2f5fd0")
 
 
 class Document:
@@ -54,7 +61,8 @@ class Document:
     def table(self, frame: pd.DataFrame, folded: str | None = None, digits: int = 4) -> None:
         """Add a DataFrame; with `folded`, hidden behind a line of this text."""
         table = _without_na(frame).to_html(index=False, border=0, na_rep="", float_format=f"{{:.{digits}f}}".format)
-        table = f'<div class="wide" tabindex="0">{table}</div>'
+        kind = "wide long" if len(frame) > _LONG else "wide"
+        table = f'<div class="{kind}" tabindex="0">{table}</div>'
         if folded is not None:
             table = f"<details><summary>{escape(folded)}</summary>{table}</details>"
         self._parts.append(table)
@@ -72,6 +80,23 @@ class Document:
             default_height=f"{height}px",
         )
         self._parts.append(f'<div role="img" aria-label="{escape(alt)}">{html}</div>')
+
+    def ledger(self, terms: Sequence[tuple[str, float]], total: str) -> None:
+        """Add a picture of terms (name, share) that add up, each bar from where the last one ends, and of their sum."""
+        ends = [0.0, *accumulate(share for _, share in terms)]
+        bars = [(name, share, *sorted(ends[i : i + 2])) for i, (name, share) in enumerate(terms)]
+        bars.append((total, ends[-1], *sorted((0.0, ends[-1]))))
+        scale = _BAR_WIDTH / (max(map(abs, ends)) or 1.0)
+        drawn = "".join(
+            f'<text y="{_BAR_STEP * i + 12}">{escape(name)}</text>'
+            f'<text x="{_BAR_WIDTH}" y="{_BAR_STEP * i + 12}" text-anchor="end">{100 * share:.3g} %</text>'
+            f'<rect x="{low * scale:.2f}" y="{_BAR_STEP * i + 16}" width="{(high - low) * scale:.2f}" height="8"'
+            f' fill="{_BAR_COLOURS[i == len(terms)]}"/>'
+            for i, (name, share, low, high) in enumerate(bars)
+        )
+        alt = f"{total} {100 * ends[-1]:.3g} %, the sum of {len(terms)} terms"
+        view = f"0 0 {_BAR_WIDTH} {_BAR_STEP * len(bars)}"
+        self._parts.append(f'<svg class="ledger" role="img" aria-label="{escape(alt)}" viewBox="{view}">{drawn}</svg>')
 
     def data(self, record: Any) -> None:
         """Add what JSON can hold, for programs that read the page."""

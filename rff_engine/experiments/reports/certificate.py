@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 import rff_engine
 from rff_engine import CertifiedClassifier, RandomFourierFeatures, bounds
 
+from ..._validation import LARGEST
 from ...figures.document import Document
 from .. import datasets as sets
 
@@ -68,7 +69,8 @@ def certify_table(
     data = _read(file, "--table")
     table = sets.read_table(data, file)
     columns = sets.suggest_columns(table, target)
-    dataset = sets.prepare(table, target, columns, "none", "drop", "classification")
+    as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or has no need to
+    dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model = _model(classifier, epsilon, seed, blocks).fit(dataset.X, dataset.y)
@@ -148,9 +150,10 @@ def page(record: dict[str, Any]) -> str:
         "It assumes that the rows are independent draws from one distribution, and that new rows come from the same. "
         + " ".join(f"Caution: {caution}" for caution in record["cautions"])
     )
+    document.ledger([(name, risk) for name, _, risk in record["terms"]], "certified risk")
     document.table(pd.DataFrame(record["terms"], columns=["term", "nats", "risk"]))
     shown = {key: value for key, value in record.items() if key not in ("terms", "cautions", "versions")}
-    shown |= {f"version of {name}": text for name, text in record["versions"].items()}
+    shown["versions"] = [f"{name} {text}" for name, text in record["versions"].items()]
     shown["checksum of this certificate"] = sha256(json.dumps(record).encode()).hexdigest()
     texts = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in shown.values()]
     document.table(pd.DataFrame({"of": list(shown), "value": texts}))

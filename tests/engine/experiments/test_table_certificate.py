@@ -14,6 +14,7 @@ import rff_engine as rff
 from rff_engine.experiments.command_line import main
 from rff_engine.experiments.reports import certificate
 from rff_engine.experiments.toy.certificates import rows_in_words
+from rff_engine.figures.document import Document
 
 BAYES = "sklearn.naive_bayes.GaussianNB"
 
@@ -54,6 +55,24 @@ def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     percent = float(spoken.split()[6])
     assert 0 <= percent - 100 * model.risk_bound_ < 0.1 + 1e-9
     assert spoken in re.sub("<[^>]*>", "\n", page.read_text(encoding="utf-8")).split("\n")
+
+
+def test_the_picture_has_a_bar_for_each_term_from_the_end_of_the_last_and_one_for_their_sum():
+    document = Document("t")
+    document.ledger([("errors", 0.4), ("choice < 2", -0.1), ("confidence", 0.2)], "certified risk")
+    html = document.html()
+    bars = [(float(x), float(width)) for x, width in re.findall(r'<rect x="(\S+)" .*? width="(\S+)"', html)]
+    assert bars == [(0, 288), (216, 72), (216, 144), (0, 360)]
+    assert "choice &lt; 2" in html and "certified risk 50 %, the sum of 3 terms" in html
+
+
+def test_large_numbers_need_no_scaling(table, capsys):
+    frame = pd.read_csv(table)
+    frame.iloc[:, 0] *= 1e12
+    large = table.with_name("large.csv")
+    frame.to_csv(large, index=False)
+    printed = [main(of(file)) or capsys.readouterr().out for file in (table, large)]
+    assert printed[0].replace("iris.csv", "large.csv") == printed[1]
 
 
 @pytest.mark.slow
@@ -155,7 +174,7 @@ def test_the_percentage_is_rounded_up():
             ["--table", "no.csv", "--target", "y"],
             "--table is 'no.csv', which cannot be read: No such file or directory.",
         ),
-        (["--table", "{table}", "--target", "no"], "There is no column “no” in the table."),
+        (["--table", "{table}", "--target", "no"], "There is no column “no” in the table, which has “"),
         (
             ["--table", "{table}", "--target", "target", "--classifier", "os.path"],
             "--classifier is 'os.path'; the import",
