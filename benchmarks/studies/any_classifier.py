@@ -85,10 +85,14 @@ def rows_of(dataset: str, classifier: str, seed: int) -> Iterator[dict]:
 
 def conformal_sets(classifier, X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> np.ndarray:
     """Which classes the sets of split conformal prediction hold, (n_new, K), calibrated on X and y."""
+    return classifier.predict_proba(X_new) >= conformal_level(classifier, X, y)
+
+
+def conformal_level(classifier, X: np.ndarray, y: np.ndarray) -> float:
+    """The least probability of a class that its sets hold."""
     given = classifier.predict_proba(X)[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
     k = int(np.ceil((len(y) + 1) * (1 - EPSILON)))
-    least = np.sort(given)[::-1][k - 1] if k <= len(y) else 0.0
-    return classifier.predict_proba(X_new) >= least
+    return float(np.sort(given)[::-1][k - 1]) if k <= len(y) else 0.0
 
 
 def table(rows: pd.DataFrame) -> str:
