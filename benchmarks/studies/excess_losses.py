@@ -38,7 +38,7 @@ from benchmarks.studies import frame, seven_sets
 from benchmarks.studies.chosen_beta import interval
 from benchmarks.studies.seven_sets import EPSILON, SPLITS, TESTS
 from rff_engine import CertifiedClassifier, bounds
-from rff_engine.certificates import TEST_SET_SHARE, unit_features
+from rff_engine.certificates import TEST_SET_SHARE, excess_bound, excess_logarithms, unit_features
 from rff_engine.experiments.studies.certificate import CertifiedSplit
 
 FRACTIONS = (0.2, 0.5)
@@ -94,28 +94,16 @@ def recursion(aligned, mean, n_levels: int, gamma: float, epsilon: float = EPSIL
         moved = least_excess(aligned[part], wrong[part], mean, gamma, len(aligned) - part[0])
         after = ndtr(-aligned @ moved)
         divergence = float(np.sum((moved - mean) ** 2)) / 2
-        bound = gamma * bound + excess(after[part[0] :], wrong[part[0] :], divergence, gamma, share)
+        later = slice(part[0], None)
+        bound = gamma * bound + excess_bound(after[later], wrong[later], divergence, gamma, share, _RATES).min()
         mean = moved
         wrong = after
     return bound
 
 
-def excess(new, old, divergence: float, gamma: float, epsilon: float) -> float:
-    """The bound, at the best rate, on the new risk less gamma times the old; `new`, `old`: chances of errors, (n,)."""
-    budget = (divergence - np.log(epsilon)) / len(new)
-    both, alone, saved = _logarithms(_RATES, gamma)
-    means = np.mean(new * old) * both + np.mean(new * (1 - old)) * alone + np.mean((1 - new) * old) * saved
-    return float(np.min(-np.expm1(means - budget) / _RATES))
-
-
-def _logarithms(rate, gamma: float) -> tuple:
-    """``ln(1 - rate x)`` for the losses x = 1 - gamma of two errors, 1 of a new one alone, -gamma of an old one."""
-    return np.log1p(-rate * (1 - gamma)), np.log1p(-rate), np.log1p(rate * gamma)
-
-
 def least_excess(rows, old, mean, gamma: float, n: int) -> np.ndarray:
     """Weights at which ``-n mean ln(1 - rate x) + divergence`` is least, with the mean over these rows."""
-    both, alone, saved = _logarithms(_LEARNING_RATE, gamma)
+    both, alone, saved = excess_logarithms(_LEARNING_RATE, gamma)
     costs = -n / len(rows) * (old * (both - saved) + (1 - old) * alone)
 
     def value(moved):

@@ -301,13 +301,14 @@ def simulate_two_gaussians(
     *,
     gamma: float = 0.5,
     distribution: TwoGaussians | None = None,
+    copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """Every bound on posteriors learned from fresh samples of two Gaussian classes.
 
     The candidate frequencies are drawn once, before any sample; each sample gives the losses, the pseudo-posterior,
     the bounds on its expected loss and, in closed form, the true risk. The landmark bounds are for the first point of
-    each sample.
+    each sample; "every_landmark" is `bounds.landmark_kl_inverse` for all its points at once, at the one that is worst.
 
     Parameters
     ----------
@@ -323,27 +324,39 @@ def simulate_two_gaussians(
         The probability of failure that the bounds allow.
     n_draws : int
         Number of samples.
+    copies : int
+        How often each point occurs, a part of n; above 1 the points are not independent, which the bounds assume.
 
     Returns
     -------
     list of BoundFailures
-        Of `bounds.ALIGNMENT_BOUNDS` in all forms; one that has one form is "corrected". Below 4 points
-        empirical_bernstein is left out.
+        Of `bounds.ALIGNMENT_BOUNDS` in all forms, then of every_landmark; one that has one form is "corrected". Below 4
+        points empirical_bernstein is left out.
     """
     n = check_count(n, "n", low=2)
     n_draws = check_count(n_draws, "n_draws")
     n_candidates = check_count(n_candidates, "n_candidates")
     check_positive(beta, "beta")
+    distinct = distinct_rows(n, copies)
     distribution = distribution or TwoGaussians()
     rng = as_rng(random_state)
     omega = GaussianKernel.from_gamma(gamma).sample_frequencies(n_candidates, 2, rng)
     at_once = max(1, _DRAW_ENTRIES // (n * n_candidates))
     slacks: dict[tuple[str, str], list] = {}
     for start in range(0, n_draws, at_once):
-        X, y = distribution.sample((min(at_once, n_draws - start), n), rng)
+        X, y = distribution.sample((min(at_once, n_draws - start), distinct), rng)
+        X = np.tile(X, (1, copies, 1))
+        y = np.tile(y, copies)
         for key, slack in _slacks(distribution, X, y, omega, beta, mu, epsilon).items():
             slacks.setdefault(key, []).append(slack)
     return [BoundFailures(name, form, np.concatenate(parts)) for (name, form), parts in slacks.items()]
+
+
+def distinct_rows(n: int, copies: int) -> int:
+    """How many of n rows are distinct if each occurs `copies` times."""
+    if n % check_count(copies, "copies", high=n):
+        raise ValueError(f"copies is {copies}; a number that divides the {n} rows is needed.")
+    return n // copies
 
 
 def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str], np.ndarray]:
@@ -353,19 +366,22 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
     pair_losses, landmark_losses, variances = _losses(X, y, omega)
     Q, landmark_Q = (pseudo_posterior(losses, beta, n) for losses in (pair_losses, landmark_losses))
     loss = (Q * pair_losses).sum(axis=1)
-    landmark_loss = (landmark_Q * landmark_losses).sum(axis=1)
+    landmark_loss = (landmark_Q * landmark_losses).sum(axis=2)
+    landmark_kl = np.asarray(kl_divergence(landmark_Q))
     kernel_truth = Q @ distribution.true_losses(omega)
-    landmark_truth = (landmark_Q * distribution.true_landmark_losses(X[:, 0], y[:, 0], omega)).sum(axis=1)
+    landmark_truth = distribution.true_landmark_losses(X.reshape(-1, 2), y.ravel(), omega).reshape(landmark_Q.shape)
+    landmark_truth = (landmark_Q * landmark_truth).sum(axis=2)
     shared = {"n": n, "t": t, "mu": mu, "epsilon": epsilon}
-    of_landmark = shared | {"loss": landmark_loss, "kl": kl_divergence(landmark_Q)}
+    of_landmark = shared | {"loss": landmark_loss[:, 0], "kl": landmark_kl[:, 0]}
     of_kernel = shared | {"loss": loss, "kl": kl_divergence(Q), "variance": (Q * variances).sum(axis=1)}
     of_kernel |= {"divergence": power_divergence(Q, mu), "chi2": power_divergence(Q, 2.0)}
     slacks = {}
     for bound, form in _forms():
         if "variance" not in bound.arguments or n >= 4:
-            truth, given = (landmark_truth, of_landmark) if bound.of_landmark else (kernel_truth, of_kernel)
+            truth, given = (landmark_truth[:, 0], of_landmark) if bound.of_landmark else (kernel_truth, of_kernel)
             slacks[bound.name, form] = truth - bound.value(form=form, **given)
-    return slacks
+    of_all = bounds.landmark_kl_inverse(landmark_loss, landmark_kl, n, epsilon, n)
+    return slacks | {("every_landmark", "corrected"): (landmark_truth - of_all).max(axis=1)}
 
 
 def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
@@ -377,7 +393,7 @@ def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
 
 
 def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Losses over all pairs, over those of the first point, and variances, of many samples at once: arrays (B, D).
+    """Losses over all pairs (B, D), over those of each point (B, n, D), and variances (B, D), of many samples at once.
 
     `rff_engine.alignment_loss` and its fellows take one sample; these are their sums over axis 1.
     """
@@ -390,4 +406,4 @@ def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     squares = (n * (n - 2) + np.abs((wave**2).sum(axis=1)) ** 2) / 2
     disjoint = pairs**2 - 4 * (with_one**2).sum(axis=1) + 2 * squares
     variance = squares / n_pairs - disjoint / (n_pairs * max((n - 2) * (n - 3), 1))
-    return 0.5 - pairs / (2 * n_pairs), 0.5 - with_one[:, 0] / (2 * (n - 1)), np.clip(variance / 4, 0.0, 0.5)
+    return 0.5 - pairs / (2 * n_pairs), 0.5 - with_one / (2 * (n - 1)), np.clip(variance / 4, 0.0, 0.5)

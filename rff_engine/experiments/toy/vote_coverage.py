@@ -13,10 +13,10 @@ from scipy.special import gammaln, ndtr
 
 from ... import bounds
 from ..._typing import RandomState
-from ..._validation import as_rng, check_choice, check_count
-from ...certificates import TEST_SET_SHARE, catoni_rate
+from ..._validation import as_rng, check_choice, check_count, check_probability, check_range
+from ...certificates import TEST_SET_SHARE, catoni_rate, excess_bound
 from ...progressive import BlockErrors, error_limits, level_of
-from .coverage import BoundFailures
+from .coverage import BoundFailures, distinct_rows
 
 #: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
 CLASSIFIER_CASES = {
@@ -68,6 +68,7 @@ def simulate_classifiers(
     *,
     threshold: float = 1.5,
     pay: bool = True,
+    copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """The bounds on Gibbs classifiers and on their votes, whose frequencies, weights and length look at the sample.
@@ -90,6 +91,8 @@ def simulate_classifiers(
         Of the margins of `majority_vote` and `tandem`.
     pay : bool
         Whether the bounds pay for the choice of the frequencies, D ln N; without it, the learner peeks.
+    copies : int
+        How often each row occurs; above 1 the rows are not independent, which the bounds assume.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def simulate_classifiers(
         z = np.concatenate(waves[:, :, best], axis=2).transpose(1, 0, 2) / np.sqrt(D)  # (B, support, 2 D)
         return _slacks(_decision(z, signed), samples, chances, log_ratio, epsilon, threshold)
 
-    return _simulated(case, support, n, n_draws, rng, slacks)
+    return _simulated(case, support, n, copies, n_draws, rng, slacks)
 
 
 def simulate_landmark_classifiers(
@@ -122,6 +125,7 @@ def simulate_landmark_classifiers(
     n_draws: int = 2000,
     *,
     threshold: float = 1.5,
+    copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """The bounds on votes over similarities to landmarks that are chosen from the sample, which then leave it.
@@ -131,7 +135,7 @@ def simulate_landmark_classifiers(
 
     Parameters
     ----------
-    case, n, epsilon, n_draws, threshold, random_state
+    case, n, epsilon, n_draws, threshold, copies, random_state
         As in `simulate_classifiers`.
     n_landmarks : int
         Less than `n`.
@@ -158,65 +162,155 @@ def simulate_landmark_classifiers(
         others = samples.without(chosen)
         return _slacks(_decision(z, others.signed()), others, chances, log_ratio, epsilon, threshold)
 
-    return _simulated(case, support, n, n_draws, rng, slacks)
+    return _simulated(case, support, n, copies, n_draws, rng, slacks)
 
 
-def simulate_smaller_of_two(
+def simulate_held_out(
     case: str,
     n: int = 50,
     epsilon: float = 0.05,
     n_draws: int = 2000,
     *,
     threshold: float = 1.5,
-    repeated: bool = False,
+    copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """The smaller bound of a test set and of a posterior, for the vote that it is about.
+    """The bounds on n rows after n others, the prior's: of the prior's vote, of posteriors, and of the smaller of both.
 
-    The prior's weights are the mean of 100 features times labels on n rows of its own, whose margin errors also set
-    the rate. The posterior moves them along the same mean of the other n rows, by the step for which its bound is
-    smallest. What counts is the risk of the vote whose bound is taken.
+    The prior's weights are the mean of 100 features times labels on the first rows, whose margin errors also set the
+    rate. The posterior moves them along the same mean of the other rows: by the step for which its bound is smallest
+    where the smaller bound of two is taken, which is for the vote that it is about, and by the step at which its own
+    bound is worst alone. The groups are the quarters of the plane, and the worst one counts.
 
     Parameters
     ----------
-    case, n, epsilon, n_draws, threshold, random_state
-        As in `simulate_classifiers`.
-    repeated : bool
-        Whether the rows of the bound are copies of the prior's, which breaks the assumption of independent rows.
+    case, n, epsilon, n_draws, threshold, copies, random_state
+        As in `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among the first.
 
     Returns
     -------
     list of BoundFailures
-        Of smaller_of_two.
+        Of smaller_of_two, test_set, majority_vote with a rate, and groups.
     """
     n = check_count(n, "n")
     rng = as_rng(random_state)
-    support = rng.uniform(-1, 1, (_SUPPORT, 2))
-    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
-    z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+    support, z = _held_out_features(rng)
+    quarter = (support > 0) @ [1, 2]
     length = _SCALES.max()
 
     def slacks(samples: _Samples, chances):
         seen = samples.part(0, n)
-        kept = seen if repeated else samples.part(n, 2 * n)
+        kept = samples.part(n, 2 * n)
         prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
         fitted = ndtr(threshold - length * _margins(prior, seen)).mean(axis=1)
-        share = (1 - TEST_SET_SHARE) * epsilon
         errors = ndtr(threshold - length * _margins(prior, kept) - np.multiply.outer(_SCALES, _margins(step, kept)))
         errors = errors.mean(axis=2).T  # (B, scales)
-        learned = np.empty(errors.shape)
-        for error in np.unique(fitted.round(1)):
-            same = fitted.round(1) == error
-            rate = catoni_rate(error, n, n, share)
-            learned[same] = bounds.majority_vote(errors[same], threshold, 0.0, _SCALES, n, share, rate=rate)
-        best = learned.argmin(axis=1)
-        held_out = bounds.test_set((_margins(prior, kept) <= 0).sum(axis=1), n, TEST_SET_SHARE * epsilon)
-        moved = (learned.min(axis=1) < held_out)[:, None]
-        decision = np.where(moved, length * prior + _SCALES[best][:, None] * step, prior)
-        risk = np.where(decision > 0, 1 - chances, chances).mean(axis=1)
-        return {"smaller_of_two": risk - np.minimum(held_out, learned.min(axis=1))}
 
-    return _simulated(case, support, 2 * n, n_draws, rng, slacks)
+        def learned(share: float) -> np.ndarray:
+            reached = np.empty(errors.shape)
+            for error in np.unique(fitted.round(1)):
+                same = fitted.round(1) == error
+                rate = catoni_rate(error, n, n, share)
+                reached[same] = bounds.majority_vote(errors[same], threshold, 0.0, _SCALES, n, share, rate=rate)
+            return reached
+
+        one_of_two = learned((1 - TEST_SET_SHARE) * epsilon)
+        wrong = _margins(prior, kept) <= 0
+        held_out = bounds.test_set(wrong.sum(axis=1), n, TEST_SET_SHARE * epsilon)
+        least = one_of_two.min(axis=1)
+        decisions = length * prior[:, None] + _SCALES[:, None] * step[:, None]
+        chance = np.where(decisions > 0, 1 - chances, chances)  # (B, scales, S)
+        risks = chance.mean(axis=2)
+        taken = np.where(least < held_out, one_of_two.argmin(axis=1), 0)[:, None]
+        return {
+            "smaller_of_two": np.take_along_axis(risks, taken, axis=1)[:, 0] - np.minimum(held_out, least),
+            "test_set": risks[:, 0] - bounds.test_set(wrong.sum(axis=1), n, epsilon),
+            "majority_vote, rate": (risks - learned(epsilon)).max(axis=1),
+            "groups": _worst_group(chance[:, 0], wrong, quarter, kept, epsilon),
+        }
+
+    return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
+
+
+def _worst_group(chance, wrong, group, samples: _Samples, epsilon: float) -> np.ndarray:
+    """The largest risk of a group of points (S,) less its bound, (B,), for errors (B, n) of chances (B, S)."""
+    slacks = []
+    for g in np.unique(group):
+        inside = group[samples.rows] == g
+        sizes = inside.sum(axis=1)
+        bound = np.ones(len(sizes))
+        for size in np.unique(sizes[sizes > 0]):
+            same = sizes == size
+            errors = (inside & wrong)[same].sum(axis=1)
+            bound[same] = bounds.test_set(errors, int(size), epsilon / len(np.unique(group)))
+        slacks.append(chance[:, group == g].mean(axis=1) - bound)
+    return np.max(slacks, axis=0)
+
+
+def simulate_excess(
+    case: str,
+    n: int = 50,
+    epsilon: float = 0.05,
+    n_draws: int = 2000,
+    *,
+    gamma: float = 0.5,
+    rate: float = 0.5,
+    copies: int = 1,
+    random_state: RandomState = None,
+) -> list[BoundFailures]:
+    """The bound on the excess of a posterior over a prior's vote, and two levels of it, on n rows after n others.
+
+    Weights are those of `simulate_held_out`. The excess is over all n rows, which also move the weights. Of two levels
+    the first moves them on half of these rows, by the step of least bound there, and the second on the rest. In the end
+    the step counts at which the bound is worst.
+
+    Parameters
+    ----------
+    case, n, epsilon, n_draws, copies, random_state
+        As in `simulate_held_out`.
+    gamma : float
+        Which multiple of the old errors is subtracted, from 0 to 1.
+    rate : float
+        Of the bound, between 0 and 1.
+
+    Returns
+    -------
+    list of BoundFailures
+        Of excess and two_levels.
+    """
+    n = check_count(n, "n", low=2)
+    gamma = check_range(gamma, "gamma", 0.0, 1.0)
+    rate = check_probability(rate, "rate")
+    rng = as_rng(random_state)
+    support, z = _held_out_features(rng)
+    divergence = _SCALES**2 / 2
+    share = (1 - TEST_SET_SHARE) * epsilon / 2
+
+    def slacks(samples: _Samples, chances):
+        kept = samples.part(n, 2 * n)
+        parts = samples.part(0, n), kept, kept.part(0, n // 2), kept.part(n // 2, n)
+        prior, *steps = (_unit_rows(rows.signed() @ z) @ z.T for rows in parts)
+        start = _SCALES.max() * prior
+        vote = np.where(prior > 0, np.inf, -np.inf)
+
+        def risk(decisions) -> np.ndarray:
+            return (chances * ndtr(-decisions) + (1 - chances) * ndtr(decisions)).mean(axis=-1)
+
+        def excess(moved, old, rows: _Samples, share: float) -> np.ndarray:
+            new, before = (ndtr(-_margins(decisions, rows)) for decisions in (moved, old[:, None]))
+            return excess_bound(new, before, divergence, gamma, share, rate)  # (B, scales)
+
+        once, first = (start[:, None] + _SCALES[:, None] * step[:, None] for step in steps[:2])  # (B, scales, S)
+        best = excess(first, vote, parts[2], share).argmin(axis=1)[:, None]
+        taught = np.take_along_axis(first, best[..., None], axis=1)[:, 0]
+        twice = taught[:, None] + _SCALES[:, None] * steps[2][:, None]
+        held_out = bounds.test_set((_margins(prior, kept) <= 0).sum(axis=1), n, TEST_SET_SHARE * epsilon)
+        reached = gamma * held_out[:, None] + np.take_along_axis(excess(first, vote, kept, share), best, axis=1)
+        twice_bound = gamma * reached + excess(twice, taught, parts[3], share)
+        alone = risk(once) - gamma * risk(vote)[:, None] - excess(once, vote, kept, epsilon)
+        return {"excess": alone.max(axis=1), "two_levels": (risk(twice) - twice_bound).max(axis=1)}
+
+    return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
 
 
 def simulate_progressive(
@@ -226,7 +320,7 @@ def simulate_progressive(
     n_draws: int = 2000,
     *,
     n_blocks: int = 5,
-    repeated: bool = False,
+    copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """Progressive validation on n rows in blocks, after n others: the bound on the mean risk of their classifiers.
@@ -237,31 +331,25 @@ def simulate_progressive(
 
     Parameters
     ----------
-    case, n, epsilon, n_draws, random_state
-        As in `simulate_classifiers`.
+    case, n, epsilon, n_draws, copies, random_state
+        As in `simulate_held_out`.
     n_blocks : int
         At most n.
-    repeated : bool
-        Whether the rows of the blocks are copies of the first ones, which breaks the assumption of independent rows.
 
     Returns
     -------
     list of BoundFailures
-        Of progressive and progressive_watching.
+        Of progressive and progressive_watching, and of the bound with a rate of 1 on all blocks for each.
     """
     n = check_count(n, "n", low=2)
     starts = np.linspace(0, n, check_count(n_blocks, "n_blocks", high=n), endpoint=False).astype(int)
     rng = as_rng(random_state)
-    support = rng.uniform(-1, 1, (_SUPPORT, 2))
-    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
-    z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+    support, z = _held_out_features(rng)
 
     def learned(seen: _Samples, _=None):
         return _unit_rows(seen.signed() @ z) @ z.T
 
     def slacks(samples: _Samples, chances):
-        first = samples.part(0, n)
-        rows = _Samples(np.tile(first.rows, 2), np.tile(first.y, 2)) if repeated else samples
         foreseen = (_margins(learned(samples.part(0, n // 2)), samples.part(n // 2, n)) <= 0).sum(axis=1)
         best = np.where(chances > 0.5, 1.0, -1.0)
 
@@ -270,13 +358,25 @@ def simulate_progressive(
 
         learners = {"progressive": learned, "progressive_watching": watching}
         given = chances, starts, foreseen, epsilon, rng
-        return {name: _mean_risk(rows, learner, *given) for name, learner in learners.items()}
+        found = {name: _mean_risk(samples, learner, *given) for name, learner in learners.items()}
+        with_rate = {f"{name}, rate": slack for name, (_, slack) in found.items()}
+        return {name: slack for name, (slack, _) in found.items()} | with_rate
 
-    return _simulated(case, support, 2 * n, n_draws, rng, slacks)
+    return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
 
 
-def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: float, rng) -> np.ndarray:
-    """The mean risk of the blocks' classifiers less its bound, (B,); learners see rows and their luck so far."""
+def _held_out_features(rng) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the set (S, 2) and features of length 1 (S, F)."""
+    support = rng.uniform(-1, 1, (_SUPPORT, 2))
+    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
+    return support, np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+
+
+def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: float, rng) -> tuple:
+    """The mean risk of the blocks' classifiers less its bounds by errors and by a rate, (B,) each.
+
+    Learners see the rows and their luck so far.
+    """
     n = samples.rows.shape[1] // 2
     wrong = np.zeros((len(samples.rows), n), dtype=bool)
     risks = np.zeros((len(wrong), len(starts)))
@@ -291,7 +391,8 @@ def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: f
     true = (tried.sizes * risks[:, None]).sum(axis=2) / tried.sizes.sum(axis=2)
     reached = tried.bound
     best = reached.argmin(axis=1)[:, None]
-    return np.take_along_axis(true - reached, best, axis=1)[:, 0]
+    with_rate = bounds.catoni_mean(wrong.mean(axis=1), -np.log(epsilon) / n, 1.0)
+    return np.take_along_axis(true - reached, best, axis=1)[:, 0], expected / n - with_rate
 
 
 def _limits(foreseen: int, n_first: int, n: int, epsilon: float) -> np.ndarray:
@@ -301,21 +402,23 @@ def _limits(foreseen: int, n_first: int, n: int, epsilon: float) -> np.ndarray:
 
 
 def _margins(decision, samples: _Samples) -> np.ndarray:
-    """y times the decision value (B, S) at each row of the samples, (B, n)."""
-    return samples.y * np.take_along_axis(decision, samples.rows, axis=1)
+    """y times the decision values (B, S) or (B, K, S) at each row of the samples, (B, n) or (B, K, n)."""
+    rows, y = (part if decision.ndim == 2 else part[:, None] for part in samples)
+    return y * np.take_along_axis(decision, rows, axis=-1)
 
 
-def _simulated(case: str, support, n: int, n_draws: int, rng, slacks) -> list[BoundFailures]:
+def _simulated(case: str, support, n: int, copies: int, n_draws: int, rng, slacks) -> list[BoundFailures]:
     """Slacks of many samples, some at a time."""
+    distinct = distinct_rows(n, copies)
     check_choice(case, "case", tuple(CLASSIFIER_CASES))
     n_draws = check_count(n_draws, "n_draws")
     chances = np.where(support[:, 0] > 0, *CLASSIFIER_CASES[case][::-1])
     parts: dict[str, list] = {}
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         B = min(_DRAWS_AT_ONCE, n_draws - start)
-        rows = rng.integers(_SUPPORT, size=(B, n))
-        y = np.where(rng.random((B, n)) < chances[rows], 1, -1)
-        for name, slack in slacks(_Samples(rows, y), chances).items():
+        rows = rng.integers(_SUPPORT, size=(B, distinct))
+        y = np.where(rng.random((B, distinct)) < chances[rows], 1, -1)
+        for name, slack in slacks(_Samples(np.tile(rows, copies), np.tile(y, copies)), chances).items():
             parts.setdefault(name, []).append(slack)
     return [BoundFailures(name, "corrected", np.concatenate(slack)) for name, slack in parts.items()]
 

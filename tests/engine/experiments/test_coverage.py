@@ -161,8 +161,8 @@ def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
     pairs, landmark, variance = _losses(X, y, omega)
     for b in range(3):
         np.testing.assert_allclose(pairs[b], rff.alignment_loss(X[b], y[b], omega), atol=1e-12)
-        first = rff.landmark_alignment_loss(X[b], y[b], X[b, :1], y[b, :1], omega, landmark_indices=np.array([0]))
-        np.testing.assert_allclose(landmark[b], first[0], atol=1e-12)
+        every = rff.landmark_alignment_loss(X[b], y[b], X[b], y[b], omega, landmark_indices=np.arange(40))
+        np.testing.assert_allclose(landmark[b], every, atol=1e-12)
         np.testing.assert_allclose(variance[b], rff.alignment_loss_variance(X[b], y[b], omega), atol=1e-12)
     large, labels = distribution.sample((200_000,), rng)
     np.testing.assert_allclose(rff.alignment_loss(large, labels, omega), distribution.true_losses(omega), atol=5e-3)
@@ -177,6 +177,7 @@ def test_losses_of_many_samples_and_true_losses_are_the_engines(distribution):
 def test_corrected_bounds_hold_on_learned_posteriors(beta, n):
     found = simulate_two_gaussians(n, 20, beta, 3.0, EPSILON, 2000, random_state=0)
     forms = {(name, form) for name, bound in ALIGNMENT_BOUNDS.items() for form in bound.forms or ("corrected",)}
+    forms |= {("every_landmark", "corrected")}
     assert len(found) == len(forms) and {(bound.name, bound.form) for bound in found} == forms
     for bound in found:
         assert bound.slack.shape == (2000,) and np.isfinite(bound.slack).all()
@@ -237,7 +238,7 @@ def test_worst_case_rejects_invalid_input(change):
 
 @pytest.mark.parametrize(
     "change",
-    [{"n": 1}, {"beta": 0.0}, {"mu": 1.0}, {"epsilon": 1.0}, {"n_draws": 0}, {"gamma": 0.0}],
+    [{"n": 1}, {"beta": 0.0}, {"mu": 1.0}, {"epsilon": 1.0}, {"n_draws": 0}, {"gamma": 0.0}, {"copies": 3}],
 )
 def test_two_gaussians_reject_invalid_input(change):
     with pytest.raises(ValueError, match=next(iter(change))):
