@@ -198,8 +198,9 @@ def show_arms(vote: CertifiedVote, values) -> None:
         headline = "**All points serve both ends, so there is one bound.** Spare points for the prior to see the other."
     else:
         headline = (
-            f"**Two bounds from the same {len(vote.prior_margins)} points: the classifier has the smaller one, "
-            f"{layout.percent(arms[taken])}, by {'counting errors' if taken == 'test set' else 'learning from them'}.**"
+            "**Each bar is a promise: at most so many new points in a hundred go wrong. Of the two from the same "
+            f"{len(vote.prior_margins)} points the classifier makes the smaller one, {layout.percent(arms[taken])}, by "
+            f"{'counting errors' if taken == 'test set' else 'learning from them'}.**"
         )
     layout.figure(
         figures.arms(arms, vote.error),
