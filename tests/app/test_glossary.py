@@ -44,6 +44,7 @@ def test_marks_become_links_and_anything_else_stays():
         assert glossary.linked(text) == text
 
 
+@pytest.mark.slow
 def test_the_list_has_every_term():
     app = opened("glossary")
     assert {(header.value, header.proto.anchor) for header in app.header} == {(term.name, term.key) for term in TERMS}

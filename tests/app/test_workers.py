@@ -90,6 +90,7 @@ def test_calls_side_by_side_keep_their_names_and_errors(one_worker):
     assert workers.results({}) == {}
 
 
+@pytest.mark.slow
 def test_later_calls_of_a_script_let_another_script_pass(one_worker, monkeypatch, tmp_path):
     monkeypatch.setattr(workers, "_BETWEEN_CALLS", 60.0)
     order, path = [], tmp_path / "ready"

@@ -72,6 +72,7 @@ def test_an_estimator_keeps_its_kernel(kernel, io, sample):
     again.partial_fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_pipeline_predicts_the_same(io, sample):
     X, y = sample
     model = make_pipeline(rff.RandomFourierFeatures(n_components=20, random_state=0), LinearSVC()).fit(X, y)

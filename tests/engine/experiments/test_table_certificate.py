@@ -66,6 +66,7 @@ def test_the_picture_has_a_bar_for_each_term_from_the_end_of_the_last_and_one_fo
     assert "choice &lt; 2" in html and "certified risk 50 %, the sum of 3 terms" in html
 
 
+@pytest.mark.slow
 def test_large_numbers_need_no_scaling(table, capsys):
     frame = pd.read_csv(table)
     frame.iloc[:, 0] *= 1e12
@@ -100,6 +101,7 @@ def test_a_page_as_it_was_written_is_verified_with_its_table(table, page, capsys
     assert "is as it was written. With confidence 95 %" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_changed_digit_is_refused_wherever_it_stands(page, capsys):
     text = page.read_text(encoding="utf-8")
     body = text.index("<body>")

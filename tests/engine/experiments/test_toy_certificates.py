@@ -103,6 +103,7 @@ def test_rows_needed_are_the_fewest_that_reach_a_risk():
     assert found.rows_needed(found.terms[0].risk / 2) is None
 
 
+@pytest.mark.slow
 def test_copies_that_are_meant_are_not_warned_of():
     X, y = np.repeat(SAMPLE.X, 5, axis=0), np.repeat(SAMPLE.y, 5)
     with pytest.warns(UserWarning, match="copies of others"):
