@@ -134,7 +134,14 @@ def _arms(share: float) -> str:
     return f"smaller of two bounds, ln(1 / {share:.3g})"
 
 
-def excess_bound(new, old, divergence, gamma: float, epsilon: float, rate) -> np.ndarray:
+def excess_bound(
+    new: np.ndarray,
+    old: np.ndarray,
+    divergence: float | np.ndarray,
+    gamma: float,
+    epsilon: float,
+    rate: float | np.ndarray,
+) -> np.ndarray:
     """Bound on new less gamma old errors, for their chances (.., n) on n rows; at rates (R,), an array (.., R).
 
     A rate is fixed before these rows; docs/theory.md has the proof (Wu and Seldin 2022; Wu et al. 2024).
@@ -146,7 +153,7 @@ def excess_bound(new, old, divergence, gamma: float, epsilon: float, rate) -> np
     return -np.expm1(logarithm - budget) / rate
 
 
-def excess_logarithms(rate, gamma: float) -> tuple:
+def excess_logarithms(rate: float | np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``ln(1 - rate x)`` for the losses x = 1 - gamma of two errors, 1 of a new one alone, -gamma of an old one."""
     return np.log1p(-rate * (1 - gamma)), np.log1p(-rate), np.log1p(rate * gamma)
 

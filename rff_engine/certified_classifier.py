@@ -335,7 +335,7 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         self.progress_ = Progress(order[n_prior:], starts, wrong, uniform, limits, level, self.epsilon)
         best = min(map(self.progress_.ending_at, limits), key=lambda one: float(one.bound))
         kept = best.sizes > 0
-        self.estimators_ = [one for one, counts in zip(fitted, kept[: len(fitted)], strict=True) if counts]
+        self.estimators_: list[Any] = [one for one, counts in zip(fitted, kept[: len(fitted)], strict=True) if counts]
         self.block_sizes_ = best.sizes[kept].astype(int)
         self.bound_rows_ = np.sort(order[n_prior : n_prior + self.block_sizes_.sum()])
         self.n_errors_, self.test_set_bound_ = int(best.n_errors.sum()), None

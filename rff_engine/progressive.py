@@ -40,7 +40,15 @@ class BlockErrors(NamedTuple):
     epsilon: float
 
     @classmethod
-    def up_to(cls, limit, level, epsilon: float, wrong, uniform, starts) -> Self:
+    def up_to(
+        cls,
+        limit: int | np.ndarray,
+        level: float | np.ndarray,
+        epsilon: float,
+        wrong: np.ndarray,
+        uniform: np.ndarray,
+        starts: np.ndarray,
+    ) -> Self:
         """Of rows in their order (.., n), with the blocks' first rows; those after the limit-th error do not count."""
         counts = np.cumsum(wrong, axis=-1) - wrong < np.expand_dims(limit, -1)
         errors = counts & wrong

@@ -252,7 +252,7 @@ def state(page) -> dict:
     ) | {"complaints": page.complaints}
 
 
-@pytest.mark.more(after=2)
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize(("path", "scheme"), cases(LOOKS))
 def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
     """Slow at the first test of a page, which does all that the others check of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rff_engine.bounds import ALIGNMENT_BOUNDS, FORMS, LANDMARK_BOUNDS
 
@@ -69,7 +69,7 @@ def _not_of_paper(bound: BoundFailures) -> bool:
 
 _ROWS, COPIES = 500, 125  # of noise
 #: Simulations of the bounds of docs/theory.md, their distributions, and noise with n, on which repeated rows are tried.
-CERTIFICATES = {
+CERTIFICATES: dict[str, tuple[Callable[..., list[BoundFailures]], Iterable[str], tuple[str, int]]] = {
     "pairs": (simulate_pairs, PAIR_CASES, ("no difference", _ROWS)),
     "frequencies": (simulate_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),
     "landmarks": (simulate_landmark_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),

@@ -110,6 +110,7 @@ def documented() -> list[list[str]]:
     return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
 
 
+@pytest.mark.more(after=1)
 @pytest.mark.slow("draws 20000 samples of three kinds, as the table has them")
 @pytest.mark.parametrize(("kind", "column"), [("held out", 4), ("excess", 2), ("blocks", 3)])
 def test_documented_failures_are_counted_again(kind, column):
