@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_map, panel_scale, square_panels
 from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
@@ -313,4 +313,5 @@ def errors_by_place(
         fig.add_scatter(x=x, y=y, mode="markers", name=name, marker=marker)
     star = {"symbol": "star", "size": 18, "color": CLASS_COLOURS[1], "line": {"width": 1.5, "color": "white"}}
     fig.add_scatter(x=[place[0]], y=[place[1]], mode="markers", name="yours", marker=star)
-    return finish_panels(fig, 460, top=78)
+    below = {"orientation": "h", "x": 0, "y": -0.15, "yanchor": "top"}  # above is the scale
+    return finish(fig, 502, margin=fixed_margin(left=40, top=78, bottom=90), legend=below)
