@@ -114,7 +114,7 @@ def walk(page, lesson: content.Lesson, correct: bool = True) -> None:
             page.locator(".lesson .next").click()
             at_step(page, lesson, step + 1)
     assert page.complaints == []
-    assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
+    assert page.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
 
 
 @pytest.mark.slow("walks through every step of every lesson")

@@ -103,7 +103,7 @@ def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     page = open_page("landmarks")
     page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
     assert parse_qs(urlsplit(copied(page)).query)["beta"] == ["1"]
-    thumb = page.locator(".live input[name=beta]")
+    thumb = page.locator(".live:has(.maps) input[name=beta]")
     thumb.focus()
     for _ in range(30):
         thumb.press("ArrowRight")
