@@ -259,7 +259,7 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
 
 
-# A printed scene, by its number of colours, the columns that lie beside others, and the colours of ground and text.
+# Of a printed page: how many colours each scene has, how many columns stand beside another, its colours.
 ON_PAPER = """() => ({
     scenes: [...document.querySelectorAll('.on-paper-still')].map(still => {
         const {width, height} = still;
