@@ -6,10 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import ArrayLike
-from ._warning import warn
+from ._warning import listed, warn
 
 _FEWEST_ROWS, _SHARE_OF_COPIES, _SHARE_TOLD = 20, 0.05, 0.99
-_MOST_NAMED = 5  # columns, in a warning
 
 
 def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
@@ -26,13 +25,13 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
     telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y)]
     if telling:
         warn(
-            f"A single column tells the classes ({_listed(telling)}): leave it out, unless it is known before the "
+            f"A single column tells the classes ({listed(telling)}): leave it out, unless it is known before the "
             "target is."
         )
     in_order = [str(name) for name, column in zip(names, columns, strict=True) if _is_in_order(column)]
     if in_order:
         warn(
-            f"The rows are in the order of a column ({_listed(in_order)}): where each depends on those before, as in a "
+            f"The rows are in the order of a column ({listed(in_order)}): where each depends on those before, as in a "
             "series, the certificate says nothing about later ones."
         )
 
@@ -86,7 +85,3 @@ def _numbers(column: np.ndarray) -> np.ndarray:
         return column.astype(np.float64)
     except (TypeError, ValueError):
         return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)

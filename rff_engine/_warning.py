@@ -7,6 +7,12 @@ import warnings
 
 # The engine, and libraries that call it for the caller: a Pipeline, a grid search.
 _PASSED_THROUGH = {"rff_engine", "sklearn", "joblib"}
+_MOST_LISTED = 5
+
+
+def listed(names: list[str]) -> str:
+    """The first names, and dots if there are more."""
+    return ", ".join(names[:_MOST_LISTED]) + ", ..." * (len(names) > _MOST_LISTED)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

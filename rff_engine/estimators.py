@@ -49,7 +49,7 @@ from ._validation import (
     draw_seed,
     shown,
 )
-from ._warning import warn
+from ._warning import listed, warn
 from .adaptive import LANDMARKS, landmarks_of
 from .alignment import AlignmentSums, alignment_sums, landmark_alignment_loss
 from .features import fourier_features
@@ -74,7 +74,6 @@ __all__ = [
 
 
 _WIDE = 1e4  # times the median of the columns' variances
-_MOST_NAMED = 5  # columns, in a warning
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -118,10 +117,9 @@ def warn_of_wide_columns(estimator: Any, X: Any) -> None:
         wide = np.flatnonzero(variances > _WIDE * varying[(len(varying) - 1) // 2]) if len(varying) else ()
     if len(wide):
         names = getattr(estimator, "feature_names_in_", range(len(variances)))
-        listed = ", ".join(str(names[column]) for column in wide[:_MOST_NAMED])
-        more = ", ..." * (len(wide) > _MOST_NAMED)
+        columns = listed([str(names[column]) for column in wide])
         warn(
-            f"{len(wide)} of {len(variances)} columns ({listed}{more}) have more than {_WIDE:g} times the variance "
+            f"{len(wide)} of {len(variances)} columns ({columns}) have more than {_WIDE:g} times the variance "
             "of the median column, so the kernel hardly sees the others; scale them, such as with StandardScaler."
         )
 

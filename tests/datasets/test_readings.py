@@ -79,6 +79,7 @@ def test_numbers_are_read_whatever_stands_between_their_digits(cells, separator,
         ("12,34,567", "1,234", "5"),
         ("$10", "€20", "$30"),  # of two currencies
         ("10 %", "20", "30 %"),
+        ("1$2", "3$4", "5$6"),
         ("1-2", "3-4", "5-6"),
         ("123 45", "678 90", "111 22"),  # codes
         ("v1.2.3", "v1.2.4", "v1.3.0"),

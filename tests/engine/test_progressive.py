@@ -1,5 +1,7 @@
 """Progressive validation: time between errors, the largest mean risk, the draws of predict, and what is certified."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,9 +113,16 @@ def test_rows_after_the_limit_do_not_count():
     assert found.ledger()[2].nats == pytest.approx(np.log(5 / 3))
 
 
-def test_limits_surround_the_forecast():
-    limits = error_limits(20, 200, 400)
-    assert list(limits) == sorted(set(limits)) and limits[0] < 40 < limits[-1] <= 400
+@pytest.mark.parametrize(("n_errors", "n_first", "n"), [(20, 200, 400), (1, 4, 100)])
+def test_limits_surround_the_forecast(n_errors, n_first, n):
+    forecast = n * (n_errors + 0.5) / (n_first + 1)  # of a Poisson number whose mean is itself estimated
+    deviation = math.sqrt(forecast + forecast * n / (n_first + 1))
+    shares = ((0.7, -0.5), (0.85, -0.25), (1, 0), (1, 1))
+    limits = tuple(round(share * forecast + steps * deviation) for share, steps in shares)
+    assert error_limits(n_errors, n_first, n) == limits
+
+
+def test_the_only_limit_of_one_row_is_one_error():
     assert error_limits(0, 0, 1) == (1,)
 
 

@@ -6,10 +6,11 @@ often each point of the set occurs. The bounds are in `rff_engine.bounds`, those
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import ndtr
 
 from ... import bounds
 from ..._typing import RandomState
@@ -151,7 +152,7 @@ def simulate_landmark_classifiers(
     support = rng.uniform(-1, 1, (_SUPPORT, 2))
     squares = ((support[:, None] - support) ** 2).sum(axis=2)
     similarity = np.exp(-squares / (2 * _SIMILARITY_WIDTH**2))
-    log_ratio = float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1))
+    log_ratio = math.log(math.comb(n, L))
 
     def slacks(samples: _Samples, chances):
         agreement = np.abs(samples.signed() @ similarity)
